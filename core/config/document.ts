@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  Scalar,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import { interpolate } from './interpolate.ts';
+import { ConfigError, type Mistake } from './mistake.ts';
+import type { YamlPath } from './section.ts';
+
+/** gateway.yaml, read and filled in with variables, but not yet checked against any schema. */
+export interface GatewayDocument {
+  /** Path as given. */
+  readonly file: string;
+  /** Changes whenever the text or a variable in it does. */
+  readonly fingerprint: string;
+  /** NODE_ENV is `production`: what is only for show is refused. */
+  readonly isProduction: boolean;
+  /** The file as plain values. A fresh copy each time: validation fills defaults in. */
+  values(): Record<string, unknown>;
+  /** Where a path stands. The nearest part that is there when it is not; the key itself with `atKey`. */
+  mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
+  /** How a value is written there when it holds variables: `${NAME}`, never what it stands for. */
+  written(path: YamlPath): string | undefined;
+  /** True for an unquoted value with variables in it: it may turn out to be a number. */
+  isLoose(path: YamlPath): boolean;
+}
+
+/** @throws ConfigError when the file cannot be read, is no YAML, or uses variables that are not set */
+export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
+  return parseDocument(await readText(file), file, environment);
+}
+
+/** @throws ConfigError */
+export function parseDocument(text: string, file: string, environment: NodeJS.ProcessEnv): GatewayDocument {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const reader = new Reader(file, lines);
+  if (!Array.isArray(documents) || documents.length === 0)
+    throw new ConfigError([reader.whole('is empty', 'see the gateway.yaml that comes with the gateway')]);
+  const [document, second] = documents;
+  const mistakes = understandable(documents.flatMap(({ errors }) => errors)).map((error) => reader.syntax(error, text));
+  if (second !== undefined)
+    mistakes.push(reader.at(second.range[0], [], 'has a second document', 'keep one; take the --- out'));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return reader.read(document as Document.Parsed, environment);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const wrong = code === 'ENOENT' ? 'does not exist' : `cannot be read (${String(code)})`;
+    const right = code === 'ENOENT' ? 'name another with --config FILE' : 'give the gateway the right to read it';
+    throw new ConfigError([{ file, line: 0, column: 0, path: [], wrong, right }]);
+  }
+}
+
+/** Turns offsets into lines and YAML's own complaints into ours. */
+class Reader {
+  readonly #file: string;
+  readonly #lines: LineCounter;
+
+  constructor(file: string, lines: LineCounter) {
+    this.#file = file;
+    this.#lines = lines;
+  }
+
+  at(offset: number, path: YamlPath, wrong: string, right: string): Mistake {
+    const { line, col } = this.#lines.linePos(offset);
+    return { file: basename(this.#file), line: Math.max(1, line), column: Math.max(1, col), path, wrong, right };
+  }
+
+  whole(wrong: string, right: string): Mistake {
+    return { file: basename(this.#file), line: 1, column: 1, path: [], wrong, right };
+  }
+
+  syntax({ code, message, pos: [offset] }: YAMLError, text: string): Mistake {
+    const isVariable = text.slice(offset - 1, offset + 1) === '${';
+    const [wrong, right] = isVariable ? unquotedVariable : explainSyntax(code, message);
+    return this.at(offset, [], wrong, right);
+  }
+
+  read(document: Document.Parsed, environment: NodeJS.ProcessEnv): GatewayDocument {
+    const { contents } = document;
+    if (contents === null || (isScalar(contents) && contents.value === null)) {
+      throw new ConfigError([this.whole('is empty', 'see the gateway.yaml that comes with the gateway')]);
+    }
+    if (!isMap(contents))
+      throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
+    const mistakes = this.#forbidSharing(document);
+    const written = new Map<Node, { readonly text: string; readonly isLoose: boolean }>();
+    mistakes.push(...this.#fillIn(document, environment, written));
+    if (mistakes.length > 0) throw new ConfigError(mistakes);
+    const text = JSON.stringify(document.toJS());
+    const textAt = (path: YamlPath) => written.get(findNode(contents, path) as Node)?.text;
+    return {
+      file: this.#file,
+      isProduction: environment['NODE_ENV'] === 'production',
+      fingerprint: createHash('sha256').update(text).digest('hex'),
+      values: () => document.toJS() as Record<string, unknown>,
+      mistake: (path, wrong, right, atKey = false) =>
+        this.at(findOffset(contents, path, atKey), path, withoutSecret(wrong, textAt(path)), right),
+      written: textAt,
+      isLoose: (path) => written.get(findNode(contents, path) as Node)?.isLoose === true,
+    };
+  }
+
+  /** Anchors save a few lines and cost everybody the certainty of what a line does. */
+  #forbidSharing(document: Document.Parsed): Mistake[] {
+    const mistakes: Mistake[] = [];
+    visit(document, {
+      Alias: (_key, node, ancestors) => {
+        mistakes.push(
+          this.at(
+            node.range?.[0] ?? 0,
+            pathOf(ancestors, node),
+            `refers to an anchor (*${node.source})`,
+            'write the value out',
+          ),
+        );
+      },
+      Node: (_key, node, ancestors) => {
+        if (!('anchor' in node) || node.anchor === undefined) return;
+        mistakes.push(
+          this.at(
+            node.range?.[0] ?? 0,
+            pathOf(ancestors, node),
+            `has an anchor (&${node.anchor})`,
+            'take it out, and write the value out where it is used',
+          ),
+        );
+      },
+      Pair: (_key, pair, ancestors) => {
+        if (!isScalar(pair.key) || pair.key.value !== '<<') return;
+        mistakes.push(
+          this.at(
+            pair.key.range?.[0] ?? 0,
+            pathOf(ancestors, pair.key as Node),
+            'merges another map',
+            'write the keys out',
+          ),
+        );
+      },
+    });
+    return mistakes;
+  }
+
+  #fillIn(
+    document: Document.Parsed,
+    environment: NodeJS.ProcessEnv,
+    written: Map<Node, { text: string; isLoose: boolean }>,
+  ): Mistake[] {
+    const mistakes: Mistake[] = [];
+    visit(document, {
+      Scalar: (key, node, ancestors) => {
+        if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('$')) return;
+        const { value, unknown, hasVariables } = interpolate(node.value, environment);
+        for (const name of unknown) {
+          const wrong = `the variable ${name} is not set`;
+          mistakes.push(
+            this.at(
+              node.range?.[0] ?? 0,
+              pathOf(ancestors, node),
+              wrong,
+              `set it, or give it a default: \${${name}:-…}`,
+            ),
+          );
+        }
+        if (hasVariables) written.set(node, { text: node.value, isLoose: node.type === Scalar.PLAIN });
+        node.value = value;
+      },
+    });
+    return mistakes;
+  }
+}
+
+/** What stays true whatever else is wrong; and of the rest the first, because the others follow from it. */
+function understandable(errors: readonly YAMLError[]): YAMLError[] {
+  const first = errors.find((error) => !isCertain(error));
+  return errors.filter((error) => error === first || (isCertain(error) && error.pos[0] < (first?.pos[0] ?? Infinity)));
+}
+
+function isCertain({ code }: YAMLError): boolean {
+  return code === 'DUPLICATE_KEY' || code === 'TAB_AS_INDENT';
+}
+
+/** Braces of a variable inside those of a map or list on one line. */
+const unquotedVariable = [
+  'has a variable without quotes between braces or brackets',
+  'put it in quotes, or for a number give the key a line of its own',
+] as const;
+
+/** Messages quote values. One that came out of a variable may be a secret, so the variable is quoted instead. */
+function withoutSecret(wrong: string, written: string | undefined): string {
+  return written === undefined ? wrong : wrong.replace(/".*"/s, () => JSON.stringify(written));
+}
+
+function explainSyntax(code: string, message: string): [string, string] {
+  if (code === 'TAB_AS_INDENT') return ['is indented with a tab', 'use spaces'];
+  if (code === 'DUPLICATE_KEY') return ['has the same key twice in one map', 'keep one of them'];
+  if (code === 'BAD_ALIAS') return ['refers to an anchor', 'write the value out'];
+  if (code === 'BAD_INDENT')
+    return ['is indented in a way that fits nothing around it', 'line it up with its neighbours'];
+  return [`is not valid YAML (${message.split('\n')[0]?.replace(/[.;]$/, '')})`, 'see the line above it as well'];
+}
+
+/** The node at a path; undefined when something on the way is missing. */
+function findNode(root: Node, path: YamlPath): Node | undefined {
+  let node: unknown = root;
+  for (const part of path) {
+    if (isMap(node))
+      node = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(part))?.value;
+    else if (isSeq(node)) node = node.items[Number(part)];
+    else return undefined;
+  }
+  return isNode(node) ? node : undefined;
+}
+
+/** Where the path stands; where its nearest ancestor stands when it is not there. */
+function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
+  const key = atKey ? findKey(root, path) : undefined;
+  if (key !== undefined) return key;
+  for (let length = path.length; length >= 0; length--) {
+    const node = findNode(root, path.slice(0, length));
+    if (node === undefined) continue;
+    const own = length < path.length && length > 0 ? findKey(root, path.slice(0, length)) : undefined;
+    return own ?? node.range?.[0] ?? 0;
+  }
+  return 0;
+}
+
+function findKey(root: Node, path: YamlPath): number | undefined {
+  const parent = findNode(root, path.slice(0, -1));
+  if (!isMap(parent)) return undefined;
+  const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(path.at(-1)));
+  return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+}
+
+/** The path of a node, from what `visit` says about its ancestors. */
+function pathOf(ancestors: readonly unknown[], node: Node): YamlPath {
+  const path: (string | number)[] = [];
+  const chain = [...ancestors, node];
+  for (const [index, ancestor] of chain.entries()) {
+    if (isPair(ancestor) && isScalar(ancestor.key)) path.push(String(ancestor.key.value));
+    else if (isSeq(ancestor)) path.push(ancestor.items.indexOf(chain[index + 1]));
+  }
+  return path;
+}

@@ -1,0 +1,147 @@
+import type { ErrorObject } from 'ajv';
+import type { JsonSchema } from '../schema.ts';
+import { suggest } from './mistake.ts';
+import type { YamlPath } from './section.ts';
+
+export interface Explained {
+  readonly path: YamlPath;
+  readonly wrong: string;
+  readonly right: string;
+  /** The key is at fault, not its value. */
+  readonly atKey: boolean;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  null: 'nothing',
+  array: 'a list',
+  object: 'a map',
+};
+
+/** Says what ajv found in words for a person. Alternatives that were not meant are left out. */
+export function explainErrors(errors: readonly ErrorObject[]): Explained[] {
+  return withoutOtherBranches(errors).map(explain);
+}
+
+/**
+ * Of several alternatives only that one is looked at whose type the value has: who wrote a map where a text or a map is
+ * possible wants to know what is wrong with the map.
+ */
+function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  // The rule that a name has broken is told with the name.
+  let kept = errors.filter(({ propertyName }) => propertyName === undefined);
+  for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
+    const branches = choice.schema as readonly { readonly type?: string }[];
+    const meant = branches.findIndex(({ type }) => type === typeOf(choice.data));
+    const isInside = (error: ErrorObject) =>
+      error !== choice &&
+      `${error.instancePath}/`.startsWith(`${choice.instancePath}/`) &&
+      error.schemaPath.startsWith(`${choice.schemaPath}/`);
+    kept = kept.filter((error) => {
+      if (error === choice) return meant === -1;
+      return !isInside(error) || (meant !== -1 && error.schemaPath.startsWith(`${choice.schemaPath}/${meant}/`));
+    });
+  }
+  return kept;
+}
+
+function explain(error: ErrorObject): Explained {
+  const path = parsePointer(error.instancePath);
+  const [wrong, right, inside] = describe(error);
+  return {
+    path: inside === undefined ? path : [...path, inside],
+    wrong,
+    right,
+    atKey: error.keyword === 'additionalProperties' || error.keyword === 'propertyNames',
+  };
+}
+
+/** What is wrong, what would be right, and the member that is meant when it is not the value itself. */
+function describe({ keyword, params, data, schema, parentSchema }: ErrorObject): [string, string, string?] {
+  const given = show(data);
+  switch (keyword) {
+    case 'additionalProperties': {
+      const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+      const name = String(params['additionalProperty']);
+      return ['is not known here', suggest(name, known), name];
+    }
+    case 'propertyNames':
+      return ['is no name that can stand here', nameRule(schema as JsonSchema), String(params['propertyName'])];
+    case 'required': {
+      const name = String(params['missingProperty']);
+      const member = (parentSchema?.['properties'] as Record<string, { description?: string }> | undefined)?.[name];
+      return ['is missing', `add it${member?.description === undefined ? '' : `: ${member.description}`}`, name];
+    }
+    case 'type':
+      return [`is ${given}`, `it has to be ${typeList(schema)}`];
+    case 'anyOf':
+    case 'oneOf':
+      return [
+        `is ${given}`,
+        `it has to be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
+      ];
+    case 'enum':
+      return [`is ${given}`, suggest(String(data), (schema as unknown[]).map(String))];
+    case 'const':
+      return [`is ${given}`, `it has to be ${show(schema)}`];
+    case 'minimum':
+      return [`is ${given}`, `it has to be at least ${String(schema)}`];
+    case 'maximum':
+      return [`is ${given}`, `it has to be at most ${String(schema)}`];
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return [schema === 1 ? 'is empty' : 'is too short', `it needs at least ${String(schema)}`];
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return ['is too long', `it may have at most ${String(schema)}`];
+    case 'uniqueItems':
+      return ['holds the same entry twice', 'keep one of them'];
+    case 'pattern': {
+      const description = parentSchema?.['description'];
+      return [
+        `is ${given}`,
+        typeof description === 'string' ? `it has to be: ${description}` : `it has to match ${String(schema)}`,
+      ];
+    }
+    default:
+      return [`is ${given}`, `it has to satisfy "${keyword}"`];
+  }
+}
+
+function nameRule({ description, pattern }: JsonSchema): string {
+  return description === undefined ? `it has to match ${String(pattern)}` : `it has to be: ${description}`;
+}
+
+function typeList(types: unknown): string {
+  const names = [types].flat().map((type) => typeNames[String(type)] ?? String(type));
+  return [...new Set(names)].join(' or ');
+}
+
+/** A value as a person would name it, never long. */
+function show(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value);
+  return String(value);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes, as keys they would be quoted. */
+export function parsePointer(pointer: string): (string | number)[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

@@ -1,0 +1,82 @@
+import type { AnyStageDefinition } from '../pipeline/stage.ts';
+import type { Registry } from '../registry.ts';
+import { suggest } from './mistake.ts';
+import type { YamlPath } from './section.ts';
+import type { Validator } from './validator.ts';
+
+/** A stage of the list, with its options validated and defaults filled in. */
+export interface ListedStage {
+  readonly definition: AnyStageDefinition;
+  readonly options: unknown;
+  readonly path: YamlPath;
+}
+
+/** Reads the list of stages and checks that it can work in this order. */
+export function readPipeline(value: unknown, registry: Registry, validator: Validator): ListedStage[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    const wrong = value === undefined ? 'is missing' : 'is no list of stages';
+    validator.report(
+      ['pipeline'],
+      wrong,
+      `list the stages in their order, such as: ${[...registry.stages.keys()].join(', ')}`,
+    );
+    return [];
+  }
+  const listed = value.flatMap((entry, index) => readEntry(entry, ['pipeline', index], registry, validator) ?? []);
+  refuseRepeats(listed, validator);
+  // An entry that nobody can read may well be the one that the others need.
+  if (listed.length === value.length) checkOrder(listed, registry, validator);
+  return listed;
+}
+
+function readEntry(entry: unknown, path: YamlPath, registry: Registry, validator: Validator): ListedStage | undefined {
+  const [name, given, ...more] =
+    typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? Object.entries(entry).flat() : [entry, {}];
+  if (typeof name !== 'string' || more.length > 0) {
+    validator.report(path, 'is no stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
+    return undefined;
+  }
+  const definition = registry.stages.get(name);
+  if (definition === undefined) {
+    validator.report(
+      path,
+      `names the stage "${name}", which does not exist`,
+      suggest(name, [...registry.stages.keys()]),
+    );
+    return undefined;
+  }
+  const inner = typeof entry === 'string' ? path : [...path, name];
+  const options = validator.validate(given ?? {}, definition.options, inner);
+  return { definition, options, path };
+}
+
+function refuseRepeats(listed: readonly ListedStage[], validator: Validator): void {
+  const seen = new Set<string>();
+  for (const { definition, path } of listed) {
+    if (seen.has(definition.name))
+      validator.report(path, `lists the stage ${definition.name} a second time`, 'keep one of them');
+    seen.add(definition.name);
+  }
+}
+
+/** Every fact that a stage reads has to be written before it. */
+function checkOrder(listed: readonly ListedStage[], registry: Registry, validator: Validator): void {
+  for (const [index, { definition, path }] of listed.entries()) {
+    const before = listed.slice(0, index).map((stage) => stage.definition);
+    for (const fact of definition.reads ?? []) {
+      if (before.some(({ writes }) => writes?.includes(fact))) continue;
+      const writers = [...registry.stages.values()]
+        .filter(({ writes }) => writes?.includes(fact))
+        .map(({ name }) => name);
+      const right =
+        writers.length === 0
+          ? 'list a stage that writes it before'
+          : `put ${writers.join(' or ')} before ${definition.name}`;
+      validator.report(path, `${definition.name} needs the fact ${fact.name}, which no stage before it writes`, right);
+    }
+    for (const name of definition.after ?? []) {
+      if (!listed.slice(index + 1).some((later) => later.definition.name === name)) continue;
+      validator.report(path, `${definition.name} stands before ${name}`, `put ${name} before ${definition.name}`);
+    }
+  }
+}

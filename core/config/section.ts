@@ -1,0 +1,44 @@
+import type { Vendor } from '../catalog.ts';
+import type { Infer, JsonSchema } from '../schema.ts';
+
+/** A place in gateway.yaml: `['models', 'gpt-5', 'routes', 0]`. */
+export type YamlPath = readonly (string | number)[];
+
+/**
+ * Reports one mistake. Position, file name and "did you mean" are added by the loader.
+ *
+ * @param path where, from the top of the file
+ * @param wrong what is wrong, without the path: `goes to the upstream "opnai", which does not exist`
+ * @param right what would be right: `name one of: openai, claude`
+ */
+export type Report = (path: YamlPath, wrong: string, right: string) => void;
+
+/** A top-level key of gateway.yaml, owned by core or by one plugin. */
+export interface Section<Name extends string = string, S extends JsonSchema = JsonSchema> {
+  readonly name: Name;
+  /** Type, bounds, defaults, and descriptions that give units. Objects refuse unknown keys. */
+  readonly schema: S;
+  /** Rules across fields, next to the schema. Runs only when the schema is satisfied; `all` holds every section. */
+  check?(value: Infer<S>, report: Report, all: CheckContext): void;
+}
+
+export type SectionValue<S extends Section> = S extends Section<string, infer Schema> ? Infer<Schema> : never;
+
+/** Values of all sections, defaults filled in. */
+export interface SectionValues {
+  get<S extends Section>(section: S): SectionValue<S>;
+}
+
+/** What a check can look at beside its own section. */
+export interface CheckContext extends SectionValues {
+  readonly vendors: ReadonlyMap<string, Vendor>;
+  /** True where what is only for show has to be refused. */
+  readonly isProduction: boolean;
+}
+
+/** Ties a section's checks to its schema. A section without a `default` in its schema may be left out only if it has no required content. */
+export function defineSection<const Name extends string, const S extends JsonSchema>(
+  section: Section<Name, S>,
+): Section<Name, S> {
+  return section;
+}

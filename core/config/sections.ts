@@ -1,0 +1,169 @@
+import { isIP } from 'node:net';
+import type { Registry } from '../registry.ts';
+import { defineSection, type Section } from './section.ts';
+
+export const service = defineSection({
+  name: 'service',
+  schema: {
+    type: 'object',
+    description: 'Who the gateway is towards its users.',
+    default: {},
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 60, default: 'Daypass', description: 'What users see.' },
+      prefix: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9]{0,15}$',
+        default: 'dp',
+        description: 'API keys begin with it and an underscore: 1 to 16 lower-case letters and digits.',
+      },
+      base_url: {
+        type: 'string',
+        pattern: '^https?://[^\\s/]+',
+        default: 'http://localhost:8080',
+        description: 'Where clients and browsers reach the gateway, without /v1.',
+      },
+      contact: {
+        type: 'string',
+        pattern: '^(mailto:|https?://)\\S+$',
+        description: 'Where users turn to: a mailto: or https: address.',
+      },
+    },
+    additionalProperties: false,
+  },
+});
+
+export const listen = defineSection({
+  name: 'listen',
+  schema: {
+    type: 'object',
+    description: 'The socket, and what a client may take of it. Changes take effect at the next start.',
+    default: {},
+    properties: {
+      host: {
+        type: 'string',
+        minLength: 1,
+        default: '127.0.0.1',
+        description: 'Address to listen on; 0.0.0.0 for all.',
+      },
+      port: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 65_535,
+        default: 8080,
+        description: 'TCP port; 0 takes any that is free.',
+      },
+      max_body_bytes: {
+        type: 'integer',
+        minimum: 1024,
+        maximum: 1_073_741_824,
+        default: 33_554_432,
+        description: 'Bytes a request body may have, after decompression.',
+      },
+      header_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 300,
+        default: 15,
+        description: 'Seconds for a request’s headers.',
+      },
+      body_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 600,
+        default: 60,
+        description: 'Seconds without a byte of a request’s body.',
+      },
+      keep_alive_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 3600,
+        default: 75,
+        description: 'Seconds an idle connection stays open; longer than the pool of a proxy in front.',
+      },
+      drain_timeout: {
+        type: 'number',
+        minimum: 0,
+        maximum: 3600,
+        default: 30,
+        description: 'Seconds that running answers have to finish after SIGTERM.',
+      },
+      trusted_proxies: {
+        type: 'array',
+        items: { type: 'string' },
+        default: [],
+        description: 'Addresses or CIDR ranges whose x-forwarded-for is believed.',
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ trusted_proxies }, report) {
+    for (const [index, proxy] of trusted_proxies.entries()) {
+      if (!isRange(proxy))
+        report(
+          ['listen', 'trusted_proxies', index],
+          'is no address',
+          'write an IP address or a range such as 10.0.0.0/8',
+        );
+    }
+  },
+});
+
+export const data = defineSection({
+  name: 'data',
+  schema: {
+    type: 'object',
+    description: 'What the gateway keeps on disk. Changes take effect at the next start.',
+    default: {},
+    properties: {
+      folder: { type: 'string', minLength: 1, default: './data', description: 'Folder, relative to gateway.yaml.' },
+    },
+    additionalProperties: false,
+  },
+});
+
+export const plugins = defineSection({
+  name: 'plugins',
+  schema: {
+    type: 'array',
+    description:
+      'Plugins of others: paths that begin with ./ or names of installed packages. Changes take effect at the next start.',
+    default: [],
+    items: { type: 'string', minLength: 1 },
+  },
+});
+
+/** The pipeline's section knows the options of every registered stage. */
+export function pipelineSection(registry: Registry): Section {
+  const stages = [...registry.stages.values()];
+  return {
+    name: 'pipeline',
+    schema: {
+      type: 'array',
+      description: 'The stages that every request passes, in this order.',
+      minItems: 1,
+      items: {
+        anyOf: [
+          { enum: stages.map(({ name }) => name) },
+          {
+            type: 'object',
+            properties: Object.fromEntries(
+              stages.map(({ name, description, options }) => [name, { ...options, description }]),
+            ),
+            additionalProperties: false,
+            minProperties: 1,
+            maxProperties: 1,
+          },
+        ],
+      },
+    },
+  };
+}
+
+export const coreSections: readonly Section[] = [service, listen, data, plugins];
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
+}

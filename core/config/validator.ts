@@ -1,0 +1,92 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { JsonSchema } from '../schema.ts';
+import type { GatewayDocument } from './document.ts';
+import { explainErrors } from './explain.ts';
+import { type Mistake } from './mistake.ts';
+import type { YamlPath } from './section.ts';
+
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  strict: true,
+  verbose: true,
+  allowUnionTypes: true,
+  strictTypes: false,
+  strictRequired: false,
+});
+
+/** Ajv keeps all that it compiles, so a schema is compiled once, not with every reload. */
+const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+
+/** Holds a value under its path against a schema, fills defaults in, and collects what is wrong. */
+export class Validator {
+  readonly #document: GatewayDocument;
+  readonly mistakes: Mistake[] = [];
+
+  constructor(document: GatewayDocument) {
+    this.#document = document;
+  }
+
+  report(path: YamlPath, wrong: string, right: string, atKey = false): void {
+    this.mistakes.push(this.#document.mistake(path, wrong, right, atKey));
+  }
+
+  /** Returns the value with defaults, or undefined when something was wrong with it. */
+  validate(value: unknown, schema: JsonSchema, path: YamlPath): unknown {
+    const box = { value };
+    const check = compile(schema);
+    let errors = run(check, box);
+    if (errors.length > 0 && this.#convert(errors, box, path)) errors = run(check, box);
+    for (const { path: inner, wrong, right, atKey } of explainErrors(errors)) {
+      const full = [...path, ...inner.slice(1)];
+      const written = this.#document.written(full);
+      this.report(
+        full,
+        written === undefined || atKey
+          ? wrong
+          : `is ${JSON.stringify(written)}, which stands for something else than is possible here`,
+        right,
+        atKey,
+      );
+    }
+    return errors.length === 0 ? box.value : undefined;
+  }
+
+  /** An unquoted `${PORT}` is a text until the schema asks for a number. */
+  #convert(errors: readonly ErrorObject[], box: object, path: YamlPath): boolean {
+    let hasConverted = false;
+    for (const { keyword, instancePath, schema, data } of errors) {
+      if (keyword !== 'type' || typeof data !== 'string') continue;
+      const parts = instancePath
+        .split('/')
+        .slice(1)
+        .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+      if (!this.#document.isLoose([...path, ...parts.slice(1)])) continue;
+      const converted = convert(data, [schema].flat());
+      if (converted === undefined) continue;
+      const parent = parts.slice(0, -1).reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], box);
+      (parent as Record<string, unknown>)[parts.at(-1) as string] = converted;
+      hasConverted = true;
+    }
+    return hasConverted;
+  }
+}
+
+function compile(schema: JsonSchema): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const check = ajv.compile({ type: 'object', properties: { value: schema as object } });
+  compiled.set(schema, check);
+  return check;
+}
+
+function run(check: ValidateFunction, box: object): ErrorObject[] {
+  check(box);
+  return [...(check.errors ?? [])];
+}
+
+function convert(text: string, types: readonly unknown[]): number | boolean | undefined {
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumeric = types.includes('number') || types.includes('integer');
+  return isNumeric && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined;
+}

@@ -1,0 +1,53 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Ms without another change after which a file counts as written: editors write in several steps. */
+const settleTime = 100;
+
+/**
+ * Calls back with the first content that it sees, and whenever the content has changed. The file's folder is watched,
+ * because editors and Kubernetes put a new file in the place of the old one; so is the folder of what it links to.
+ */
+export function watchFile(file: string, onChange: () => void, onError: (error: Error) => void): Disposable {
+  const watchers = new Map<string, FSWatcher>();
+  let text: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  const follow = async () => {
+    const folders = new Set([dirname(file), dirname(await realpath(file).catch(() => file))]);
+    for (const [folder, watcher] of watchers) {
+      if (folders.has(folder)) continue;
+      watcher.close();
+      watchers.delete(folder);
+    }
+    for (const folder of folders) {
+      if (isOver || watchers.has(folder)) continue;
+      const watcher = watch(folder, () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => void look().catch(onError), settleTime);
+      });
+      watcher.on('error', onError);
+      watcher.unref();
+      watchers.set(folder, watcher);
+    }
+  };
+  const look = async () => {
+    await follow();
+    const now = await readFile(file, 'utf8').catch(() => undefined);
+    if (now === undefined || now === text || isOver) return;
+    text = now;
+    onChange();
+  };
+
+  // The first look is for a change made since the file was loaded and before its folder was watched.
+  void look().catch(onError);
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      clearTimeout(timer);
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { buildCatalog, catalogNotices } from '#core/build-catalog.ts';
+import { splitRoute } from '#core/catalog-sections.ts';
+import { read, vendors } from './gateway-yaml.ts';
+
+const build = (text: string, environment?: NodeJS.ProcessEnv) => buildCatalog(read(text, environment), vendors);
+
+const twoModels = 'models: { claude-sonnet: { routes: [one/a] }, gpt-5: { routes: [one/b] } }\n';
+const withAliases = (aliases: string) => build(`${twoModels}aliases: ${aliases}`);
+
+const upstream = (text: string, environment?: NodeJS.ProcessEnv) =>
+  build(`upstreams: { one: ${text} }`, environment).upstreams[0];
+
+describe('an upstream of the catalog', () => {
+  it('has what is known about its vendor', () => {
+    expect(upstream('{ vendor: anthropic, api_keys: [k] }')).toMatchObject({
+      name: 'one',
+      vendor: 'anthropic',
+      formats: ['messages'],
+      baseUrl: 'https://anthropic.test/v1',
+      auth: 'x-api-key',
+      headers: { 'anthropic-version': '2023-06-01' },
+    });
+  });
+
+  it('has its own format, address and authentication instead of the vendor’s', () => {
+    expect(upstream('{ vendor: anthropic, format: chat, base_url: "http://own.test/v2", auth: bearer }')).toMatchObject(
+      { formats: ['chat'], baseUrl: 'http://own.test/v2', auth: 'bearer' },
+    );
+  });
+
+  it('has its own headers beside the vendor’s, in lower case', () => {
+    expect(upstream('{ vendor: anthropic, headers: { Anthropic-Version: "2", X-Team: a } }')?.headers).toEqual({
+      'anthropic-version': '2',
+      'x-team': 'a',
+    });
+  });
+
+  it('has an address without slashes at the end', () => {
+    expect(upstream('{ format: chat, base_url: "http://own.test/v1//" }')?.baseUrl).toBe('http://own.test/v1');
+  });
+
+  it('sends bearer keys when nothing else is said', () => {
+    expect(upstream('{ format: chat, base_url: "http://own.test" }')?.auth).toBe('bearer');
+  });
+
+  it('has no empty keys', () => {
+    expect(upstream('{ vendor: openai, api_keys: ["${A:-}", b] }')?.apiKeys).toEqual(['b']);
+  });
+
+  it.each([
+    ['off when its vendor wants a key and there is none', '{ vendor: openai, api_keys: ["${KEY:-}"] }', false],
+    ['on with a key', '{ vendor: openai, api_keys: [k] }', true],
+    ['on without a key when it is nobody’s but the operator’s', '{ format: chat, base_url: "http://own.test" }', true],
+    ['on without a key when its vendor wants none', '{ vendor: demo }', true],
+    ['on without a key when it is told to send none', '{ vendor: openai, auth: none }', true],
+  ])('is %s', (_name, text, isEnabled) => {
+    expect(upstream(text)?.isEnabled).toBe(isEnabled);
+  });
+});
+
+describe('a model of the catalog', () => {
+  it('has its routes in the order of the file, with what they say', () => {
+    const { models } = build(
+      'models: { test: { routes: [one/a, { to: one/org/b, weight: 2, connect_timeout: 1, first_byte_timeout: 2, idle_timeout: 3 }] } }',
+    );
+    expect(models[0]?.routes).toMatchObject([
+      { id: 'one/a', model: 'a', weight: 1, connectTimeout: undefined, upstream: { name: 'one' } },
+      { id: 'one/org/b', model: 'org/b', weight: 2, connectTimeout: 1, firstByteTimeout: 2, idleTimeout: 3 },
+    ]);
+  });
+
+  it('is shown by its name when it has no other', () => {
+    expect(build('').models[0]?.displayName).toBe('test');
+  });
+
+  it('has its own name to show, and its limits', () => {
+    const text = 'models: { test: { routes: [one/a], display_name: Test, max_input_tokens: 5, max_tokens: 6 } }';
+    expect(build(text).models[0]).toMatchObject({ displayName: 'Test', maxInputTokens: 5, maxOutputTokens: 6 });
+  });
+
+  const halfOff =
+    'upstreams: { one: { format: chat, base_url: "http://one.test" }, off: { vendor: openai } }\nmodels: { both: { routes: [off/a, one/a] }, gone: { routes: [off/a] } }\naliases: { lost: gone, "lost-*": gone }';
+
+  it('does without the routes of an upstream that is off', () => {
+    expect(
+      build(halfOff)
+        .resolve('both')
+        ?.routes.map(({ id }) => id),
+    ).toEqual(['one/a']);
+  });
+
+  it.each(['gone', 'lost', 'lost-1'])('is not offered when all of its upstreams are off: %s', (name) => {
+    expect(build(halfOff).resolve(name)).toBeUndefined();
+  });
+
+  it('is told about when all of its upstreams are off', () => {
+    expect(catalogNotices(build(halfOff))).toEqual([
+      'upstream off is off: it has no API key',
+      'model gone is not offered: all of its upstreams are off',
+    ]);
+  });
+});
+
+describe('resolving', () => {
+  it.each([
+    ['a model by its name', '{}', 'gpt-5', 'gpt-5'],
+    ['an alias', '{ fast: gpt-5 }', 'fast', 'gpt-5'],
+    ['an alias of an alias', '{ fast: quick, quick: gpt-5 }', 'fast', 'gpt-5'],
+    ['a wildcard at the end', '{ "claude-*": claude-sonnet }', 'claude-haiku-4-5', 'claude-sonnet'],
+    ['a wildcard that stands for nothing', '{ "claude-*": claude-sonnet }', 'claude-', 'claude-sonnet'],
+    ['a wildcard at the beginning', '{ "*-mini": gpt-5 }', 'gpt-5-mini', 'gpt-5'],
+    ['two wildcards', '{ "a*b*c": gpt-5 }', 'a-b-c', 'gpt-5'],
+    ['a wildcard for everything', '{ "*": gpt-5 }', 'anything at all', 'gpt-5'],
+    ['a wildcard by way of another alias', '{ "o*": fast, fast: gpt-5 }', 'o3', 'gpt-5'],
+    ['a model before a wildcard that fits it', '{ "gpt-*": claude-sonnet }', 'gpt-5', 'gpt-5'],
+    ['an alias before a wildcard that fits it', '{ "o*": claude-sonnet, o3: gpt-5 }', 'o3', 'gpt-5'],
+    ['the first of two wildcards that fit', '{ "o*": claude-sonnet, "o3*": gpt-5 }', 'o3-mini', 'claude-sonnet'],
+    ['an alias called like a member of objects', '{ constructor: gpt-5 }', 'constructor', 'gpt-5'],
+  ])('finds %s', (_name, aliases, name, id) => {
+    expect(withAliases(aliases).resolve(name)?.id).toBe(id);
+  });
+
+  it.each([
+    ['an unknown name', '{}', 'gpt-6'],
+    ['another case', '{}', 'GPT-5'],
+    ['a name that a wildcard only begins like', '{ "a*b": gpt-5 }', 'a-b-c'],
+    ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-5 }', 'gpt-41'],
+    ['a name too long to be one', '{ "*": gpt-5 }', 'x'.repeat(257)],
+    ['a member of objects', '{}', 'constructor'],
+  ])('does not find %s', (_name, aliases, name) => {
+    expect(withAliases(aliases).resolve(name)).toBeUndefined();
+  });
+
+  it('finds the same the second time', () => {
+    const catalog = withAliases('{ "claude-*": claude-sonnet }');
+    expect(catalog.resolve('claude-x')).toBe(catalog.resolve('claude-x'));
+  });
+
+  it('finds a model called like a member of objects by its alias', () => {
+    const catalog = build('models: { constructor: { routes: [one/a] } }\naliases: { fast: constructor }');
+    expect(catalog.resolve('fast')?.id).toBe('constructor');
+  });
+});
+
+describe('a suggestion', () => {
+  it.each([
+    ['gpt5', 'gpt-5'],
+    ['claude-sonet', 'claude-sonnet'],
+    ['fsat', 'fast'],
+  ])('for %s is %s', (name, near) => {
+    expect(withAliases('{ fast: gpt-5, "o*": gpt-5 }').suggest(name)).toBe(near);
+  });
+
+  it('is not made for a name that is like no other', () => {
+    expect(withAliases('{ fast: gpt-5 }').suggest('mistral-large')).toBeUndefined();
+  });
+
+  it('is never a pattern', () => {
+    expect(withAliases('{ "zz-*": gpt-5 }').suggest('zz-')).toBeUndefined();
+  });
+});
+
+describe('a route', () => {
+  it.each([
+    ['openai/gpt-5', ['openai', 'gpt-5']],
+    ['router/org/model', ['router', 'org/model']],
+    ['openai', ['openai', '']],
+  ])('%s is taken apart at its first slash', (to, parts) => {
+    expect(splitRoute(to)).toEqual(parts);
+  });
+});

@@ -1,0 +1,199 @@
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { readDocument } from '#core/config/document.ts';
+import { listen, service } from '#core/config/sections.ts';
+import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+
+const nameOf = (text: string, environment: NodeJS.ProcessEnv) =>
+  read(`service: { name: "${text}" }`, environment).get(service).name;
+
+describe('a file that is no gateway.yaml', () => {
+  it.each([
+    ['nothing', ''],
+    ['only comments', '# models:\n'],
+    ['only a divider', '---\n'],
+    ['null', 'null'],
+  ])('is refused with %s in it', (_name, text) => {
+    expect(mistakesInWhole(text)).toEqual([
+      'gateway.yaml:1:1: is empty; see the gateway.yaml that comes with the gateway',
+    ]);
+  });
+
+  it.each([
+    ['a list', '- auth\n- plan\n'],
+    ['a text', 'hello'],
+  ])('is refused as %s', (_name, text) => {
+    expect(mistakesInWhole(text)).toEqual([
+      'gateway.yaml:1:1: is not a map; write sections such as "models:", each with its content',
+    ]);
+  });
+
+  it('is refused when it does not exist, with the path as given', async () => {
+    const file = join(tmpdir(), 'no-such-folder', 'gateway.yaml');
+    await expect(readDocument(file, {})).rejects.toThrow(`${file}: does not exist; name another with --config FILE`);
+  });
+
+  it('is refused when it cannot be read', async () => {
+    await expect(readDocument(tmpdir(), {})).rejects.toThrow(
+      `${tmpdir()}: cannot be read (EISDIR); give the gateway the right to read it`,
+    );
+  });
+
+  it('is refused with a second document', () => {
+    expect(mistakesIn('service: { name: x }\n---\nlisten: {}')).toEqual([
+      'gateway.yaml:2:1: has a second document; keep one; take the --- out',
+    ]);
+  });
+});
+
+describe('YAML', () => {
+  it.each([
+    [
+      'a key that is there twice',
+      'service:\n  name: a\n  name: b',
+      'gateway.yaml:3:3: has the same key twice in one map; keep one of them',
+    ],
+    ['a tab', 'service:\n\tname: a', 'gateway.yaml:2:1: is indented with a tab; use spaces'],
+    [
+      'a line between two levels',
+      'service:\n    name: x\n  prefix: y',
+      'gateway.yaml:3:1: is indented in a way that fits nothing around it; line it up with its neighbours',
+    ],
+    [
+      'a list that is not closed',
+      'plugins: [a\nlisten: {}',
+      'gateway.yaml:2:1: is indented in a way that fits nothing around it; line it up with its neighbours',
+    ],
+    [
+      'a quote that is not closed',
+      'service: { name: "a }',
+      'gateway.yaml:1:22: is not valid YAML (Missing closing "quote); see the line above it as well',
+    ],
+    [
+      'a variable without quotes in braces',
+      'listen: { port: ${PORT} }',
+      'gateway.yaml:1:18: has a variable without quotes between braces or brackets; put it in quotes, or for a number give the key a line of its own',
+    ],
+  ])('is refused with %s, in one line', (_name, text, line) => {
+    expect(mistakesIn(text)).toEqual([line]);
+  });
+
+  it('is refused with every key that is there twice', () => {
+    expect(mistakesIn('service: { name: a, name: b }\nlisten: { port: 1, port: 2 }')).toEqual([
+      'gateway.yaml:1:21: has the same key twice in one map; keep one of them',
+      'gateway.yaml:2:20: has the same key twice in one map; keep one of them',
+    ]);
+  });
+
+  it('is refused with anchors and what refers to them', () => {
+    expect(mistakesIn('service: &us\n  name: a\nlisten: *us')).toEqual([
+      'gateway.yaml:2:3 service: has an anchor (&us); take it out, and write the value out where it is used',
+      'gateway.yaml:3:9 listen: refers to an anchor (*us); write the value out',
+    ]);
+  });
+
+  it('is refused with a reference to an anchor that is not there', () => {
+    expect(mistakesIn('service: { name: *nobody }')).toEqual([
+      'gateway.yaml:1:18 service.name: refers to an anchor (*nobody); write the value out',
+    ]);
+  });
+
+  it('is refused with merged maps', () => {
+    expect(mistakesIn('service:\n  <<: { name: a }')).toEqual([
+      'gateway.yaml:2:3 service: merges another map; write the keys out',
+    ]);
+  });
+
+  it('names list entries in the paths of anchors', () => {
+    expect(mistakesIn('plugins:\n  - ./a.ts\n  - &b ./b.ts')).toEqual([
+      'gateway.yaml:3:8 plugins[1]: has an anchor (&b); take it out, and write the value out where it is used',
+    ]);
+  });
+});
+
+describe('variables', () => {
+  it.each([
+    ['${NAME}', { NAME: 'Ours' }, 'Ours'],
+    ['the ${NAME} of ${PLACE}', { NAME: 'gate', PLACE: 'Ur' }, 'the gate of Ur'],
+    ['${NAME:-Daypass}', {}, 'Daypass'],
+    ['${NAME:-Daypass}', { NAME: '' }, 'Daypass'],
+    ['${NAME:-Daypass}', { NAME: 'Ours' }, 'Ours'],
+    ['$${NAME}', { NAME: 'Ours' }, '${NAME}'],
+    ['$NAME', { NAME: 'Ours' }, '$NAME'],
+    ['${NAME}', { NAME: '${OTHER}', OTHER: 'x' }, '${OTHER}'],
+    ['${NAME}', { NAME: 'a\nlisten: { port: 1 }' }, 'a\nlisten: { port: 1 }'],
+  ])('fill %s with %j in as %j', (text, environment, value) => {
+    expect(nameOf(text, environment)).toBe(value);
+  });
+
+  it('are refused when they are not set, each by its name', () => {
+    expect(mistakesIn('service:\n  name: ${NAME}\n  contact: mailto:${WHO}@${WHERE}')).toEqual([
+      'gateway.yaml:2:9 service.name: the variable NAME is not set; set it, or give it a default: ${NAME:-…}',
+      'gateway.yaml:3:12 service.contact: the variable WHO is not set; set it, or give it a default: ${WHO:-…}',
+      'gateway.yaml:3:12 service.contact: the variable WHERE is not set; set it, or give it a default: ${WHERE:-…}',
+    ]);
+  });
+
+  it('are not looked for in keys and comments', () => {
+    expect(mistakesIn('# ${NOBODY}\naliases: { "${NOBODY}": test }')).toEqual([]);
+  });
+
+  it('become numbers where the schema wants one and nothing is quoted', () => {
+    expect(read('listen:\n  port: ${PORT}', { PORT: '9000' }).get(listen).port).toBe(9000);
+  });
+
+  it('stay texts in quotes', () => {
+    expect(mistakesIn('listen:\n  port: "${PORT}"', { PORT: '9000' })).toEqual([
+      'gateway.yaml:2:9 listen.port: is "${PORT}", which stands for something else than is possible here; it has to be a whole number',
+    ]);
+  });
+
+  it.each([
+    ['high', '70000', 'it has to be at most 65535'],
+    ['no number', 'http', 'it has to be a whole number'],
+  ])('are named in place of what they stand for when that is %s', (_name, port, right) => {
+    expect(mistakesIn('listen:\n  port: ${PORT}', { PORT: port })).toEqual([
+      `gateway.yaml:2:9 listen.port: is "\${PORT}", which stands for something else than is possible here; ${right}`,
+    ]);
+  });
+
+  it('do not hide that their key is unknown', () => {
+    expect(mistakesIn('upstreams: { one: { vendor: openai, api_key: "${KEY}" } }', { KEY: 'sk-1' })).toEqual([
+      'gateway.yaml:1:37 upstreams.one.api_key: is not known here; did you mean "api_keys"?',
+    ]);
+  });
+});
+
+describe('a secret of the environment', () => {
+  it.each([
+    ['a stage', 'pipeline: ["${KEY}"]'],
+    ['an option', 'pipeline: [auth, rate-limit: { limit: "${KEY}" }]'],
+    ['a vendor', 'upstreams: { one: { vendor: "${KEY}" } }'],
+    ['a format', 'upstreams: { one: { format: "${KEY}", base_url: "http://one.test" } }'],
+    ['a base URL', 'upstreams: { one: { format: chat, base_url: "${KEY}" } }'],
+    ['an authentication', 'upstreams: { one: { vendor: openai, auth: "${KEY}" } }'],
+    ['a list of keys', 'upstreams: { one: { vendor: openai, api_keys: "${KEY}" } }'],
+    ['an unknown key', 'upstreams: { one: { vendor: openai, token: "${KEY}" } }'],
+    ['a route', 'models: { test: { routes: ["${KEY}"] } }'],
+    ['the upstream of a route', 'models: { test: { routes: ["${KEY}/model"] } }'],
+    ['the route of a map', 'models: { test: { routes: [{ to: "${KEY}/model" }] } }'],
+    ['the target of an alias', 'aliases: { other: "${KEY}" }'],
+    ['a trusted proxy', 'listen: { trusted_proxies: ["${KEY}"] }'],
+    ['a contact', 'service: { contact: "${KEY}" }'],
+  ])('is not shown when it is used as %s', (_name, text) => {
+    const lines = mistakesIn(text, { KEY: 'sk-"quoted/secret"-1' });
+    expect(lines).toEqual([expect.not.stringMatching(/sk-|quoted|secret/)]);
+  });
+});
+
+describe('fingerprints', () => {
+  it('are the same for another layout of the same content', () => {
+    expect(read('service: { name: a }').fingerprint).toBe(read('# new\nservice:\n  name: "a"').fingerprint);
+  });
+
+  it('change with a variable', () => {
+    const text = 'service: { name: "${NAME}" }';
+    expect(read(text, { NAME: 'a' }).fingerprint).not.toBe(read(text, { NAME: 'b' }).fingerprint);
+  });
+});

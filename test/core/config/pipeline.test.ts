@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+
+const all = 'auth, plan, rate-limit, format, upstream, log';
+
+describe('the pipeline', () => {
+  it('has the stages in the order of the list, options and defaults filled in', () => {
+    const { stages } = read('pipeline: [auth, rate-limit: { limit: 5 }, format, upstream, log]');
+    expect(stages.map(({ definition, options }) => [definition.name, options])).toEqual([
+      ['auth', {}],
+      ['rate-limit', { limit: 5, period: 60, strict: false }],
+      ['format', {}],
+      ['upstream', {}],
+      ['log', {}],
+    ]);
+  });
+
+  it('takes a stage whose options are left empty', () => {
+    expect(mistakesIn('pipeline:\n  - auth:\n')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'missing',
+      'upstreams: {}\nmodels: {}',
+      `1:1 pipeline: is missing; list the stages in their order, such as: ${all}`,
+    ],
+    [
+      'no list',
+      'upstreams: {}\nmodels: {}\npipeline: auth',
+      `3:11 pipeline: is no list of stages; list the stages in their order, such as: ${all}`,
+    ],
+    [
+      'empty',
+      'upstreams: {}\nmodels: {}\npipeline: []',
+      `3:11 pipeline: is no list of stages; list the stages in their order, such as: ${all}`,
+    ],
+  ])('is refused when it is %s', (_name, text, line) => {
+    expect(mistakesInWhole(text)).toEqual([`gateway.yaml:${line}`]);
+  });
+
+  it.each([
+    [
+      'a misspelt stage',
+      '[auht]',
+      '1:12 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
+    ],
+    [
+      'a stage that is like no other',
+      '[moderation]',
+      `1:12 pipeline[0]: names the stage "moderation", which does not exist; use one of: ${all}`,
+    ],
+    [
+      'a misspelt stage with options',
+      '[auth, rate-limits: { limit: 5 }]',
+      '1:18 pipeline[1]: names the stage "rate-limits", which does not exist; did you mean "rate-limit"?',
+    ],
+    ['a stage twice', '[auth, auth]', '1:18 pipeline[1]: lists the stage auth a second time; keep one of them'],
+    [
+      'a stage before the one that writes its fact',
+      '[plan, auth]',
+      '1:12 pipeline[0]: plan needs the fact principal, which no stage before it writes; put auth before plan',
+    ],
+    [
+      'a stage without the one that writes its fact',
+      '[auth, upstream]',
+      '1:18 pipeline[1]: upstream needs the fact adapter, which no stage before it writes; put format before upstream',
+    ],
+    [
+      'a stage before one that it has to follow',
+      '[log, auth]',
+      '1:12 pipeline[0]: log stands before auth; put auth before log',
+    ],
+    [
+      'a misspelt option',
+      '[auth, rate-limit: { limt: 5 }]',
+      '1:32 pipeline[1].rate-limit.limt: is not known here; did you mean "limit"?',
+    ],
+    [
+      'an option that is too small',
+      '[auth, rate-limit: { limit: 0 }]',
+      '1:39 pipeline[1].rate-limit.limit: is 0; it has to be at least 1',
+    ],
+    [
+      'an option that is too large',
+      '[auth, rate-limit: { limit: 1001 }]',
+      '1:39 pipeline[1].rate-limit.limit: is 1001; it has to be at most 1000',
+    ],
+    [
+      'a fraction for a whole number',
+      '[auth, rate-limit: { limit: 1.5 }]',
+      '1:39 pipeline[1].rate-limit.limit: is 1.5; it has to be a whole number',
+    ],
+    [
+      'a text for a number',
+      '[auth, rate-limit: { limit: none }]',
+      '1:39 pipeline[1].rate-limit.limit: is "none"; it has to be a whole number',
+    ],
+    [
+      'a text for true or false',
+      '[auth, rate-limit: { strict: yes }]',
+      '1:40 pipeline[1].rate-limit.strict: is "yes"; it has to be true or false',
+    ],
+    [
+      'an option without a value',
+      '[auth, rate-limit: { limit: }]',
+      '1:39 pipeline[1].rate-limit.limit: is empty; it has to be a whole number',
+    ],
+    ['a number for options', '[auth, rate-limit: 5]', '1:30 pipeline[1].rate-limit: is 5; it has to be a map'],
+    [
+      'options that a stage does not have',
+      '[auth: { x: 1 }]',
+      '1:20 pipeline[0].auth.x: is not known here; there is none to name',
+    ],
+  ])('is refused with %s', (_name, list, line) => {
+    expect(mistakesIn(`pipeline: ${list}`)).toEqual([`gateway.yaml:${line}`]);
+  });
+
+  it.each([
+    ['a number', '5'],
+    ['nothing', ''],
+    ['an empty map', '{}'],
+    ['two stages in one entry', '{ format: {}, log: {} }'],
+    ['a list', '[auth]'],
+  ])('is refused with %s for a stage', (_name, entry) => {
+    expect(mistakesIn(`pipeline:\n  - auth\n  - ${entry}`)).toEqual([
+      expect.stringMatching(
+        /^gateway\.yaml:3:\d pipeline\[1\]: is no stage; write its name, or one name with options: "rate-limit: \{ limit: 60 \}"$/,
+      ),
+    ]);
+  });
+
+  it('is not said to lack a fact when the stage that writes it is only misspelt', () => {
+    expect(mistakesIn('pipeline: [auht, plan]')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Assembly, assemble } from '#core/assembly.ts';
+import { parseDocument } from '#core/config/document.ts';
+import { validate } from '#core/config/load.ts';
+import { ConfigError } from '#core/config/mistake.ts';
+import { silentLog } from '../../support/database.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-plugins-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const stageSource = (name: string) =>
+  `export const stage = { name: '${name}', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };`;
+const pluginSource = `export const plugin = {
+  name: 'ours',
+  register(server) {
+    server.gateway.section({ name: 'ours', schema: { type: 'object', default: {}, properties: { depth: { type: 'integer', default: 3 } } } });
+  },
+};`;
+
+async function write(path: string, source: string): Promise<void> {
+  const file = join(folder, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, source);
+}
+
+const documentOf = (text: string) => parseDocument(text, join(folder, 'gateway.yaml'), {});
+
+function load(text: string): Promise<Assembly> {
+  return assemble(documentOf(text), silentLog, () => {
+    throw new Error('nothing is served here');
+  });
+}
+
+/** The mistakes that a list of plugins leads to, with the test's folder taken out. */
+async function mistakesOf(text: string): Promise<string> {
+  const error: unknown = await load(text).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ConfigError)) throw new Error('there is no mistake', { cause: error });
+  return error.message.replaceAll(folder, '');
+}
+
+const hint = 'write a path that begins with ./ or the name of an installed package';
+
+describe('a plugin of somebody else', () => {
+  it('is found beside gateway.yaml', async () => {
+    await write('ours.ts', stageSource('ours'));
+    const { registry } = await load('plugins: [./ours.ts]');
+    expect(registry.stages.has('ours')).toBe(true);
+  });
+
+  it('is found by its whole path', async () => {
+    await write('ours.ts', stageSource('ours'));
+    const { registry } = await load(`plugins: ["${join(folder, 'ours.ts')}"]`);
+    expect(registry.stages.has('ours')).toBe(true);
+  });
+
+  it('may bring a section of its own, with defaults', async () => {
+    await write('ours.ts', pluginSource);
+    const text = 'plugins: [./ours.ts]\npipeline: [auth]\nupstreams: {}\nmodels: {}\nours: {}';
+    const { registry } = await load(text);
+    const config = validate(documentOf(text), registry);
+    expect(config.get(registry.sections.get('ours') as never)).toEqual({ depth: 3 });
+  });
+
+  it('may bring several stages', async () => {
+    await write('ours.ts', `${stageSource('one')}\n${stageSource('two').replace('const stage', 'const other')}`);
+    const { registry } = await load('plugins: [./ours.ts]');
+    expect([registry.stages.has('one'), registry.stages.has('two')]).toEqual([true, true]);
+  });
+
+  it('is suggested when one of its stages is misspelt', async () => {
+    await write('ours.ts', stageSource('moderation'));
+    const text = 'plugins: [./ours.ts]\npipeline: [moderaton]\nupstreams: {}\nmodels: {}';
+    const { registry } = await load(text);
+    expect(() => validate(documentOf(text), registry)).toThrow('did you mean "moderation"?');
+  });
+
+  it('is refused when there is no such file', async () => {
+    expect(await mistakesOf('plugins: [./nowhere.ts]')).toBe(
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: there is no file /nowhere.ts; ${hint}`,
+    );
+  });
+
+  it('is refused when there is no such package', async () => {
+    expect(await mistakesOf('plugins:\n  - daypass-nowhere')).toMatch(
+      /^gateway\.yaml:2:5 plugins\[0\]: cannot be loaded: it could not be found: .*daypass-nowhere.*; write a path/,
+    );
+  });
+
+  it('is refused when a package of its own is not installed', async () => {
+    await write('ours.ts', "import 'daypass-nowhere';");
+    expect(await mistakesOf('plugins: [./ours.ts]')).toMatch(/it could not be found: .*daypass-nowhere/);
+  });
+
+  it('is refused when it exports nothing that could be used', async () => {
+    await write('ours.ts', 'export const answer = 42; export const plugin = {};');
+    expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: it exports neither a hapi plugin called "plugin" nor a stage; ${hint}`,
+    );
+  });
+
+  it('is refused when it fails while it is loaded', async () => {
+    await write('ours.ts', "throw new Error('no licence');");
+    expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: no licence; ${hint}`,
+    );
+  });
+
+  it('is refused when it brings a stage that is there already', async () => {
+    await write('ours.ts', stageSource('auth'));
+    expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: stage "auth" is registered twice; ${hint}`,
+    );
+  });
+});

@@ -1,0 +1,314 @@
+import { describe, expect, it } from 'vitest';
+import { models } from '#core/catalog-sections.ts';
+import { data, listen, plugins, service } from '#core/config/sections.ts';
+import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+
+/** Ten routes that are in order, for a mistake at the eleventh. */
+const tenRoutes = Array.from({ length: 10 }, (_, index) => `one/${index}`);
+
+describe('a section that is left out', () => {
+  it.each([
+    ['service', service, { name: 'Daypass', prefix: 'dp', base_url: 'http://localhost:8080' }],
+    ['data', data, { folder: './data' }],
+    ['plugins', plugins, []],
+  ])('has its defaults: %s', (_name, section, value) => {
+    expect(read('').get(section)).toEqual(value);
+  });
+
+  it('has its defaults when only its name is there', () => {
+    expect(read('listen:').get(listen).port).toBe(8080);
+  });
+
+  it('is asked for when there is no default', () => {
+    expect(mistakesInWhole('pipeline: [auth]')).toEqual([
+      'gateway.yaml:1:1 upstreams: is missing; add it: Where requests can be sent, by name.',
+      'gateway.yaml:1:1 models: is missing; add it: What clients can ask for, by name.',
+    ]);
+  });
+
+  it('is asked for when only its name is there', () => {
+    expect(mistakesIn('models:')).toEqual([
+      'gateway.yaml:1:8 models: is missing; add it: What clients can ask for, by name.',
+    ]);
+  });
+});
+
+describe('service, listen, data and plugins', () => {
+  it.each([
+    ['a misspelt section', 'servce: {}', '1:1 servce: is not known here; did you mean "service"?'],
+    [
+      'a section that is like no other',
+      'billing: {}',
+      '1:1 billing: is not known here; use one of: service, listen, data, plugins, upstreams, models, aliases, pipeline',
+    ],
+    ['a misspelt key', 'service: { nmae: x }', '1:12 service.nmae: is not known here; did you mean "name"?'],
+    ['a list for a section', 'service: [x]', '1:10 service: is a list; it has to be a map'],
+    ['an empty name', 'service: { name: "" }', '1:18 service.name: is empty; it needs at least 1'],
+    ['a long name', `service: { name: ${'x'.repeat(61)} }`, '1:18 service.name: is too long; it may have at most 60'],
+    [
+      'a prefix in upper case',
+      'service: { prefix: DP }',
+      '1:20 service.prefix: is "DP"; it has to be: API keys begin with it and an underscore: 1 to 16 lower-case letters and digits.',
+    ],
+    [
+      'a base URL without a scheme',
+      'service: { base_url: example.com }',
+      '1:22 service.base_url: is "example.com"; it has to be: Where clients and browsers reach the gateway, without /v1.',
+    ],
+    [
+      'a contact that is no address',
+      'service: { contact: me }',
+      '1:21 service.contact: is "me"; it has to be: Where users turn to: a mailto: or https: address.',
+    ],
+    ['a port that is too high', 'listen: { port: 65536 }', '1:17 listen.port: is 65536; it has to be at most 65535'],
+    ['a negative port', 'listen: { port: -1 }', '1:17 listen.port: is -1; it has to be at least 0'],
+    ['a port in words', 'listen: { port: http }', '1:17 listen.port: is "http"; it has to be a whole number'],
+    ['a tiny body', 'listen: { max_body_bytes: 10 }', '1:27 listen.max_body_bytes: is 10; it has to be at least 1024'],
+    ['an empty folder', 'data: { folder: "" }', '1:17 data.folder: is empty; it needs at least 1'],
+    ['a number for a plugin', 'plugins: [5]', '1:11 plugins[0]: is 5; it has to be a text'],
+    ['one plugin without a list', 'plugins: ./a.ts', '1:10 plugins: is "./a.ts"; it has to be a list'],
+  ])('are refused with %s', (_name, text, line) => {
+    expect(mistakesIn(text)).toEqual([`gateway.yaml:${line}`]);
+  });
+
+  it.each(['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/9', '10.0.0.0/x', '10.0.0', '::1/129', ''])(
+    'are refused with "%s" for a trusted proxy',
+    (proxy) => {
+      expect(mistakesIn(`listen: { trusted_proxies: ["${proxy}"] }`)).toEqual([
+        'gateway.yaml:1:29 listen.trusted_proxies[0]: is no address; write an IP address or a range such as 10.0.0.0/8',
+      ]);
+    },
+  );
+
+  it.each(['127.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8'])('trust the proxy %s', (proxy) => {
+    expect(mistakesIn(`listen: { trusted_proxies: ["${proxy}"] }`)).toEqual([]);
+  });
+});
+
+describe('upstreams', () => {
+  it.each([
+    [
+      'a misspelt vendor',
+      '{ vendor: opnai }',
+      '29 upstreams.one.vendor: names the vendor "opnai", which is not known; did you mean "openai"?',
+    ],
+    [
+      'a vendor that is like no other',
+      '{ vendor: mistral }',
+      '29 upstreams.one.vendor: names the vendor "mistral", which is not known; use one of: openai, anthropic, demo',
+    ],
+    ['a misspelt key', '{ vndor: openai }', '21 upstreams.one.vndor: is not known here; did you mean "vendor"?'],
+    [
+      'a misspelt format',
+      '{ format: chatt, base_url: "http://x" }',
+      '29 upstreams.one.format: is "chatt"; did you mean "chat"?',
+    ],
+    [
+      'a misspelt format in a list',
+      '{ format: [chat, mesages], base_url: "http://x" }',
+      '36 upstreams.one.format[1]: is "mesages"; did you mean "messages"?',
+    ],
+    [
+      'no format in the list',
+      '{ format: [], base_url: "http://x" }',
+      '29 upstreams.one.format: is empty; it needs at least 1',
+    ],
+    [
+      'a number for a format',
+      '{ format: 5, base_url: "http://x" }',
+      '29 upstreams.one.format: is 5; it has to be a text or a list',
+    ],
+    [
+      'a base URL that is none',
+      '{ format: chat, base_url: x }',
+      '45 upstreams.one.base_url: is "x"; it has to be: Address that the format’s path is appended to, version segment included: https://llm.example.com/v1.',
+    ],
+    [
+      'neither a vendor nor a format',
+      '{}',
+      '19 upstreams.one: says neither a vendor nor a format; add vendor, or format and base_url',
+    ],
+    [
+      'a format without an address',
+      '{ format: chat }',
+      '19 upstreams.one: has no base_url; add the address of the endpoint, such as https://llm.example.com/v1',
+    ],
+    ['nothing in it', '', '20 upstreams.one: is empty; it has to be a map'],
+    [
+      'an unknown authentication',
+      '{ vendor: openai, auth: baerer }',
+      '43 upstreams.one.auth: is "baerer"; did you mean "bearer"?',
+    ],
+    [
+      'one key without a list',
+      '{ vendor: openai, api_keys: sk-1 }',
+      '47 upstreams.one.api_keys: is "sk-1"; it has to be a list',
+    ],
+    [
+      'a header that is no text',
+      '{ vendor: openai, headers: { x-a: 5 } }',
+      '53 upstreams.one.headers.x-a: is 5; it has to be a text',
+    ],
+  ])('are refused with %s, and their routes are not complained about', (_name, upstream, line) => {
+    expect(mistakesIn(`upstreams: { one: ${upstream} }`)).toEqual([`gateway.yaml:1:${line}`]);
+  });
+
+  it('are refused with a name that routes could not say', () => {
+    expect(mistakesIn('upstreams: { "a/b": { vendor: openai } }')).toEqual([
+      'gateway.yaml:1:14 upstreams.a/b: is no name that can stand here; it has to be: A letter or digit, then letters, digits, dots, hyphens and underscores.',
+    ]);
+  });
+
+  it('may be for show while NODE_ENV is not production', () => {
+    expect(mistakesIn('upstreams: { one: { vendor: demo } }', { NODE_ENV: 'development' })).toEqual([]);
+  });
+
+  it('are refused in production when they are for show', () => {
+    expect(mistakesIn('upstreams: { one: { vendor: demo } }', { NODE_ENV: 'production' })).toEqual([
+      'gateway.yaml:1:19 upstreams.one: is only for show, and NODE_ENV is production; take it and its routes out',
+    ]);
+  });
+});
+
+describe('models', () => {
+  it.each([
+    [
+      'no routes',
+      '{}',
+      '11 models.test.routes: is missing; add it: Where the model is served: upstream/model-there. The first is primary, the rest are backups.',
+    ],
+    ['an empty list of routes', '{ routes: [] }', '27 models.test.routes: is empty; it needs at least 1'],
+    [
+      'a route to a misspelt upstream',
+      '{ routes: [oen/x] }',
+      '28 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+    ],
+    [
+      'a route to an upstream that is like no other',
+      '{ routes: [somewhere/x] }',
+      '28 models.test.routes[0]: goes to the upstream "somewhere", which does not exist; use one of: one',
+    ],
+    [
+      'a route in a map to a misspelt upstream',
+      '{ routes: [{ to: oen/x }] }',
+      '34 models.test.routes[0].to: goes to the upstream "oen", which does not exist; did you mean "one"?',
+    ],
+    [
+      'a route without a model',
+      '{ routes: [one] }',
+      '28 models.test.routes[0]: is "one"; write upstream/model-there, such as openai/gpt-5',
+    ],
+    [
+      'a route that ends with the slash',
+      '{ routes: [one/] }',
+      '28 models.test.routes[0]: is "one/"; write upstream/model-there, such as openai/gpt-5',
+    ],
+    [
+      'a route that begins with the slash',
+      '{ routes: [/x] }',
+      '28 models.test.routes[0]: is "/x"; write upstream/model-there, such as openai/gpt-5',
+    ],
+    ['a number for a route', '{ routes: [5] }', '28 models.test.routes[0]: is 5; it has to be a text or a map'],
+    [
+      'a negative weight',
+      '{ routes: [{ to: one/x, weight: -1 }] }',
+      '49 models.test.routes[0].weight: is -1; it has to be at least 0',
+    ],
+    [
+      'a timeout of nothing',
+      '{ routes: [{ to: one/x, idle_timeout: 0 }] }',
+      '55 models.test.routes[0].idle_timeout: is 0; it has to be at least 0.1',
+    ],
+    [
+      'a misspelt option of a route',
+      '{ routes: [{ to: one/x, wieght: 1 }] }',
+      '41 models.test.routes[0].wieght: is not known here; did you mean "weight"?',
+    ],
+    [
+      'a map without the route',
+      '{ routes: [{ weight: 1 }] }',
+      '28 models.test.routes[0].to: is missing; add it: upstream/model-there.',
+    ],
+    [
+      'half a token',
+      '{ routes: [one/x], max_tokens: 0.5 }',
+      '48 models.test.max_tokens: is 0.5; it has to be a whole number',
+    ],
+  ])('are refused with %s', (_name, model, line) => {
+    expect(mistakesIn(`models: { test: ${model} }`)).toContainEqual(`gateway.yaml:1:${line}`);
+  });
+
+  it('are refused with a space in the name', () => {
+    expect(mistakesIn('models: { "a b": { routes: [one/x] } }')).toEqual([
+      'gateway.yaml:1:11 models.a b: is no name that can stand here; it has to be: A letter or digit, then anything but spaces.',
+    ]);
+  });
+
+  it('are refused with every route that is wrong, however many there are', () => {
+    const routes = tenRoutes.with(1, '5').concat('{ to: one/x, wieght: 1 }');
+    expect(mistakesIn(`models: { test: { routes: [${routes.join(', ')}] } }`)).toEqual([
+      'gateway.yaml:1:35 models.test.routes[1]: is 5; it has to be a text or a map',
+      expect.stringContaining('models.test.routes[10].wieght: is not known here; did you mean "weight"?'),
+    ]);
+  });
+
+  it('may have slashes in the name there', () => {
+    expect(read('models: { test: { routes: [one/org/model] } }').get(models)).toHaveProperty('test');
+  });
+});
+
+describe('aliases', () => {
+  it.each([
+    [
+      'one for a misspelt model',
+      '{ a: tset }',
+      ['15 aliases.a: leads to the model "tset", which does not exist; did you mean "test"?'],
+    ],
+    [
+      'one for a model that is like no other',
+      '{ a: something }',
+      ['15 aliases.a: leads to the model "something", which does not exist; use one of: test'],
+    ],
+    ['the name of a model', '{ test: test }', ['18 aliases.test: is the name of a model; give the alias another name']],
+    ['one for itself', '{ a: a }', ['15 aliases.a: leads back to itself; let one of the aliases name a model']],
+    [
+      'two in a circle',
+      '{ a: b, b: a }',
+      [
+        '15 aliases.a: leads back to itself; let one of the aliases name a model',
+        '21 aliases.b: leads back to itself; let one of the aliases name a model',
+      ],
+    ],
+    ['a number', '{ a: 5 }', ['15 aliases.a: is 5; it has to be a text']],
+    ['an empty text', '{ a: "" }', ['15 aliases.a: is empty; it needs at least 1']],
+  ])('are refused with %s', (_name, aliases, lines) => {
+    expect(mistakesIn(`aliases: ${aliases}`)).toEqual(lines.map((line) => `gateway.yaml:1:${line}`));
+  });
+
+  it('are not complained about while the models have mistakes', () => {
+    expect(mistakesIn('aliases: { a: test }\nmodels: { test: { routes: [] } }')).toEqual([
+      'gateway.yaml:2:27 models.test.routes: is empty; it needs at least 1',
+    ]);
+  });
+});
+
+describe('several mistakes', () => {
+  it('are all told at once, in the order of the file', () => {
+    const text = `service: { nmae: x }
+listen: { port: 70000 }
+pipeline:
+  - auht
+models:
+  test: { routes: [oen/x] }
+aliases: { a: tset }
+upstreams: { one: { vendor: opnai } }`;
+    expect(mistakesIn(text)).toEqual([
+      'gateway.yaml:1:12 service.nmae: is not known here; did you mean "name"?',
+      'gateway.yaml:2:17 listen.port: is 70000; it has to be at most 65535',
+      'gateway.yaml:4:5 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
+      'gateway.yaml:6:20 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+      'gateway.yaml:7:15 aliases.a: leads to the model "tset", which does not exist; did you mean "test"?',
+      'gateway.yaml:8:29 upstreams.one.vendor: names the vendor "opnai", which is not known; did you mean "openai"?',
+    ]);
+  });
+});

@@ -1,0 +1,185 @@
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { watchFile } from '#core/config/watch.ts';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-watch-'));
+  file = join(folder, 'gateway.yaml');
+  await writeFile(file, 'one');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A watch whose calls can be waited for, one after the other; each is told with the content at that time. */
+function startWatch(path = file) {
+  const seen: string[] = [];
+  const errors: Error[] = [];
+  let { promise: news, resolve: wake } = Promise.withResolvers<void>();
+  const watch = watchFile(
+    path,
+    () => {
+      void readFile(path, 'utf8').then((text) => {
+        seen.push(text);
+        wake();
+      });
+    },
+    (error) => {
+      errors.push(error);
+      wake();
+    },
+  );
+  const until = async (isThere: () => boolean) => {
+    while (!isThere()) {
+      await news;
+      ({ promise: news, resolve: wake } = Promise.withResolvers<void>());
+    }
+  };
+  return {
+    seen,
+    errors,
+    sees: (text: string) => until(() => seen.includes(text)),
+    fails: () => until(() => errors.length > 0),
+    [Symbol.dispose]: () => watch[Symbol.dispose](),
+  };
+}
+
+/** Waits until every watch of the folder has looked: a neighbour that changes is seen by a watch of its own. */
+async function settle(): Promise<void> {
+  const neighbour = join(folder, 'neighbour.yaml');
+  await writeFile(neighbour, 'before');
+  using watch = startWatch(neighbour);
+  await watch.sees('before');
+  await writeFile(neighbour, 'after');
+  await watch.sees('after');
+}
+
+describe('a watched file', () => {
+  it('is seen as it is when the watch begins, so that no change before it is missed', async () => {
+    await writeFile(file, 'changed since it was loaded');
+    using watch = startWatch();
+    await watch.sees('changed since it was loaded');
+  });
+
+  it('is seen when it is written in place', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await writeFile(file, 'two');
+    await watch.sees('two');
+  });
+
+  it('is seen when another takes its place', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await writeFile(`${file}.new`, 'two');
+    await rename(`${file}.new`, file);
+    await watch.sees('two');
+  });
+
+  it('is still seen after another has taken its place', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await writeFile(`${file}.new`, 'two');
+    await rename(`${file}.new`, file);
+    await watch.sees('two');
+    await writeFile(file, 'three');
+    await watch.sees('three');
+  });
+
+  it('is seen when it comes back after it was gone', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await rm(file);
+    await writeFile(file, 'two');
+    await watch.sees('two');
+  });
+
+  it('is not told again when it is written with the same content', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await writeFile(file, 'one');
+    await settle();
+    await writeFile(file, 'two');
+    await watch.sees('two');
+    expect(watch.seen).toEqual(['one', 'two']);
+  });
+
+  it('is not told about its neighbours', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await settle();
+    await writeFile(file, 'two');
+    await watch.sees('two');
+    expect(watch.seen).toEqual(['one', 'two']);
+  });
+
+  it('is reported when its folder does not exist', async () => {
+    using watch = startWatch(join(folder, 'nowhere', 'gateway.yaml'));
+    await watch.fails();
+    expect(watch.errors).toEqual([expect.objectContaining({ code: 'ENOENT' })]);
+  });
+
+  it('is left alone once the watch is over', async () => {
+    const watch = startWatch();
+    await watch.sees('one');
+    watch[Symbol.dispose]();
+    using later = startWatch();
+    await later.sees('one');
+    await writeFile(file, 'two');
+    await later.sees('two');
+    expect(watch.seen).toEqual(['one']);
+  });
+});
+
+describe('a watched link', () => {
+  it('is seen when what it leads to is written in place, in another folder', async () => {
+    const other = join(folder, 'elsewhere');
+    await mkdir(other);
+    await writeFile(join(other, 'real.yaml'), 'one');
+    const link = join(folder, 'link.yaml');
+    await symlink(join('elsewhere', 'real.yaml'), link);
+    using watch = startWatch(link);
+    await watch.sees('one');
+    await writeFile(join(other, 'real.yaml'), 'two');
+    await watch.sees('two');
+  });
+
+  it('is seen when it is led elsewhere, and where it leads then', async () => {
+    const other = join(folder, 'elsewhere');
+    await mkdir(other);
+    await writeFile(join(other, 'real.yaml'), 'two');
+    const link = join(folder, 'link.yaml');
+    await symlink('gateway.yaml', link);
+    using watch = startWatch(link);
+    await watch.sees('one');
+    await symlink(join('elsewhere', 'real.yaml'), `${link}.new`);
+    await rename(`${link}.new`, link);
+    await watch.sees('two');
+    await writeFile(join(other, 'real.yaml'), 'three');
+    await watch.sees('three');
+  });
+
+  it('is seen each time Kubernetes switches the folder behind it', async () => {
+    const mount = join(folder, 'mount');
+    await mkdir(mount);
+    const publish = async (version: string) => {
+      await mkdir(join(mount, `..${version}`));
+      await writeFile(join(mount, `..${version}`, 'gateway.yaml'), version);
+      await symlink(`..${version}`, join(mount, '..data_tmp'));
+      await rename(join(mount, '..data_tmp'), join(mount, '..data'));
+    };
+    await publish('one');
+    const mounted = join(mount, 'gateway.yaml');
+    await symlink(join('..data', 'gateway.yaml'), mounted);
+    using watch = startWatch(mounted);
+    await watch.sees('one');
+    await publish('two');
+    await rm(join(mount, '..one'), { recursive: true });
+    await watch.sees('two');
+    await publish('three');
+    await rm(join(mount, '..two'), { recursive: true });
+    await watch.sees('three');
+  });
+});

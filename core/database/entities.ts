@@ -1,0 +1,64 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { RateLimits } from '../facts.ts';
+
+/** Someone who buys days and calls models. */
+const AccountSchema = defineEntity({
+  name: 'Account',
+  tableName: 'account',
+  properties: {
+    id: p.uuid().primary(),
+    email: p.text().nullable(),
+    name: p.text(),
+    avatarUrl: p.text().nullable(),
+    /** Metered requests on record; raised together with the records, so it lags as they do. */
+    requestCount: p.bigint('number').default(0),
+    createdAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** The one live key of an account. Only its SHA-256 is kept; the key itself is shown once. */
+const ApiKeySchema = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.oneToOne(Account).owner(),
+    sha256: p.blob(),
+    hint: p.text(),
+    limits: p.json<RateLimits>().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    rotatedAt: p.datetime().nullable(),
+  },
+});
+
+export const planPeriodReasons = ['grant', 'order'] as const;
+
+/**
+ * An entry of the ledger of paid time. Never changed and never removed: an account is active when now lies in one of
+ * its periods.
+ */
+const PlanPeriodSchema = defineEntity({
+  name: 'PlanPeriod',
+  tableName: 'plan_period',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account),
+    startsAt: p.datetime(),
+    endsAt: p.datetime(),
+    days: p.integer(),
+    label: p.text().nullable(),
+    reason: p.enum(planPeriodReasons),
+    note: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+export class Account extends AccountSchema.class {}
+export class ApiKey extends ApiKeySchema.class {}
+export class PlanPeriod extends PlanPeriodSchema.class {}
+
+AccountSchema.setClass(Account);
+ApiKeySchema.setClass(ApiKey);
+PlanPeriodSchema.setClass(PlanPeriod);
+
+export const entities = [Account, ApiKey, PlanPeriod];

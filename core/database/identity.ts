@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A user of this machine, other than the one that runs the gateway. */
+export interface Identity {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Users that the server may run as when the gateway runs as root; the first that exists is taken. */
+const candidates = ['daypass', 'postgres', 'nobody'];
+const run = promisify(execFile);
+
+/**
+ * Whom PostgreSQL has to run as: it refuses to be root. Undefined when the gateway is not root itself.
+ *
+ * @throws Error when there is nobody
+ */
+export async function serverIdentity(): Promise<Identity | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of candidates) {
+    const identity = await lookUp(name);
+    if (identity !== undefined) return identity;
+  }
+  throw new Error(
+    'PostgreSQL refuses to run as root, and there is no user daypass, postgres or nobody; make one, or set DATABASE_URL',
+  );
+}
+
+async function lookUp(name: string): Promise<Identity | undefined> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+    return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** True when that user may read a file and pass every folder above it. */
+export async function canReach(file: string, identity: Identity): Promise<boolean> {
+  if (!(await allows(file, identity, 0o4))) return false;
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if (!(await allows(folder, identity, 0o1))) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}
+
+/** @param bits of `rwx`, as in the last digit of a mode */
+async function allows(path: string, { uid, gid }: Identity, bits: number): Promise<boolean> {
+  const { mode, uid: owner, gid: group } = await stat(path);
+  const shift = owner === uid ? 6 : group === gid ? 3 : 0;
+  return ((mode >> shift) & bits) === bits;
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import type { Notifications } from './database.ts';
+
+interface Listener {
+  readonly channel: string;
+  readonly onPayload: (payload: string) => void;
+  readonly onGap: () => void;
+}
+
+/** Ms between tries to connect: grows from the first to the second. */
+const pauses = { first: 100, longest: 5_000 };
+
+/** One connection that listens, made when somebody first wants to hear something, and again whenever it breaks. */
+export class PostgresNotifications implements Notifications, AsyncDisposable {
+  readonly #url: string;
+  readonly #log: Logger;
+  readonly #listeners = new Set<Listener>();
+  readonly #closing = new AbortController();
+  #client: pg.Client | undefined;
+  /** True when the connection listens on every channel. */
+  #isListening = false;
+  /** Keeps the connection up; the first promise of it is settled after the first try. */
+  #firstTry: PromiseWithResolvers<void> | undefined;
+
+  constructor(url: string, log: Logger) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  get isConnected(): boolean {
+    return this.#isListening;
+  }
+
+  async listen(channel: string, onPayload: (payload: string) => void, onGap: () => void): Promise<() => void> {
+    const listener = { channel, onPayload, onGap };
+    this.#listeners.add(listener);
+    if (this.#firstTry === undefined) {
+      this.#firstTry = Promise.withResolvers();
+      void this.#stayConnected(this.#firstTry.resolve);
+    }
+    await this.#firstTry.promise;
+    // When the connection breaks here, the next one listens, and says that there was a gap.
+    await this.#client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`).catch(() => undefined);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#listeners.clear();
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #stayConnected(onFirstTry: () => void): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const connection = await this.#connect();
+      onFirstTry();
+      if (connection === undefined) {
+        if (++failures === 1) this.#log.warn('the database cannot be listened to; trying again');
+      } else {
+        failures = 0;
+        if (!isFirst) for (const { onGap } of this.#listeners) onGap();
+        await connection.lost;
+      }
+      const pause = Math.min(pauses.first * 2 ** failures, pauses.longest) * (0.5 + Math.random() / 2);
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Connects and listens on every channel. Undefined when that failed. */
+  async #connect(): Promise<{ readonly lost: Promise<void> } | undefined> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      application_name: 'daypass-listener',
+    });
+    const { promise: lost, resolve } = Promise.withResolvers<void>();
+    const lose = () => {
+      if (this.#client === client) {
+        this.#client = undefined;
+        this.#isListening = false;
+      }
+      client.end().catch(() => undefined);
+      resolve();
+    };
+    client.on('error', lose);
+    client.on('end', lose);
+    client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
+    try {
+      await client.connect();
+      // Queries are sent in their order, so a listener that comes from here on follows on these channels.
+      this.#client = client;
+      const channels = new Set([...this.#listeners].map((listener) => listener.channel));
+      for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+      this.#isListening = this.#client === client;
+      return { lost };
+    } catch {
+      lose();
+      return undefined;
+    }
+  }
+
+  #deliver(channel: string, payload: string): void {
+    for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload);
+  }
+}

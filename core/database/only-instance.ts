@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+
+/** "gateway" in ASCII: held by a gateway that must be the only one on its database. */
+const lockKey = '29099049505154425';
+
+/** Ms between tries to claim the database again: grows from the first to the longest. */
+const pauses = { first: 50, longest: 5_000 };
+
+/** Ms between two lines that say that another gateway is there. */
+const remindEvery = 60_000;
+
+/**
+ * Makes sure that no other gateway works on this database. A gateway without Redis keeps its limits and its cache in
+ * memory: with a second one beside it every limit would count twice.
+ *
+ * The claim is a lock that ends with its connection. When that breaks it is made again; should another gateway have come
+ * in between, this one says so until the other is gone, and goes on: whom it serves has done nothing wrong.
+ */
+export class OnlyInstance implements AsyncDisposable {
+  readonly #url: string;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  #client: pg.Client | undefined;
+  readonly #watching: Promise<void>;
+
+  private constructor(url: string, log: Logger, held: Held) {
+    this.#url = url;
+    this.#log = log;
+    this.#client = held.client;
+    this.#watching = this.#keep(held);
+  }
+
+  /** Undefined when another gateway is there. The lock ends with the process that holds it, however that ends. */
+  static async claim(url: string, log: Logger): Promise<OnlyInstance | undefined> {
+    const held = await connect(url, 10_000);
+    let isOurs = false;
+    try {
+      isOurs = await lock(held.client);
+    } finally {
+      if (!isOurs) await held.client.end().catch(() => undefined);
+    }
+    return isOurs ? new OnlyInstance(url, log, held) : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await this.#client?.end().catch(() => undefined);
+    await this.#watching;
+  }
+
+  async #keep(first: Held): Promise<void> {
+    const { signal } = this.#closing;
+    for (let held: Held | undefined = first; held !== undefined; held = await this.#claimAgain()) {
+      await held.lost;
+      if (signal.aborted) return;
+      await held.client.end().catch(() => undefined);
+      this.#log.warn('the connection that keeps other gateways off this database is lost; claiming it again');
+    }
+  }
+
+  /** Undefined when this one is to stop. */
+  async #claimAgain(): Promise<Held | undefined> {
+    const { signal } = this.#closing;
+    let remindedAt = Number.NEGATIVE_INFINITY;
+    for (let tries = 0; ; tries++) {
+      const pause = Math.min(pauses.first * 2 ** Math.min(tries, 10), pauses.longest) * (0.5 + Math.random() / 2);
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return undefined;
+      const held = await connect(this.#url, 2_000).catch(() => undefined);
+      if (held === undefined) continue;
+      this.#client = held.client;
+      const isOurs = !signal.aborted && (await lock(held.client).catch(() => undefined));
+      if (isOurs === true) {
+        this.#log.info('this gateway holds its database again');
+        return held;
+      }
+      await held.client.end().catch(() => undefined);
+      if (isOurs === undefined || signal.aborted || performance.now() - remindedAt < remindEvery) continue;
+      remindedAt = performance.now();
+      this.#log.error(
+        'another gateway has taken this database while the connection was lost: every limit counts twice; stop one of the two, or set REDIS_URL for both',
+      );
+    }
+  }
+}
+
+interface Held {
+  readonly client: pg.Client;
+  readonly lost: Promise<void>;
+}
+
+/** @param timeout ms: a gateway that stops waits as long for a try under way */
+async function connect(url: string, timeout: number): Promise<Held> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: timeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'daypass-instance',
+  });
+  const { promise: lost, resolve } = Promise.withResolvers<void>();
+  client.on('error', () => resolve());
+  client.on('end', () => resolve());
+  await client.connect();
+  return { client, lost };
+}
+
+/** False when another gateway holds the lock. @throws when the database cannot be asked */
+async function lock(client: pg.Client): Promise<boolean> {
+  // A gateway that was killed an instant ago may still have its connection.
+  await client.query('SET lock_timeout = 2000');
+  try {
+    await client.query(`SELECT pg_advisory_lock(${lockKey})`);
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === '55P03') return false;
+    throw error;
+  }
+}
+
+/** True when a gateway holds this database at the moment. */
+export async function isClaimed(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS free`);
+    return rows[0]?.free !== true;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

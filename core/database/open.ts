@@ -1,0 +1,130 @@
+import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Logger } from '../logger.ts';
+import { bind } from './bind.ts';
+import type { Database } from './database.ts';
+import { EmbeddedPostgres } from './embedded.ts';
+import { entities } from './entities.ts';
+import { migrate } from './migrate.ts';
+import { PostgresNotifications } from './notifications.ts';
+import { isClaimed, OnlyInstance } from './only-instance.ts';
+
+export interface OpenDatabaseOptions {
+  /** PostgreSQL of the operator's; without it one runs under the data folder. */
+  readonly url?: string | undefined;
+  readonly dataFolder: string;
+  readonly log: Logger;
+  /** `serve`: for a gateway. `command`: for something short that may run beside one. */
+  readonly mode: 'serve' | 'command';
+  /** True when other gateways may work on the same database at the same time. */
+  readonly isShared: boolean;
+}
+
+/** Deadlines in ms. A database that is slow must not take the gateway with it. */
+const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
+const poolSize = 10;
+
+/**
+ * Opens the database and migrates it.
+ *
+ * @throws Error when it cannot be reached, or when another gateway works on it that it cannot be shared with
+ */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
+  const { url: given, dataFolder, log, mode, isShared } = options;
+  const embedded = given === undefined ? await EmbeddedPostgres.open(dataFolder, log) : undefined;
+  const url = given ?? (embedded as EmbeddedPostgres).url;
+  let only: OnlyInstance | undefined;
+  try {
+    if (mode === 'serve' && !isShared) {
+      only = await OnlyInstance.claim(url, log);
+      if (only === undefined) throw new Error(explainSecond(embedded !== undefined, dataFolder));
+    }
+    const names = await migrate(url, log);
+    if (names.length > 0) log.info(`migrated: ${names.join(', ')}`);
+    const orm = await openOrm(url);
+    return new PostgresDatabase(orm, url, log, embedded, only, mode);
+  } catch (error) {
+    await only?.[Symbol.asyncDispose]();
+    if (embedded?.isOurs === true) await embedded.stop();
+    throw error;
+  }
+}
+
+function explainSecond(isEmbedded: boolean, dataFolder: string): string {
+  if (isEmbedded) return `another gateway runs on ${dataFolder}; stop it, or give this one a data.folder of its own`;
+  return 'another gateway works on this database; several need a Redis to share their limits: set REDIS_URL for all of them';
+}
+
+async function openOrm(url: string): Promise<MikroORM> {
+  return MikroORM.init({
+    clientUrl: url,
+    entities,
+    pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
+    driverOptions: {
+      connectionTimeoutMillis: deadlines.connect,
+      query_timeout: deadlines.query + 1_000,
+      statement_timeout: deadlines.query,
+      lock_timeout: deadlines.lock,
+      idle_in_transaction_session_timeout: deadlines.idleTransaction,
+      application_name: 'daypass',
+      keepAlive: true,
+    },
+    discovery: { warnWhenNoEntities: false },
+    // Failures reach whoever asked; the pool's own complaints about lost connections would only repeat them.
+    logger: () => undefined,
+  });
+}
+
+class PostgresDatabase implements Database {
+  readonly kind: Database['kind'];
+  readonly url: string;
+  readonly notifications: PostgresNotifications;
+  readonly #orm: MikroORM;
+  readonly #embedded: EmbeddedPostgres | undefined;
+  readonly #only: OnlyInstance | undefined;
+  readonly #mode: OpenDatabaseOptions['mode'];
+
+  constructor(
+    orm: MikroORM,
+    url: string,
+    log: Logger,
+    embedded: EmbeddedPostgres | undefined,
+    only: OnlyInstance | undefined,
+    mode: OpenDatabaseOptions['mode'],
+  ) {
+    this.kind = embedded === undefined ? 'external' : 'embedded';
+    this.url = url;
+    this.notifications = new PostgresNotifications(url, log);
+    this.#orm = orm;
+    this.#embedded = embedded;
+    this.#only = only;
+    this.#mode = mode;
+  }
+
+  fork(): EntityManager {
+    return this.#orm.em.fork();
+  }
+
+  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    // Not by way of the ORM, which writes parameters into the text of the statement.
+    const pool = await this.#orm.em.getConnection().getNativeClient();
+    const { rows } = await pool.query(bind(sql, parameters));
+    return rows as Row[];
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.notifications[Symbol.asyncDispose]();
+    await this.#orm.close(true);
+    await this.#only?.[Symbol.asyncDispose]();
+    if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded))) await this.#embedded.stop();
+  }
+
+  /** A gateway stops its server; a command stops the one it has started, unless a gateway has come meanwhile. */
+  async #mayStop({ isOurs, url }: EmbeddedPostgres): Promise<boolean> {
+    if (this.#mode === 'serve') return true;
+    return isOurs && !(await isClaimed(url).catch(() => true));
+  }
+}

@@ -1,0 +1,251 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '#core/database/database.ts';
+import { openDatabase } from '#core/database/open.ts';
+import { silentLog } from '../../support/database.ts';
+
+let folder: string;
+let dataFolder: string;
+const children = new Set<ChildProcess>();
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-embedded-'));
+  await chmod(folder, 0o755);
+  dataFolder = join(folder, 'data');
+});
+afterEach(async () => {
+  for (const child of children) await kill(child);
+  await stopLeftover();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const open = (mode: 'serve' | 'command' = 'serve'): Promise<Database> =>
+  openDatabase({ dataFolder, log: silentLog, mode, isShared: false });
+
+/** The process of the server, from its own file; undefined when it does not run. */
+async function serverPid(): Promise<number | undefined> {
+  const { folder: place } = JSON.parse(await readFile(join(dataFolder, 'postgres.json'), 'utf8')) as { folder: string };
+  const text = await readFile(join(place, 'postmaster.pid'), 'utf8').catch(() => '');
+  return text === '' ? undefined : Number.parseInt(text, 10);
+}
+
+/** A test that failed must not leave a server behind: a command that started nothing would. */
+async function stopLeftover(): Promise<void> {
+  if ((await serverPid().catch(() => undefined)) !== undefined) await (await open())[Symbol.asyncDispose]();
+}
+
+/** Another gateway on the same folder, in a process of its own. */
+async function startGateway(): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, 'embedded-child.ts'), [dataFolder], { execArgv: [] });
+  children.add(child);
+  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
+  if (typeof message !== 'string') throw new Error(`the other gateway did not start: ${String(message)}`);
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  children.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  children.delete(child);
+  child.disconnect();
+  await once(child, 'exit');
+}
+
+/** A row that tells a folder that was kept from one that was made anew. */
+async function leaveMark(database: Database): Promise<void> {
+  await database.query('CREATE TABLE mark (note text)');
+  await database.query('INSERT INTO mark VALUES (?)', ['kept']);
+}
+
+const readMark = (database: Database) => database.query<{ note: string }>('SELECT note FROM mark');
+
+describe('the database that comes with the gateway', () => {
+  it('is made at the first start and found again at the second', async () => {
+    const first = await open();
+    expect(first.kind).toBe('embedded');
+    await leaveMark(first);
+    await first[Symbol.asyncDispose]();
+    expect(await serverPid()).toBeUndefined();
+    await using second = await open();
+    expect(await readMark(second)).toEqual([{ note: 'kept' }]);
+  });
+
+  it('moves to another port when somebody else has taken its own', async () => {
+    const first = await open();
+    const { port } = new URL(first.url);
+    await leaveMark(first);
+    await first[Symbol.asyncDispose]();
+    const stranger = createServer((socket) => socket.destroy()).listen(Number(port), '127.0.0.1');
+    await once(stranger, 'listening');
+    try {
+      await using second = await open();
+      expect(new URL(second.url).port).not.toBe(port);
+      expect(await readMark(second)).toEqual([{ note: 'kept' }]);
+    } finally {
+      stranger.close();
+    }
+  });
+
+  it('goes on within five seconds when its gateway was killed', async () => {
+    const killed = await startGateway();
+    const pid = await serverPid();
+    await kill(killed);
+    const began = performance.now();
+    await using next = await open();
+    expect(performance.now() - began).toBeLessThan(5_000);
+    await next.ping();
+    expect(await serverPid()).toBe(pid);
+  });
+
+  it('starts again when it was killed together with its gateway', async () => {
+    const first = await open();
+    await leaveMark(first);
+    await first[Symbol.asyncDispose]();
+    const killed = await startGateway();
+    const pid = await serverPid();
+    process.kill(pid ?? 0, 'SIGKILL');
+    await kill(killed);
+    await using next = await open();
+    expect(await readMark(next)).toEqual([{ note: 'kept' }]);
+    expect(await serverPid()).not.toBe(pid);
+  });
+
+  it('is not mistaken for a stranger that got its number', async () => {
+    const first = await open();
+    await first[Symbol.asyncDispose]();
+    await writeFile(join(dataFolder, 'postgres', 'postmaster.pid'), `${process.pid}\n`);
+    await using second = await open();
+    await second.ping();
+  });
+
+  it('is made anew when its making was cut short', async () => {
+    await mkdir(join(dataFolder, 'postgres.new'), { recursive: true });
+    await writeFile(join(dataFolder, 'postgres.new', 'PG_VERSION'), '18\n');
+    await writeFile(join(dataFolder, 'postgres.json'), '{"port":');
+    await using database = await open();
+    await database.ping();
+    expect(await readdir(dataFolder)).not.toContain('postgres.new');
+  });
+
+  it('moves with its folder', async () => {
+    const first = await open();
+    await leaveMark(first);
+    await first[Symbol.asyncDispose]();
+    await rename(dataFolder, join(folder, 'moved'));
+    dataFolder = join(folder, 'moved');
+    await using second = await open();
+    expect(await readMark(second)).toEqual([{ note: 'kept' }]);
+  });
+
+  it('is waited for while it stops', async () => {
+    const first = await open();
+    const stopping = first[Symbol.asyncDispose]();
+    await using second = await open();
+    await stopping;
+    await second.ping();
+  });
+
+  it('does not wait for a process that has died while it was making it', async () => {
+    await mkdir(dataFolder);
+    await writeFile(join(dataFolder, 'postgres.lock'), String(process.pid));
+    await utimes(join(dataFolder, 'postgres.lock'), 1, 1);
+    await using database = await open();
+    await database.ping();
+  });
+
+  it('is made once by those who start at the same time', async () => {
+    const databases = await Promise.all([open('command'), open('command'), open('serve')]);
+    expect(new Set(databases.map(({ url }) => url)).size).toBe(1);
+    for (const database of databases) await database[Symbol.asyncDispose]();
+    expect(await serverPid()).toBeUndefined();
+    expect((await readdir(dataFolder)).toSorted()).toEqual(['postgres', 'postgres.json', 'postgres.log']);
+  });
+});
+
+describe('a second gateway on the same folder', () => {
+  it('is refused, and leaves the first one alone', async () => {
+    await using first = await open();
+    await expect(open()).rejects.toThrow(
+      `another gateway runs on ${dataFolder}; stop it, or give this one a data.folder of its own`,
+    );
+    await first.ping();
+  });
+
+  it('is let in when the first one was killed', async () => {
+    await kill(await startGateway());
+    await using second = await open();
+    await second.ping();
+  });
+});
+
+describe('a command', () => {
+  it('works beside a gateway and leaves its database running', async () => {
+    const gateway = await startGateway();
+    const command = await open('command');
+    await command.ping();
+    await command[Symbol.asyncDispose]();
+    expect(await serverPid()).toBeDefined();
+    await stop(gateway);
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('starts and stops the database when it is alone', async () => {
+    const command = await open('command');
+    expect(await serverPid()).toBeDefined();
+    await command[Symbol.asyncDispose]();
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('leaves the database to a gateway that came meanwhile', async () => {
+    const command = await open('command');
+    await using gateway = await open();
+    await command[Symbol.asyncDispose]();
+    await gateway.ping();
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('root with a data folder that nobody else may enter', () => {
+  it('has the database elsewhere and finds it again', async () => {
+    await chmod(folder, 0o700);
+    let place: string | undefined;
+    try {
+      const first = await open();
+      await leaveMark(first);
+      ({ folder: place } = JSON.parse(await readFile(join(dataFolder, 'postgres.json'), 'utf8')) as { folder: string });
+      await first[Symbol.asyncDispose]();
+      expect(place).toMatch(/^\/var\/lib\/daypass\//);
+      expect(await readFile(join(dataFolder, 'POSTGRES-IS-ELSEWHERE.txt'), 'utf8')).toContain(place);
+      await using second = await open();
+      expect(await readMark(second)).toEqual([{ note: 'kept' }]);
+    } finally {
+      if (place?.startsWith('/var/lib/daypass/') === true) {
+        await rm(place, { recursive: true, force: true });
+        await expect(access(place)).rejects.toThrow('ENOENT');
+        // Stays where other gateways have something in it.
+        await rmdir(dirname(place)).catch(() => undefined);
+      }
+    }
+  });
+});

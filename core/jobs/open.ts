@@ -1,0 +1,288 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Ajv } from 'ajv';
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  type Job,
+  type JobsOptions,
+  UnrecoverableError,
+  withBackend,
+} from 'bullmq';
+import type { Host } from '../host.ts';
+import type { JsonObject } from '../json.ts';
+import type { Logger } from '../logger.ts';
+import { type JobDefinition, JobImpossible, type Jobs } from './jobs.ts';
+
+export interface OpenJobsOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
+  readonly definitions: ReadonlyMap<string, JobDefinition>;
+  /** The host that jobs run with, at the time they run. */
+  readonly host: () => Host;
+  readonly log: Logger;
+  /** False where jobs are only added. */
+  readonly runWorkers: boolean;
+  /** What the names of the queue's keys in Redis begin with; gateways that share a Redis but not their jobs differ in it. */
+  readonly prefix?: string;
+}
+
+const queueName = 'gateway';
+/** Ms: for a queue to take a job, to take the schedules, and for running jobs to end when the process stops. */
+const deadlines = { add: 2_000, schedule: 10_000, close: 10_000 };
+/** Ms between tries to set the schedules up: grows from the first to the second. */
+const pauses = { first: 500, longest: 30_000 };
+/** Finished jobs that are kept to look at. Seconds and a number. */
+const kept: JobsOptions = {
+  removeOnComplete: { age: 86_400, count: 1_000 },
+  removeOnFail: { age: 7 * 86_400, count: 1_000 },
+};
+const ajv = new Ajv({ strict: true });
+
+/** What is used of BullMQ, the same on both of its stores. */
+interface QueueKit {
+  readonly backend: Jobs['backend'];
+  queue(): KitQueue;
+  worker(process: (job: Job) => Promise<void>): KitWorker;
+}
+
+interface KitQueue {
+  waitUntilReady(): Promise<unknown>;
+  add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
+  getJobSchedulers(): Promise<{ readonly key: string }[]>;
+  removeJobScheduler(id: string): Promise<boolean>;
+  upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  close(): Promise<void>;
+}
+
+interface KitWorker {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
+  run(): Promise<void>;
+  close(force?: boolean): Promise<void>;
+}
+
+/** Opens the queue and, unless told otherwise, works on it. Schedules are brought in line with the definitions. */
+export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
+  const kit =
+    options.redisUrl === undefined ? postgresKit(options.databaseUrl) : redisKit(options.redisUrl, options.prefix);
+  const opened = new QueueJobs(kit, options);
+  if (options.runWorkers) opened.start();
+  return opened;
+}
+
+function postgresKit(connectionString: string): QueueKit {
+  const { Queue, Worker } = withBackend(createPostgresBackend);
+  const connection = {
+    connectionString,
+    migrate: true,
+    max: 3,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'daypass-jobs',
+  };
+  return {
+    backend: 'postgres',
+    queue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
+    worker: (process) => new Worker(queueName, process, { connection, ...workerOptions }) as unknown as KitWorker,
+  };
+}
+
+const retryStrategy = (attempt: number) => Math.min(100 * 2 ** attempt, 2_000) * (0.5 + Math.random() / 2);
+
+function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
+  const { Queue, Worker } = withBackend(createRedisBackend);
+  return {
+    backend: 'redis',
+    queue: () =>
+      new Queue(queueName, {
+        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy },
+        prefix,
+      }) as unknown as KitQueue,
+    worker: (process) =>
+      new Worker(queueName, process, {
+        connection: { url, maxRetriesPerRequest: null, retryStrategy },
+        prefix,
+        ...workerOptions,
+      }) as unknown as KitWorker,
+  };
+}
+
+/** A job that is lost with its process is taken up again; five times, since jobs may be run twice by their contract. */
+const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
+
+class QueueJobs implements Jobs {
+  readonly backend: Jobs['backend'];
+  readonly #options: OpenJobsOptions;
+  readonly #kit: QueueKit;
+  readonly #outages: (error: Error) => void;
+  #queue: KitQueue | undefined;
+  #worker: KitWorker | undefined;
+  #starting: Promise<void> | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(kit: QueueKit, options: OpenJobsOptions) {
+    this.backend = kit.backend;
+    this.#kit = kit;
+    this.#options = options;
+    this.#outages = onceAWhile((error) => options.log.warn(`the job queue does not answer: ${error.message}`));
+  }
+
+  /** Starts the worker and the schedules in the background: requests are served without them. */
+  start(): void {
+    this.#worker = this.#kit.worker((job) => this.#run(job));
+    this.#worker.on('error', this.#outages);
+    this.#worker.on('failed', (job, error) => {
+      this.#options.log.error(
+        `job ${job?.name ?? 'unknown'} failed (try ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1})`,
+        error,
+      );
+    });
+    this.#starting = this.#scheduleAtLast().then(() => {
+      if (!this.#closing.signal.aborted) this.#worker?.run().catch(this.#outages);
+    });
+  }
+
+  /** A queue that is away when the gateway starts gets its schedules when it is there. */
+  async #scheduleAtLast(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 2, pauses.longest)) {
+      try {
+        return await this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#outages(toError(error));
+      }
+      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async add(name: string, data: JsonObject, { id, delay }: { id?: string; delay?: number } = {}): Promise<void> {
+    const definition = this.#definition(name);
+    checkData(definition, data);
+    const options: JobsOptions = {
+      ...optionsOf(definition),
+      ...(id !== undefined && { jobId: id }),
+      ...(delay !== undefined && { delay: delay * 1000 }),
+    };
+    await this.#ask(deadlines.add, (queue) => queue.add(name, data, options));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await this.#starting;
+    await within(deadlines.close, async () => this.#worker?.close()).catch(() => this.#worker?.close(true));
+    await within(deadlines.close, async () => this.#queue?.close()).catch(this.#outages);
+  }
+
+  /** What the queue has not begun to do in time it does not do later, when nobody expects it any more. */
+  async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const queue = this.#openQueue();
+    const ask = async (isLate: () => boolean) => {
+      try {
+        await queue.waitUntilReady();
+        if (isLate()) throw new Error('the job queue came too late');
+        return await work(queue);
+      } catch (error) {
+        // A queue whose first connection failed stays broken for good; the next to ask makes another.
+        if (this.#queue === queue && !isLate()) this.#drop(queue);
+        throw error;
+      }
+    };
+    return within(milliseconds, ask, signal);
+  }
+
+  #drop(queue: KitQueue): void {
+    this.#queue = undefined;
+    queue.close().catch(() => undefined);
+  }
+
+  #openQueue(): KitQueue {
+    if (this.#queue === undefined) {
+      this.#queue = this.#kit.queue();
+      this.#queue.on('error', this.#outages);
+    }
+    return this.#queue;
+  }
+
+  #definition(name: string): JobDefinition {
+    const definition = this.#options.definitions.get(name);
+    if (definition === undefined) throw new Error(`there is no job called ${name}`);
+    return definition;
+  }
+
+  async #schedule(queue: KitQueue): Promise<void> {
+    const scheduled = [...this.#options.definitions.values()].filter(({ schedule }) => schedule !== undefined);
+    const names = new Set(scheduled.map(({ name }) => name));
+    for (const { key } of await queue.getJobSchedulers()) if (!names.has(key)) await queue.removeJobScheduler(key);
+    for (const definition of scheduled) {
+      const { name, schedule } = definition;
+      const repeat =
+        schedule !== undefined && 'every' in schedule
+          ? { every: schedule.every * 1000 }
+          : { pattern: schedule?.pattern, tz: 'UTC' };
+      await queue.upsertJobScheduler(name, repeat, { name, data: {}, opts: optionsOf(definition) });
+    }
+  }
+
+  async #run(job: Job): Promise<void> {
+    const definition = this.#options.definitions.get(job.name);
+    if (definition === undefined) throw new UnrecoverableError(`there is no job called ${job.name}`);
+    try {
+      const data = job.data as JsonObject;
+      checkData(definition, data);
+      await definition.run(data, this.#options.host());
+    } catch (error) {
+      if (error instanceof JobImpossible) throw new UnrecoverableError(error.message);
+      throw error;
+    }
+  }
+}
+
+function optionsOf({ attempts = 5, backoff = 2 }: JobDefinition): JobsOptions {
+  return { ...kept, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
+}
+
+/** @throws JobImpossible when the data does not fit the job's schema */
+function checkData({ name, data: schema }: JobDefinition, data: JsonObject): void {
+  if (schema === undefined || ajv.validate(schema, data)) return;
+  throw new JobImpossible(`job ${name}: ${ajv.errorsText(ajv.errors)}`);
+}
+
+/**
+ * @param work told whether it is still waited for
+ * @throws when it takes longer, or when the signal says that it is not worth the wait any more
+ */
+async function within<T>(
+  milliseconds: number,
+  work: (isLate: () => boolean) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  let isLate = false;
+  const giveUp = () => {
+    isLate = true;
+    late.reject(new Error(`the job queue did not answer within ${milliseconds} ms`));
+  };
+  const timer = setTimeout(giveUp, milliseconds);
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([work(() => isLate), late.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** Calls at most once a minute, however often the same thing happens. */
+function onceAWhile(report: (error: Error) => void): (error: Error) => void {
+  let quietUntil = 0;
+  return (error) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + 60_000;
+    report(error);
+  };
+}

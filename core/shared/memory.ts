@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { LRUCache } from 'lru-cache';
+import { debtOf, describe, intervalOf, waitOf } from './gcra.ts';
+import type { Cache, CacheEntry, Events, Limiter, Limits, Shared, Take } from './shared.ts';
+
+/** Bytes of cached answers that are kept at most. */
+const cacheBytes = 256 * 1024 * 1024;
+/** Bytes that an entry costs beside its key and its value. */
+const entryOverhead = 500;
+/** Keys from which on those that mean nothing any more are forgotten. */
+const sweepFrom = 10_000;
+
+/** Shared state of a gateway that has one process. */
+export class MemoryShared implements Shared {
+  readonly kind = 'memory';
+  readonly limiter: Limiter;
+  readonly cache: Cache;
+  readonly events: Events = new MemoryEvents();
+
+  /** @param now ms since whenever, never going back; tests give their own */
+  constructor(now: () => number = monotonic) {
+    this.limiter = new MemoryLimiter(now);
+    this.cache = new MemoryCache(now);
+  }
+
+  async ping(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+const monotonic = () => performance.now();
+
+/** What is known about a limited key: when it is due, and who holds its slots. */
+interface Account {
+  arrival: number; // µs
+  readonly leases: Set<string>;
+}
+
+/** Slots end with the process, so their holders cannot die and leave them taken. */
+export class MemoryLimiter implements Limiter {
+  readonly #now: () => number;
+  readonly #accounts = new Map<string, Account>();
+  /** Tells its leases from those of another limiter. Short: it is a part of a string made for every request. */
+  readonly #name = `${randomUUID().slice(0, 8)}-`;
+  #leases = 0;
+  #sweepAt = sweepFrom;
+
+  constructor(now: () => number = monotonic) {
+    this.#now = now;
+  }
+
+  take(key: string, limits: Limits): Take {
+    const account = this.#account(key);
+    const now = this.#microseconds();
+    const debt = debtOf(account.arrival, now, limits);
+    const wait = waitOf(debt, limits);
+    if (wait > 0) return describe(debt, limits, wait, 'rate', undefined);
+    if (account.leases.size >= limits.concurrent) return describe(debt, limits, 1_000_000, 'concurrency', undefined);
+    const owed = debt + intervalOf(limits);
+    account.arrival = now + owed;
+    const lease = this.#name + ++this.#leases;
+    account.leases.add(lease);
+    return describe(owed, limits, 0, undefined, lease);
+  }
+
+  peek(key: string, limits: Limits): Take {
+    const debt = debtOf(this.#accounts.get(key)?.arrival ?? 0, this.#microseconds(), limits);
+    return describe(debt, limits, 0, undefined, undefined);
+  }
+
+  release(key: string, lease: string): void {
+    this.#accounts.get(key)?.leases.delete(lease);
+  }
+
+  #microseconds(): number {
+    return Math.round(this.#now() * 1000);
+  }
+
+  #account(key: string): Account {
+    const known = this.#accounts.get(key);
+    if (known !== undefined) return known;
+    if (this.#accounts.size >= this.#sweepAt) this.#sweep();
+    const account = { arrival: 0, leases: new Set<string>() };
+    this.#accounts.set(key, account);
+    return account;
+  }
+
+  #sweep(): void {
+    const now = this.#microseconds();
+    for (const [key, { arrival, leases }] of this.#accounts)
+      if (arrival <= now && leases.size === 0) this.#accounts.delete(key);
+    // With many keys in use a sweep finds little: the next one waits until there are twice as many.
+    this.#sweepAt = Math.max(sweepFrom, this.#accounts.size * 2);
+  }
+}
+
+interface Stored {
+  readonly value: Buffer;
+  readonly storedAt: number; // ms
+  readonly expiresAt: number; // ms
+}
+
+interface Claim {
+  readonly owner: string;
+  expiresAt: number; // ms
+}
+
+class MemoryCache implements Cache {
+  readonly #now: () => number;
+  readonly #entries = new LRUCache<string, Stored>({
+    maxSize: cacheBytes,
+    sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
+  });
+  readonly #claims = new Map<string, Claim>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async get(key: string): Promise<CacheEntry | undefined> {
+    const entry = this.#entries.get(key);
+    const now = this.#now();
+    if (entry === undefined) return undefined;
+    if (entry.expiresAt > now) {
+      return { value: entry.value, age: (now - entry.storedAt) / 1000, expiresIn: (entry.expiresAt - now) / 1000 };
+    }
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  async set(key: string, value: Buffer, seconds: number): Promise<void> {
+    const storedAt = this.#now();
+    // Memory of its own: a small buffer is a part of a large one, and would keep all of that alive.
+    const own = Buffer.allocUnsafeSlow(value.length);
+    value.copy(own);
+    this.#entries.set(key, { value: own, storedAt, expiresAt: storedAt + seconds * 1000 });
+  }
+
+  async claim(key: string, owner: string, seconds: number): Promise<boolean> {
+    const now = this.#now();
+    const held = this.#claims.get(key);
+    if (held !== undefined && held.expiresAt > now) return false;
+    this.#claims.set(key, { owner, expiresAt: now + seconds * 1000 });
+    return true;
+  }
+
+  async extend(key: string, owner: string, seconds: number): Promise<boolean> {
+    const now = this.#now();
+    const held = this.#claims.get(key);
+    if (held === undefined || held.owner !== owner || held.expiresAt <= now) return false;
+    held.expiresAt = now + seconds * 1000;
+    return true;
+  }
+
+  async release(key: string, owner: string): Promise<void> {
+    if (this.#claims.get(key)?.owner === owner) this.#claims.delete(key);
+  }
+}
+
+class MemoryEvents implements Events {
+  readonly #emitter = new EventEmitter().setMaxListeners(0);
+
+  async publish(channel: string, message: string): Promise<void> {
+    this.#emitter.emit(channel, message);
+  }
+
+  async subscribe(channel: string, listener: (message: string) => void): Promise<() => void> {
+    this.#emitter.on(channel, listener);
+    return () => this.#emitter.off(channel, listener);
+  }
+}

@@ -1,0 +1,56 @@
+import type { Redis } from 'ioredis';
+import { guard } from './redis-client.ts';
+import type { Events } from './shared.ts';
+
+const eventChannel = (channel: string) => `gw:event:${channel}`;
+
+type Listener = (message: string) => void;
+
+/** Those who listen to one channel; all of them wait until Redis has heard of it. */
+interface Subscription {
+  readonly listeners: Set<Listener>;
+  readonly ready: Promise<unknown>;
+}
+
+export class RedisEvents implements Events {
+  readonly #client: Redis;
+  readonly #subscriber: Redis;
+  readonly #subscriptions = new Map<string, Subscription>();
+
+  constructor(client: Redis, subscriber: Redis) {
+    this.#client = client;
+    this.#subscriber = subscriber;
+    subscriber.on('message', (channel: string, message: string) => {
+      for (const listener of this.#subscriptions.get(channel)?.listeners ?? []) listener(message);
+    });
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    await guard(this.#client.publish(eventChannel(channel), message));
+  }
+
+  async subscribe(channel: string, listener: (message: string) => void): Promise<() => void> {
+    const name = eventChannel(channel);
+    const subscription = this.#subscriptions.get(name) ?? this.#open(name);
+    subscription.listeners.add(listener);
+    const unsubscribe = () => {
+      subscription.listeners.delete(listener);
+      if (subscription.listeners.size > 0 || this.#subscriptions.get(name) !== subscription) return;
+      this.#subscriptions.delete(name);
+      this.#subscriber.unsubscribe(name).catch(() => undefined);
+    };
+    try {
+      await guard(subscription.ready);
+    } catch (error) {
+      unsubscribe();
+      throw error;
+    }
+    return unsubscribe;
+  }
+
+  #open(name: string): Subscription {
+    const subscription = { listeners: new Set<Listener>(), ready: this.#subscriber.subscribe(name) };
+    this.#subscriptions.set(name, subscription);
+    return subscription;
+  }
+}

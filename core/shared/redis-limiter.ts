@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { describe, intervalOf } from './gcra.ts';
+import { guard, type ScriptedRedis } from './redis-client.ts';
+import type { Limiter, Limits, Take } from './shared.ts';
+
+/** Seconds after which the slot of a holder that died is free again, and how often living holders say so. */
+const leaseLifetime = 60;
+const renewInterval = 20;
+/** Slots to be given back later that are remembered at most; the others expire. */
+const maxOwed = 10_000;
+
+// The braces keep both keys of a script on one node of a Redis cluster.
+const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
+const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
+
+/**
+ * A slot is a member of its key's sorted set, scored by the time it expires. The process that took it renews it until
+ * it is released; what Redis could not be told of at the time is made up for when it is back.
+ */
+export class RedisLimiter implements Limiter {
+  readonly #client: ScriptedRedis;
+  /** Leases that this process holds, by key. */
+  readonly #held = new Map<string, Set<string>>();
+  /** Leases that are over, or may have been given out without our knowing, and the keys they are of. */
+  readonly #owed = new Map<string, string>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(client: ScriptedRedis) {
+    this.#client = client;
+    this.#timer = setInterval(() => this.#catchUp(), renewInterval * 1000);
+    this.#timer.unref();
+    client.on('ready', () => this.#catchUp());
+  }
+
+  take(key: string, limits: Limits): Promise<Take> {
+    return this.#run(key, limits, randomUUID());
+  }
+
+  peek(key: string, limits: Limits): Promise<Take> {
+    return this.#run(key, limits, '');
+  }
+
+  release(key: string, lease: string): void {
+    const held = this.#held.get(key);
+    if (held?.delete(lease) !== true) return;
+    if (held.size === 0) this.#held.delete(key);
+    this.#giveBack(key, lease);
+  }
+
+  async releaseAll(): Promise<void> {
+    clearInterval(this.#timer);
+    const held = [...this.#held];
+    this.#held.clear();
+    await Promise.allSettled(held.map(([key, leases]) => this.#client.zrem(leasesKey(key), ...leases)));
+  }
+
+  async #run(key: string, limits: Limits, lease: string): Promise<Take> {
+    const [refused, debt, wait] = await guard(
+      this.#client.gatewayTake(
+        arrivalKey(key),
+        leasesKey(key),
+        intervalOf(limits),
+        limits.burst,
+        limits.concurrent,
+        lease,
+        leaseLifetime * 1_000_000,
+      ),
+    ).catch((error: unknown) => {
+      // Redis may only be late, and give out a slot that nobody knows of.
+      if (lease !== '') this.#giveBack(key, lease);
+      throw error;
+    });
+    const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
+    const isTaken = refused === 0 && lease !== '';
+    if (isTaken) this.#hold(key, lease);
+    return describe(debt, limits, wait, refusedBy, isTaken ? lease : undefined);
+  }
+
+  #hold(key: string, lease: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) this.#held.set(key, new Set([lease]));
+    else held.add(lease);
+  }
+
+  #giveBack(key: string, lease: string): void {
+    this.#client.zrem(leasesKey(key), lease).then(
+      () => this.#owed.delete(lease),
+      () => this.#owed.size < maxOwed && this.#owed.set(lease, key),
+    );
+  }
+
+  #catchUp(): void {
+    for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
+    // What could not be renewed now is renewed next time; a lease lives as long as three rounds.
+    this.#renew().catch(() => undefined);
+  }
+
+  /** Held leases are added again too: a Redis that has restarted does not know them any more. */
+  async #renew(): Promise<void> {
+    if (this.#held.size === 0) return;
+    const [seconds] = await this.#client.time();
+    const expiresAt = (Number(seconds) + leaseLifetime) * 1_000_000;
+    const pipeline = this.#client.pipeline();
+    for (const [key, leases] of this.#held) {
+      pipeline.zadd(leasesKey(key), ...[...leases].flatMap((lease) => [expiresAt, lease]));
+      pipeline.expire(leasesKey(key), leaseLifetime + 1);
+    }
+    await pipeline.exec();
+  }
+}

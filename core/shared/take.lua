@@ -1,0 +1,32 @@
+-- Takes one request out of a key's allowance (GCRA) and one of its concurrent slots, or neither.
+--
+-- KEYS[1]  string: theoretical arrival time, µs since the epoch
+-- KEYS[2]  sorted set: leases, scored by the time they expire, µs since the epoch
+-- ARGV[1]  emission interval, whole µs
+-- ARGV[2]  burst, requests
+-- ARGV[3]  concurrent requests allowed
+-- ARGV[4]  name of the lease to take; empty to look without taking
+-- ARGV[5]  time to live of a lease, µs
+--
+-- Returns { refused by (0 nobody, 1 rate, 2 concurrency), theoretical arrival time - now (µs), wait (µs) }.
+-- The time is the server's, so that instances whose clocks differ agree.
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local arrival = tonumber(redis.call('GET', KEYS[1]) or 0)
+-- One burst at most: more is left over from limits that have changed or from a clock that was put back.
+local base = math.min(math.max(arrival, now), now + burst * interval)
+if ARGV[4] == '' then return { 0, math.floor(base - now), 0 } end
+
+local next = base + interval
+local ahead = next - now - burst * interval
+if ahead > 0 then return { 1, math.floor(base - now), math.ceil(ahead) } end
+
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return { 2, math.floor(base - now), 1000000 } end
+
+local lifetime = tonumber(ARGV[5])
+redis.call('ZADD', KEYS[2], now + lifetime, ARGV[4])
+redis.call('PEXPIRE', KEYS[2], math.ceil(lifetime / 1000) + 1000)
+redis.call('SET', KEYS[1], string.format('%.0f', next), 'PX', math.ceil((next - now) / 1000) + 1000)
+return { 0, math.floor(next - now), 0 }

@@ -1,0 +1,339 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Database } from '#core/database/database.ts';
+import type { Host } from '#core/host.ts';
+import { type JobDefinition, JobImpossible, type Jobs } from '#core/jobs/jobs.ts';
+import { openJobs, type OpenJobsOptions } from '#core/jobs/open.ts';
+import type { JsonObject } from '#core/json.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { redisUrl } from '../../support/redis.ts';
+
+/** Where jobs lie, and a way to open what lies there; each test has jobs of its own. */
+interface Place extends AsyncDisposable {
+  open(definitions: readonly JobDefinition[], options?: Partial<OpenJobsOptions>): Promise<Jobs>;
+}
+
+const host = { instance: 'of the test' } as Host;
+const attention = { description: 'of a test' };
+const anyData = { type: 'object', properties: {} } as const;
+
+let database: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+function openerOf(places: Partial<OpenJobsOptions>): Place['open'] {
+  return (definitions, options = {}) =>
+    openJobs({
+      databaseUrl: database.url,
+      redisUrl: undefined,
+      definitions: new Map(definitions.map((definition) => [definition.name, definition])),
+      host: () => host,
+      log: silentLog,
+      runWorkers: true,
+      ...places,
+      ...options,
+    });
+}
+
+async function placeInPostgres(): Promise<Place> {
+  const own = await createTestDatabase();
+  return {
+    open: openerOf({ databaseUrl: own.url }),
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+  };
+}
+
+async function placeInRedis(): Promise<Place> {
+  const prefix = `test:${randomUUID()}`;
+  return {
+    open: openerOf({ redisUrl, prefix }),
+    async [Symbol.asyncDispose]() {
+      const client = new Redis(redisUrl ?? '');
+      const keys = await client.keys(`${prefix}*`);
+      if (keys.length > 0) await client.del(...keys);
+      client.disconnect();
+    },
+  };
+}
+
+if (redisUrl === undefined) console.warn('!! the Redis half of test/core/jobs DOES NOT RUN: there is no Redis !!');
+
+/** A job that a test can watch. */
+function watched(name: string, run: (data: JsonObject, times: number) => unknown, more: Partial<JobDefinition> = {}) {
+  const runs: JsonObject[] = [];
+  const definition: JobDefinition = {
+    ...attention,
+    name,
+    data: anyData,
+    backoff: 0.01,
+    ...more,
+    async run(data) {
+      runs.push(data);
+      await run(data, runs.length);
+    },
+  };
+  return { definition, runs };
+}
+
+/** Runs after everything that was added before it has begun. */
+function createMarker() {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  return { reached, definition: watched('marker', () => resolve()).definition };
+}
+
+describe.each([
+  { backend: 'postgres', isMissing: false, create: placeInPostgres },
+  { backend: 'redis', isMissing: redisUrl === undefined, create: placeInRedis },
+] as const)('jobs in $backend', ({ backend, isMissing, create }) => {
+  const run = it.skipIf(isMissing);
+
+  run('run with their data and the host', async () => {
+    await using place = await create();
+    const ran = Promise.withResolvers<unknown[]>();
+    const definition: JobDefinition = {
+      ...attention,
+      name: 'greet',
+      data: anyData,
+      run: async (...parameters) => ran.resolve(parameters),
+    };
+    await using jobs = await place.open([definition]);
+    expect(jobs.backend).toBe(backend);
+    await jobs.add('greet', { name: 'é "?', list: [1, null] });
+    expect(await ran.promise).toEqual([{ name: 'é "?', list: [1, null] }, host]);
+  });
+
+  run('wait for a process that runs them', async () => {
+    await using place = await create();
+    const ran = Promise.withResolvers<void>();
+    const { definition } = watched('later', () => ran.resolve());
+    const adding = await place.open([definition], { runWorkers: false });
+    await adding.add('later', {});
+    await adding[Symbol.asyncDispose]();
+    await using _running = await place.open([definition]);
+    await ran.promise;
+  });
+
+  run('run by their schedule, again and again', async () => {
+    await using place = await create();
+    const twice = Promise.withResolvers<void>();
+    const { definition } = watched('tick', (_data, times) => times === 2 && twice.resolve(), {
+      schedule: { every: 0.05 },
+    });
+    await using _jobs = await place.open([definition]);
+    await twice.promise;
+  });
+
+  run('lose the schedule that their definition has lost', async () => {
+    await using place = await create();
+    const ticked = Promise.withResolvers<void>();
+    const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 0.05 } });
+    const first = await place.open([tick.definition]);
+    await ticked.promise;
+    await first[Symbol.asyncDispose]();
+    const count = tick.runs.length;
+
+    // Another schedule with the same period shows that time has passed.
+    const passed = Promise.withResolvers<void>();
+    const clock = watched('clock', (_data, times) => times === 6 && passed.resolve(), { schedule: { every: 0.05 } });
+    const { schedule: _gone, ...unscheduled } = tick.definition;
+    await using _second = await place.open([unscheduled, clock.definition]);
+    await passed.promise;
+    // The run that had been planned already may still come.
+    expect(tick.runs.length).toBeLessThanOrEqual(count + 1);
+  });
+
+  run('are tried again until they succeed', async () => {
+    await using place = await create();
+    const succeeded = Promise.withResolvers<void>();
+    const error = vi.fn<(message: string, error?: unknown) => void>();
+    const { definition, runs } = watched('flaky', (_data, times) => {
+      if (times < 3) throw new Error(`try ${times}`);
+      succeeded.resolve();
+    });
+    await using jobs = await place.open([definition], { log: { ...silentLog, error } });
+    await jobs.add('flaky', { same: true });
+    await succeeded.promise;
+    expect(runs).toEqual([{ same: true }, { same: true }, { same: true }]);
+    expect(error.mock.calls.map(([message]) => message)).toEqual([
+      'job flaky failed (try 1 of 5)',
+      'job flaky failed (try 2 of 5)',
+    ]);
+  });
+
+  run('are given up after their last try, and hold nobody up', async () => {
+    await using place = await create();
+    const given = Promise.withResolvers<void>();
+    const error = vi.fn<(message: string) => void>((message) => message.includes('try 2 of 2') && given.resolve());
+    const { definition, runs } = watched('poison', () => Promise.reject(new Error('never')), { attempts: 2 });
+    const marker = createMarker();
+    await using jobs = await place.open([definition, marker.definition], { log: { ...silentLog, error } });
+    await jobs.add('poison', {});
+    await given.promise;
+    await jobs.add('marker', {});
+    await marker.reached;
+    expect(runs).toHaveLength(2);
+  });
+
+  run('are not tried again when that is useless', async () => {
+    await using place = await create();
+    const failed = Promise.withResolvers<string>();
+    const { definition, runs } = watched('useless', () => {
+      throw new JobImpossible('the account is gone');
+    });
+    const marker = createMarker();
+    await using jobs = await place.open([definition, marker.definition], {
+      log: { ...silentLog, error: (message, error) => failed.resolve(`${message}: ${String(error)}`) },
+    });
+    await jobs.add('useless', {});
+    expect(await failed.promise).toBe('job useless failed (try 1 of 5): UnrecoverableError: the account is gone');
+    await jobs.add('marker', {}, { delay: 0.1 });
+    await marker.reached;
+    expect(runs).toHaveLength(1);
+  });
+
+  run('are refused when their data does not fit', async () => {
+    await using place = await create();
+    const { definition, runs } = watched('strict', () => undefined, {
+      data: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], additionalProperties: false },
+    });
+    await using jobs = await place.open([definition], { runWorkers: false });
+    await expect(jobs.add('strict', { id: 5 })).rejects.toThrow('job strict: data/id must be string');
+    await expect(jobs.add('strict', {})).rejects.toBeInstanceOf(JobImpossible);
+    await expect(jobs.add('strict', { id: 'a', more: 1 })).rejects.toBeInstanceOf(JobImpossible);
+    expect(runs).toEqual([]);
+  });
+
+  run('are refused when nobody knows them', async () => {
+    await using place = await create();
+    await using jobs = await place.open([], { runWorkers: false });
+    await expect(jobs.add('unknown', {})).rejects.toThrow('there is no job called unknown');
+  });
+
+  run('are one when they have one id', async () => {
+    await using place = await create();
+    const { definition, runs } = watched('once', () => undefined);
+    const marker = createMarker();
+    await using jobs = await place.open([definition, marker.definition]);
+    await Promise.all(Array.from({ length: 10 }, () => jobs.add('once', {}, { id: 'order-1' })));
+    await jobs.add('once', {}, { id: 'order-1' });
+    await jobs.add('marker', {}, { delay: 0.1 });
+    await marker.reached;
+    expect(runs).toHaveLength(1);
+  });
+
+  run('come no earlier than they should', async () => {
+    await using place = await create();
+    const ran = Promise.withResolvers<number>();
+    const { definition } = watched('late', () => ran.resolve(Date.now()));
+    await using jobs = await place.open([definition]);
+    const added = Date.now();
+    await jobs.add('late', {}, { delay: 0.3 });
+    expect(await ran.promise).toBeGreaterThanOrEqual(added + 299);
+  });
+
+  run('that are running are waited for when the process stops', async () => {
+    await using place = await create();
+    const began = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    let isOver = false;
+    const { definition } = watched('slow', async () => {
+      began.resolve();
+      await gate.promise;
+      isOver = true;
+    });
+    const jobs = await place.open([definition]);
+    await jobs.add('slow', {});
+    await began.promise;
+    let isStopped = false;
+    const stopping = jobs[Symbol.asyncDispose]().then(() => {
+      isStopped = true;
+    });
+    // Another one comes and goes meanwhile.
+    const other = await place.open([definition], { runWorkers: false });
+    await other[Symbol.asyncDispose]();
+    expect(isStopped).toBe(false);
+    gate.resolve();
+    await stopping;
+    expect(isOver).toBe(true);
+  });
+});
+
+describe('a queue that is away', () => {
+  const { definition } = watched('any', () => undefined, { schedule: { every: 60 } });
+
+  it.each([
+    ['in PostgreSQL', 'refuses', (port: number) => ({ databaseUrl: `postgres://x:y@127.0.0.1:${port}/z` })],
+    ['in PostgreSQL', 'never answers', (port: number) => ({ databaseUrl: `postgres://x:y@127.0.0.1:${port}/z` })],
+    ['in Redis', 'refuses', (port: number) => ({ redisUrl: `redis://127.0.0.1:${port}` })],
+    ['in Redis', 'never answers', (port: number) => ({ redisUrl: `redis://127.0.0.1:${port}` })],
+  ] as const)('%s that %s takes no job, and does not keep the gateway waiting', async (_place, how, at) => {
+    await using silent = await startSilent();
+    if (how === 'refuses') await silent.close();
+    const warn = vi.fn<(message: string) => void>();
+    const open = openerOf(at(silent.port));
+    const jobs = await open([definition], { log: { ...silentLog, warn } });
+    for (let count = 0; count < 2; count++) {
+      const began = performance.now();
+      await expect(jobs.add('any', {})).rejects.toBeInstanceOf(Error);
+      expect(performance.now() - began).toBeLessThan(2_500);
+    }
+    const began = performance.now();
+    await jobs[Symbol.asyncDispose]();
+    expect(performance.now() - began).toBeLessThan(12_000);
+    expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+
+  it.skipIf(redisUrl === undefined)('gets its schedules when it is there at last', async () => {
+    const prefix = `test:${randomUUID()}`;
+    const ticked = Promise.withResolvers<void>();
+    const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 60 } });
+    const silent = await startSilent();
+    const { port } = silent;
+    await silent.close();
+    const jobs = await openerOf({ redisUrl: `redis://127.0.0.1:${port}`, prefix })([tick.definition]);
+    await expect(jobs.add('tick', {})).rejects.toBeInstanceOf(Error);
+    await using _way = await startWay(port, redisUrl ?? '');
+    await ticked.promise;
+    await jobs[Symbol.asyncDispose]();
+    const client = new Redis(redisUrl ?? '');
+    const keys = await client.keys(`${prefix}*`);
+    if (keys.length > 0) await client.del(...keys);
+    client.disconnect();
+  });
+});
+
+/** A port on which nothing is ever answered; connections are accepted until it is closed. */
+async function startSilent(): Promise<AsyncDisposable & { port: number; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    for (const socket of sockets) socket.destroy();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  return { port, close, [Symbol.asyncDispose]: close };
+}
+
+/** Makes a Redis reachable on this port. */
+async function startWay(from: number, to: string): Promise<AsyncDisposable> {
+  const { hostname, port } = new URL(to);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const onward = connect(Number(port === '' ? 6379 : port), hostname);
+    for (const end of [socket, onward]) sockets.add(end.on('error', () => undefined));
+    socket.pipe(onward).pipe(socket);
+  }).listen(from, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dialect, dialectOf } from '../formats.ts';
+import type { Endpoint } from '../pipeline/endpoint.ts';
+
+/**
+ * Whose error bodies the caller reads. The path decides; on paths that both families share, the headers that only
+ * one family's clients send do.
+ */
+export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders): Dialect {
+  if (endpoint?.format !== undefined) return dialectOf[endpoint.format];
+  if (endpoint?.dialect !== undefined) return endpoint.dialect;
+  if (isGoogleClient(headers)) return 'google';
+  return isAnthropicClient(headers) ? 'anthropic' : 'openai';
+}
+
+function isGoogleClient(headers: IncomingHttpHeaders): boolean {
+  return headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
+}
+
+function isAnthropicClient(headers: IncomingHttpHeaders): boolean {
+  if (headers['anthropic-version'] !== undefined || headers['anthropic-beta'] !== undefined) return true;
+  if (headers['x-api-key'] !== undefined && headers.authorization === undefined) return true;
+  return /claude-cli|claude-code|^Anthropic\//.test(headers['user-agent'] ?? '');
+}

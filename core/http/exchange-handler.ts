@@ -1,0 +1,192 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { ClientGone, GatewayError, toGatewayError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { Endpoint } from '../pipeline/endpoint.ts';
+import { Exchange } from '../pipeline/exchange.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Outcome } from '../pipeline/stage.ts';
+import type { ClientAddress } from './client-address.ts';
+import { callerDialect } from './dialect.ts';
+import { inviteBody } from './listener.ts';
+import type { EndpointTable, Match, WrongMethod } from './paths.ts';
+import { type BodyLimits, RequestBody } from './request-body.ts';
+import { RunningExchanges } from './running-exchanges.ts';
+import { type Sent, sendReply } from './send.ts';
+
+/** What serves new exchanges at the moment; a reload replaces it as a whole. */
+export interface Serving {
+  readonly host: Host;
+  readonly pipeline: Pipeline;
+  readonly bodyLimits: BodyLimits;
+  readonly clientAddress: ClientAddress;
+}
+
+/** Bytes and ms for which the rest of a refused body is read and thrown away, so that its sender sees the answer. */
+const discardLimits = { bytes: 4 * 1024 * 1024, time: 5_000 };
+
+/** Runs the pipeline for the requests that hapi routes here, and keeps account of those under way. */
+export class ExchangeHandler {
+  readonly #endpoints: EndpointTable;
+  readonly #running = new RunningExchanges();
+  #serving: Serving | undefined;
+  #isClosing = false;
+  #refusesNew = false;
+
+  constructor(endpoints: EndpointTable) {
+    this.#endpoints = endpoints;
+  }
+
+  get serving(): Serving {
+    if (this.#serving === undefined) throw new Error('the gateway has not started yet');
+    return this.#serving;
+  }
+
+  /** New exchanges use this from now on. Returns what served before. */
+  serve(next: Serving): Serving | undefined {
+    const previous = this.#serving;
+    this.#serving = next;
+    return previous;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** From now on every answer closes its connection, so that clients go elsewhere. */
+  close(): void {
+    this.#isClosing = true;
+  }
+
+  /** From now on new exchanges are refused. */
+  refuseNew(): void {
+    this.#refusesNew = true;
+  }
+
+  /** Ends every exchange under way with this error. */
+  abortAll(error: GatewayError): void {
+    for (const exchange of this.#running.all()) exchange.abort(error);
+  }
+
+  readonly handle: Lifecycle.Method = (request: Request, h: ResponseToolkit) => {
+    void this.#run(request);
+    return h.abandon;
+  };
+
+  async #run({ raw: { req, res }, url, info }: Request): Promise<void> {
+    const { pipeline, host, bodyLimits, clientAddress } = this.serving;
+    const method = req.method ?? 'GET';
+    const match = this.#match(method, url.pathname, req);
+    const exchange = new Exchange({
+      id: `req_${randomUUIDv7().replaceAll('-', '')}`,
+      endpoint: match.endpoint,
+      params: match.params,
+      dialect: callerDialect(match.endpoint, req.headers),
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: req.headers,
+      remoteAddress: clientAddress(info.remoteAddress, req.headers),
+      receivedAt: host.now(),
+      body: new RequestBody(req, bodyLimits, () => inviteBody(req)),
+    });
+    let sent: Sent | undefined;
+    const place = this.#running.add(exchange);
+    res.once('close', () => {
+      // Where the gateway broke off, the client did not.
+      if (!res.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
+      this.#running.remove(place);
+      void pipeline.finish(exchange, outcomeOf(exchange, res, sent));
+    });
+    pipeline.begin(exchange);
+    const reply = await pipeline.answer(exchange);
+    if (res.destroyed) {
+      if (reply.body !== null && typeof reply.body === 'object' && 'destroy' in reply.body) reply.body.destroy();
+      return;
+    }
+    try {
+      sent = sendReply(res, exchange, reply, this.#isClosing ? { connection: 'close' } : {});
+    } catch (error) {
+      // A stage's or an upstream's header that HTTP does not allow, say. Nobody else hears of it.
+      host.log.error(`the answer to ${exchange.id} could not be sent`, error);
+      exchange.fail(toGatewayError(error));
+      res.destroy();
+    }
+    if (!req.complete) discardRest(req);
+  }
+
+  #match(method: string, path: string, req: IncomingMessage): Match {
+    if (this.#refusesNew)
+      return refuseWith(new GatewayError('shutting_down', 'the gateway is stopping; try again', { retryAfter: 1 }));
+    const match = this.#endpoints.find(method === 'HEAD' ? 'GET' : method, path);
+    if (match !== undefined && 'endpoint' in match) return match;
+    return refuseWith(explainMismatch(method, path, match, req));
+  }
+}
+
+function explainMismatch(
+  method: string,
+  path: string,
+  match: WrongMethod | undefined,
+  req: IncomingMessage,
+): GatewayError {
+  if (req.headers.upgrade?.toLowerCase() === 'websocket') {
+    // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
+    const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
+    return new GatewayError('upgrade_required', 'websockets are not served here; send a POST request', { headers });
+  }
+  if (match === undefined)
+    return new GatewayError('not_found', `there is nothing at ${path}; GET /v1/models lists what can be called`);
+  const allow = match.allowed.join(', ');
+  return new GatewayError('method_not_allowed', `${method} is not possible here; use ${allow}`, { headers: { allow } });
+}
+
+/** An endpoint for what cannot be served: it too passes through the pipeline, so that it is recorded. */
+function refuseWith(error: GatewayError): Match {
+  const endpoint: Endpoint = {
+    name: 'unknown',
+    method: 'GET',
+    path: '/v1/',
+    isMetered: false,
+    answer: () => {
+      throw error;
+    },
+  };
+  return { endpoint, params: {} };
+}
+
+function outcomeOf(exchange: Exchange, response: ServerResponse, sent: Sent | undefined): Outcome {
+  const error = exchange.failure;
+  const status = response.headersSent ? response.statusCode : undefined;
+  return {
+    kind: outcomeKind(exchange, status),
+    status,
+    error,
+    bytesSent: sent?.bytes ?? 0,
+    duration: exchange.elapsed,
+    firstByteAfter: sent?.firstByteAfter,
+  };
+}
+
+function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['kind'] {
+  if (exchange.isClientGone) return 'aborted';
+  if (exchange.failure === undefined) return 'answered';
+  return status !== undefined && status >= 400 && status < 500 ? 'refused' : 'failed';
+}
+
+/**
+ * Reads on for a while after an answer that came before the whole body: a connection closed on unread bytes is reset,
+ * and the reset can overtake the answer.
+ */
+function discardRest(request: IncomingMessage): void {
+  let bytes = 0;
+  const stop = () => request.socket.destroy();
+  const timer = setTimeout(stop, discardLimits.time);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > discardLimits.bytes) stop();
+  });
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
+}

@@ -1,0 +1,87 @@
+import type { Endpoint } from '../pipeline/endpoint.ts';
+
+export interface Match {
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A path on which there are endpoints, but not for this method. */
+export interface WrongMethod {
+  readonly allowed: readonly string[];
+}
+
+/**
+ * Finds the endpoint for a path. Also under the paths that real tools arrive at by misconfiguration: without `/v1`,
+ * with it twice, with a slash at the end.
+ */
+export class EndpointTable {
+  readonly #exact = new Map<string, Map<string, Endpoint>>();
+  readonly #patterns: { readonly names: string[]; readonly regex: RegExp; readonly endpoint: Endpoint }[] = [];
+  readonly #firstSegments = new Set<string>();
+
+  constructor(endpoints: Iterable<Endpoint>) {
+    for (const endpoint of endpoints) {
+      if (endpoint.isAliased === true) this.#firstSegments.add(endpoint.path.split('/')[2] as string);
+      if (endpoint.path.includes('{')) this.#patterns.push({ ...compile(endpoint.path), endpoint });
+      else this.#add(endpoint);
+    }
+  }
+
+  /** First path segments after `/v1/`: the names under which the aliases without `/v1` are served. */
+  get aliases(): string[] {
+    return [...this.#firstSegments];
+  }
+
+  find(method: string, rawPath: string): Match | WrongMethod | undefined {
+    const path = canonicalPath(rawPath);
+    const byMethod = this.#exact.get(path);
+    const endpoint = byMethod?.get(method);
+    if (endpoint !== undefined) return { endpoint, params: {} };
+    if (byMethod !== undefined) return { allowed: [...byMethod.keys()] };
+    return this.#findPattern(method, path);
+  }
+
+  #findPattern(method: string, path: string): Match | WrongMethod | undefined {
+    const allowed: string[] = [];
+    for (const { names, regex, endpoint } of this.#patterns) {
+      const values = regex.exec(path);
+      if (values === null) continue;
+      if (endpoint.method !== method) allowed.push(endpoint.method);
+      else
+        return {
+          endpoint,
+          params: Object.fromEntries(names.map((name, index) => [name, decode(values[index + 1] as string)])),
+        };
+    }
+    return allowed.length > 0 ? { allowed } : undefined;
+  }
+
+  #add(endpoint: Endpoint): void {
+    const byMethod = this.#exact.get(endpoint.path) ?? new Map<string, Endpoint>();
+    this.#exact.set(endpoint.path, byMethod.set(endpoint.method, endpoint));
+  }
+}
+
+/** `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`. */
+export function canonicalPath(path: string): string {
+  const trimmed = path.length > 1 && path.endsWith('/') ? path.replace(/\/+$/, '') : path;
+  if (/^\/v1\/v1(beta)?\//.test(trimmed)) return trimmed.slice(3);
+  return /^\/v1(beta)?\//.test(trimmed) ? trimmed : `/v1${trimmed}`;
+}
+
+function compile(path: string): { names: string[]; regex: RegExp } {
+  const names: string[] = [];
+  const source = path.replace(/\{(\w+)(\*?)\}/g, (_, name: string, rest: string) => {
+    names.push(name);
+    return rest === '*' ? '(.+)' : '([^/]+)';
+  });
+  return { names, regex: new RegExp(`^${source}$`) };
+}
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}

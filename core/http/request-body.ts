@@ -1,0 +1,154 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { GatewayError } from '../errors.ts';
+import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
+import type { BodySource } from '../pipeline/exchange.ts';
+
+export interface BodyLimits {
+  /** Bytes, after decompression. */
+  readonly maxBytes: number;
+  /** Seconds without a byte after which the request is given up. */
+  readonly timeout: number;
+}
+
+const decoders = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+  ['zstd', () => createZstdDecompress()],
+]);
+
+/**
+ * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. Whoever is
+ * refused before that has sent its body in vain, and nothing of it has been kept.
+ */
+export class RequestBody implements BodySource {
+  readonly #request: IncomingMessage;
+  readonly #limits: BodyLimits;
+  readonly #invite: () => void;
+  #bytes: Promise<Buffer> | undefined;
+  #received: Buffer | undefined;
+  #text: Promise<string> | undefined;
+  #json: Promise<JsonObject> | undefined;
+
+  /** @param invite tells a client that waits for `100 Continue` to go on */
+  constructor(request: IncomingMessage, limits: BodyLimits, invite: () => void) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#invite = invite;
+  }
+
+  get received(): Buffer | undefined {
+    return this.#received;
+  }
+
+  bytes(): Promise<Buffer> {
+    this.#bytes ??= this.#read();
+    return this.#bytes;
+  }
+
+  text(): Promise<string> {
+    this.#text ??= this.bytes().then((bytes) => bytes.toString());
+    return this.#text;
+  }
+
+  json(): Promise<JsonObject> {
+    this.#json ??= this.#parse();
+    return this.#json;
+  }
+
+  async #parse(): Promise<JsonObject> {
+    requireJsonType(this.#request.headers['content-type']);
+    return parseJsonBody(await this.text());
+  }
+
+  async #read(): Promise<Buffer> {
+    const request = this.#request;
+    const { maxBytes } = this.#limits;
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    const decode = decoders.get(encoding);
+    if (decode === undefined && encoding !== 'identity') {
+      throw new GatewayError(
+        'unsupported_media_type',
+        `content-encoding ${encoding} is not supported; send the body plain, or as gzip, br or zstd`,
+      );
+    }
+    this.#invite();
+    this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
+    return this.#received;
+  }
+}
+
+/** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request` */
+function collect(request: IncomingMessage, source: Readable, { maxBytes, timeout }: BodyLimits): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(
+    () => fail(new GatewayError('request_timeout', `no byte of the body came for ${timeout} seconds`)),
+    timeout * 1000,
+  );
+  const fail = (error: GatewayError) => {
+    clearTimeout(timer);
+    source.removeAllListeners('data');
+    if (source !== request) {
+      request.unpipe();
+      source.destroy();
+    }
+    request.pause();
+    reject(error);
+  };
+  source.on('data', (chunk: Buffer) => {
+    timer.refresh();
+    size += chunk.length;
+    if (size > maxBytes) fail(tooLarge(maxBytes));
+    else chunks.push(chunk);
+  });
+  source.once('end', () => {
+    clearTimeout(timer);
+    resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+  });
+  source.once('error', () =>
+    fail(new GatewayError('invalid_request', 'the body could not be read: it is cut or wrongly compressed')),
+  );
+  if (source !== request) request.once('error', () => fail(new GatewayError('invalid_request', 'the body was cut')));
+  return promise;
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('request_too_large', `the body is larger than ${maxBytes} bytes, the limit of this gateway`);
+}
+
+function requireJsonType(contentType: string | undefined): void {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || type === 'application/json' || type.endsWith('+json') || type === 'text/plain') return;
+  throw new GatewayError(
+    'unsupported_media_type',
+    `content-type ${type.slice(0, 100)} is not supported; send application/json`,
+  );
+}
+
+/** @throws GatewayError `invalid_request` unless the text is one JSON object of sane depth */
+export function parseJsonBody(text: string): JsonObject {
+  if (text === '') throw new GatewayError('invalid_request', 'the body is empty; send a JSON object');
+  const value = parse(text);
+  if (isDeeperThan(value))
+    throw new GatewayError('invalid_request', `the body nests deeper than ${maxJsonDepth} levels`);
+  if (!isJsonObject(value)) throw new GatewayError('invalid_request', 'the body is JSON, but not an object');
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The engine's message quotes the body; only the place is safe to say.
+    const place = error instanceof Error ? (/position \d+/.exec(error.message)?.[0] ?? '') : '';
+    throw new GatewayError('invalid_request', `the body is not JSON${place && `: it breaks at ${place}`}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { GatewayError, toGatewayError } from '../errors.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { replyListener } from '../pipeline/reply-listener.ts';
+import type { Reply } from '../pipeline/reply.ts';
+import { renderKeepAlive, renderStreamError } from '../render-error.ts';
+
+/** Proxies on the way close streams that are silent for longer. */
+const keepAliveAfter = 15_000; // ms
+
+/** What has been sent so far; read when the exchange is over. */
+export interface Sent {
+  bytes: number;
+  firstByteAfter: number | undefined; // ms
+}
+
+/**
+ * Writes a reply to the socket, as fast as the client reads. A stream that fails is ended with an error in the
+ * client's own format, or cut where the format has none: never with what looks like a proper end.
+ */
+export function sendReply(
+  response: ServerResponse,
+  exchange: Exchange,
+  reply: Reply,
+  extra: Record<string, string>,
+): Sent {
+  const sent: Sent = { bytes: 0, firstByteAfter: undefined };
+  const { body } = reply;
+  const headers: Record<string, string | number> = {
+    ...reply.headers,
+    'x-request-id': exchange.id,
+    'request-id': exchange.id,
+    ...extra,
+  };
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
+    sendWhole(response, exchange, reply.status, headers, body ?? '', sent);
+  } else {
+    sendStream(response, exchange, reply, headers, body, sent);
+  }
+  return sent;
+}
+
+function sendWhole(
+  response: ServerResponse,
+  exchange: Exchange,
+  status: number,
+  headers: Record<string, string | number>,
+  body: string | Buffer,
+  sent: Sent,
+): void {
+  const length = Buffer.byteLength(body);
+  headers['content-length'] = length;
+  response.writeHead(status, headers);
+  const sentBody = exchange.method === 'HEAD' ? undefined : body;
+  response.end(sentBody);
+  if (sentBody !== undefined) exchange.find(replyListener)?.(sentBody);
+  sent.bytes = length;
+  if (length > 0) sent.firstByteAfter = exchange.elapsed;
+}
+
+function sendStream(
+  response: ServerResponse,
+  exchange: Exchange,
+  reply: Reply,
+  headers: Record<string, string | number>,
+  body: Readable,
+  sent: Sent,
+): void {
+  const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
+  if (isEventStream) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+  response.writeHead(reply.status, headers);
+  const keepAlive = isEventStream ? startKeepAlive(response, exchange) : undefined;
+  const listener = exchange.find(replyListener);
+  body.on('data', (chunk: Buffer) => {
+    sent.firstByteAfter ??= exchange.elapsed;
+    sent.bytes += chunk.length;
+    keepAlive?.refresh();
+    if (!response.write(chunk)) body.pause();
+    listener?.(chunk);
+  });
+  response.on('drain', () => body.resume());
+  body.once('end', () => response.end());
+  body.once('error', (thrown) => {
+    if (response.writableEnded || response.destroyed) return;
+    const error = toGatewayError(thrown);
+    exchange.fail(error);
+    if (!isEventStream) return void response.destroy();
+    const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
+    response.end(text);
+    listener?.(text);
+  });
+  body.once('close', () => {
+    clearInterval(keepAlive);
+    // Closed without an end and without an error: the same as cut.
+    if (body.readableEnded || body.errored !== null || response.destroyed) return;
+    exchange.fail(new GatewayError('upstream_failed', 'the answer was cut'));
+    response.destroy();
+  });
+  response.once('close', () => {
+    clearInterval(keepAlive);
+    body.destroy();
+  });
+}
+
+function startKeepAlive(response: ServerResponse, exchange: Exchange): NodeJS.Timeout {
+  const text = renderKeepAlive(exchange.format);
+  return setInterval(() => {
+    if (!response.writableNeedDrain) response.write(text);
+  }, keepAliveAfter);
+}

@@ -1,0 +1,92 @@
+import type { Server as HttpServer } from 'node:http';
+import { type Request, type ResponseToolkit, type Server, server as createHapi } from '@hapi/hapi';
+import { GatewayError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { renderError } from '../render-error.ts';
+import { callerDialect } from './dialect.ts';
+import type { ExchangeHandler } from './exchange-handler.ts';
+import { createListener, inviteBody, tameHapi } from './listener.ts';
+import { canonicalPath, type EndpointTable } from './paths.ts';
+
+/** hapi on a listener of our own, which starts to listen only when the app says so. */
+export function createServer(log: Logger): { server: Server; listener: HttpServer } {
+  const listener = createListener();
+  const server = createHapi({
+    listener,
+    autoListen: false,
+    debug: false,
+    // A malformed cookie of some other site on the same host must not make every page a 400.
+    routes: { state: { parse: true, failAction: 'ignore' }, timeout: { server: 60_000 } },
+    router: { stripTrailingSlash: true },
+  });
+  tameHapi(listener);
+  server.events.on({ name: 'request', channels: ['error', 'internal'] }, (request, event) => {
+    if (event.error !== undefined && event.channel === 'error') log.error(`page ${request.path} failed`, event.error);
+  });
+  return { server, listener };
+}
+
+/** Adds the routes on which the pipeline runs, and their aliases. */
+export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
+  const roots = ['/v1', '/v1beta'];
+  const paths = [
+    ...roots,
+    ...roots.map((root) => `${root}/{path*}`),
+    ...endpoints.aliases.flatMap((name) => [`/${name}`, `/${name}/{path*}`]),
+  ];
+  const options = {
+    state: { parse: false },
+    payload: {
+      parse: false,
+      output: 'stream',
+      // Our own limits apply when the body is read, after the caller is known.
+      maxBytes: Number.MAX_SAFE_INTEGER,
+      timeout: false,
+      override: 'application/octet-stream',
+    },
+    timeout: { server: false, socket: false },
+  } as const;
+  for (const path of paths) {
+    server.route({
+      method: 'GET',
+      path,
+      handler: handler.handle,
+      options: { state: options.state, timeout: options.timeout },
+    });
+    server.route({
+      method: '*',
+      path,
+      handler: handler.handle,
+      options: { state: options.state, timeout: options.timeout, payload: options.payload },
+    });
+  }
+  server.ext('onRequest', (request, h) => {
+    if (!isExchangePath(request.path, endpoints)) inviteBody(request.raw.req);
+    return h.continue;
+  });
+  server.ext('onPreResponse', (request, h) => renderHostError(request, h, endpoints));
+}
+
+/** What hapi itself refuses on these paths (a broken URL, say) has the client's error shape too. */
+function renderHostError(
+  request: Request,
+  h: ResponseToolkit,
+  endpoints: EndpointTable,
+): symbol | ReturnType<ResponseToolkit['response']> {
+  const { response } = request;
+  if (!(response instanceof Error) || !isExchangePath(request.path, endpoints)) return h.continue;
+  const { statusCode } = response.output;
+  const error = new GatewayError(
+    statusCode === 404 ? 'not_found' : statusCode < 500 ? 'invalid_request' : 'internal_error',
+    response.message,
+  );
+  const dialect = callerDialect(undefined, request.raw.req.headers);
+  const reply = renderError(error, { id: request.info.id, format: undefined, dialect });
+  const rendered = h.response(reply.body as string).code(statusCode);
+  for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);
+  return rendered;
+}
+
+function isExchangePath(path: string, endpoints: EndpointTable): boolean {
+  return endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '') || /^\/v1(beta)?(\/|$)/.test(path);
+}

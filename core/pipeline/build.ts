@@ -1,0 +1,26 @@
+import type { Host } from '../host.ts';
+import { type NamedStage, Pipeline } from './pipeline.ts';
+import type { AnyStageDefinition } from './stage.ts';
+
+export interface ConfiguredStage {
+  readonly definition: AnyStageDefinition;
+  readonly options: unknown;
+}
+
+/**
+ * Creates the stages of a configuration, in order. When one cannot be created, those before it are released again.
+ *
+ * @throws Error naming the stage
+ */
+export async function buildPipeline(stages: readonly ConfiguredStage[], host: Host): Promise<Pipeline> {
+  const created: NamedStage[] = [];
+  for (const { definition, options } of stages) {
+    try {
+      created.push({ name: definition.name, stage: await definition.create(options, host) });
+    } catch (error) {
+      await new Pipeline(created, host.log).retire();
+      throw new Error(`the stage ${definition.name} could not be created`, { cause: error });
+    }
+  }
+  return new Pipeline(created, host.log);
+}

@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ClientGone, type GatewayError } from '../errors.ts';
+import type { Dialect, Format } from '../formats.ts';
+import type { JsonObject } from '../json.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { AnyFact, Fact } from './fact.ts';
+
+/** Where an exchange gets its request body from. The host gives one that reads the socket, tests give a stub. */
+export interface BodySource {
+  /** @throws GatewayError `request_too_large`, `request_timeout` */
+  bytes(): Promise<Buffer>;
+  text(): Promise<string>;
+  /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
+  json(): Promise<JsonObject>;
+  /** The body as far as a stage has asked for it and all of it has come. */
+  readonly received?: Buffer | undefined;
+}
+
+export interface ExchangeInit {
+  readonly id: string;
+  readonly endpoint: Endpoint;
+  /** Values of the `{names}` in the endpoint's path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly dialect: Dialect;
+  readonly method: string;
+  /** Path as it came, without the query string. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string | undefined;
+  readonly receivedAt: number; // epoch ms
+  readonly body: BodySource;
+}
+
+/** Request and reply together: what travels through the pipeline. */
+export class Exchange {
+  readonly id: string;
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly format: Format | undefined;
+  readonly dialect: Dialect;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string | undefined;
+  readonly receivedAt: number;
+  /** Reads the request body, once. Nothing is read before a stage asks. */
+  readonly body: BodySource;
+  readonly #began = performance.now();
+  readonly #facts = new Map<AnyFact, unknown>();
+  readonly #controller = new AbortController();
+  #failure: GatewayError | undefined;
+
+  constructor(init: ExchangeInit) {
+    this.id = init.id;
+    this.endpoint = init.endpoint;
+    this.params = init.params;
+    this.format = init.endpoint.format;
+    this.dialect = init.dialect;
+    this.method = init.method;
+    this.path = init.path;
+    this.query = init.query;
+    this.headers = init.headers;
+    this.remoteAddress = init.remoteAddress;
+    this.receivedAt = init.receivedAt;
+    this.body = init.body;
+  }
+
+  /** Value of a fact that the stage declared to read. */
+  get<T>(fact: Fact<T>): T {
+    if (!this.#facts.has(fact)) throw new Error(`fact ${fact.name} is read before a stage has written it`);
+    return this.#facts.get(fact) as T;
+  }
+
+  /** Value of a fact that may be missing, because its stage is not in the list or has not been reached. */
+  find<T>(fact: Fact<T>): T | undefined {
+    return this.#facts.get(fact) as T | undefined;
+  }
+
+  set<T>(fact: Fact<T>, value: T): void {
+    this.#facts.set(fact, value);
+  }
+
+  /** Ms since the request came. */
+  get elapsed(): number {
+    return performance.now() - this.#began;
+  }
+
+  /**
+   * Aborted when the client has left (the reason is a ClientGone) or the gateway gives the exchange up (the reason is
+   * the GatewayError that the client is told).
+   */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: ClientGone | GatewayError): void {
+    this.#controller.abort(reason);
+  }
+
+  get isClientGone(): boolean {
+    return this.signal.reason instanceof ClientGone;
+  }
+
+  /** What broke the answer off after it had begun. */
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  /** Records that the answer was broken off; the first reason stays. */
+  fail(error: GatewayError): void {
+    this.#failure ??= error;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Infer, JsonSchema } from '../schema.ts';
+import type { GatewayError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { Exchange } from './exchange.ts';
+import type { AnyFact } from './fact.ts';
+import type { Reply } from './reply.ts';
+
+type Awaitable<T> = T | Promise<T>;
+
+/** Produces the reply once the stages further down the list have entered too. */
+export type Answer = () => Awaitable<Reply>;
+
+/** How an exchange ended, when everything is over: the client has its answer, or has left. */
+export interface Outcome {
+  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or broken off after it began. `aborted`: the client left. */
+  readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';
+  /** The status that was sent; undefined when the client left before any. */
+  readonly status: number | undefined;
+  readonly error: GatewayError | undefined;
+  readonly bytesSent: number; // of the body
+  readonly duration: number; // ms since the request came
+  /** Ms until the first byte of the body was sent; undefined when none was. */
+  readonly firstByteAfter: number | undefined;
+}
+
+/**
+ * What a stage does in one pipeline. Every moment is optional.
+ *
+ * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
+ * - `enter` runs in list order. Return nothing to go on, a reply to answer now, or a function to answer after the
+ *   stages behind have entered. Throw a GatewayError to refuse.
+ * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers
+ *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
+ * - `done` runs for every stage, in list order, exactly once, however the exchange ended.
+ *
+ * Moments that need not wait should not be async: the pipeline calls them without a detour through a promise.
+ */
+export interface Stage {
+  start?(exchange: Exchange): void;
+  enter?(exchange: Exchange): Awaitable<Reply | Answer | void>;
+  leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
+  done?(exchange: Exchange, outcome: Outcome): Awaitable<void>;
+  /** Releases what `create` made, when no exchange runs on this pipeline any more. */
+  [Symbol.asyncDispose]?(): Awaitable<void>;
+}
+
+export interface StageDefinition<S extends JsonSchema = JsonSchema> {
+  /** Kebab-case; what gateway.yaml lists. */
+  readonly name: string;
+  /** One line for people: `gateway check` and the editor show it. */
+  readonly description: string;
+  /** Facts that an earlier stage must have written. Facts that may be missing are not listed; ask with `exchange.find`. */
+  readonly reads?: readonly AnyFact[];
+  readonly writes?: readonly AnyFact[];
+  /** Stages, by name, that have to stand before this one when they are in the list at all. */
+  readonly after?: readonly string[];
+  /** The only description of the options: validation, defaults, TypeScript type, editor completion, docs. */
+  readonly options: S;
+  create(options: Infer<S>, host: Host): Awaitable<Stage>;
+}
+
+/** A definition whose options type has been forgotten; what the registry keeps. */
+export type AnyStageDefinition = Omit<StageDefinition, 'create'> & {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  create(options: any, host: Host): Awaitable<Stage>;
+};
+
+/** Ties a stage's options to their schema. Returns the definition unchanged. */
+export function defineStage<const S extends JsonSchema>(definition: StageDefinition<S>): StageDefinition<S> {
+  return definition;
+}

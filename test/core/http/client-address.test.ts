@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createClientAddress } from '#core/http/client-address.ts';
+
+const via = (proxies: string[], peer: string, forwarded?: string) =>
+  createClientAddress(proxies)(peer, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
+
+describe('the address of a client', () => {
+  it('is the peer’s when no proxy is trusted, whatever the header says', () => {
+    expect(via([], '203.0.113.9', '1.1.1.1')).toBe('203.0.113.9');
+  });
+
+  it('is the peer’s when the peer is no trusted proxy', () => {
+    expect(via(['10.0.0.0/8'], '203.0.113.9', '1.1.1.1')).toBe('203.0.113.9');
+  });
+
+  it('is what a trusted proxy says', () => {
+    expect(via(['10.0.0.0/8'], '10.0.0.1', '1.1.1.1')).toBe('1.1.1.1');
+  });
+
+  it('is the nearest that no trusted proxy has, not what the client wrote in front', () => {
+    expect(via(['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.1.1.1, 10.0.0.2')).toBe('1.1.1.1');
+  });
+
+  it('is the peer’s when all in the header are proxies', () => {
+    expect(via(['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.1');
+  });
+
+  it('is the peer’s when the proxy says nothing', () => {
+    expect(via(['10.0.0.0/8'], '10.0.0.1')).toBe('10.0.0.1');
+  });
+
+  it.each(['unknown', '', ' ', '1.1.1.1:80', '999.1.1.1', '<script>', 'a'.repeat(10_000)])(
+    'is the peer’s when the proxy says %j, which is no address',
+    (forwarded) => {
+      expect(via(['10.0.0.0/8'], '10.0.0.1', forwarded)).toBe('10.0.0.1');
+    },
+  );
+
+  it('is not looked for behind what is no address', () => {
+    expect(via(['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, junk')).toBe('10.0.0.1');
+  });
+
+  it('may be one of IPv6', () => {
+    expect(via(['10.0.0.1'], '10.0.0.1', '2001:db8::7')).toBe('2001:db8::7');
+  });
+
+  it('is told by a proxy of IPv6 too', () => {
+    expect(via(['fd00::/8'], 'fd00::1', '1.1.1.1')).toBe('1.1.1.1');
+  });
+
+  it('is told by a proxy of IPv4 that comes in over IPv6', () => {
+    expect(via(['10.0.0.0/8'], '::ffff:10.0.0.1', '1.1.1.1')).toBe('1.1.1.1');
+  });
+
+  it('is told by a single address and nobody beside it', () => {
+    expect([via(['10.0.0.1'], '10.0.0.1', '1.1.1.1'), via(['10.0.0.1'], '10.0.0.2', '1.1.1.1')]).toEqual([
+      '1.1.1.1',
+      '10.0.0.2',
+    ]);
+  });
+});

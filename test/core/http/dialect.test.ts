@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { callerDialect } from '#core/http/dialect.ts';
+import { chatEndpoint, modelsEndpoint } from '../../support/exchange.ts';
+
+const anthropic = { 'anthropic-version': '2023-06-01' };
+
+describe('the dialect of a caller', () => {
+  it.each([
+    ['chat', 'openai'],
+    ['responses', 'openai'],
+    ['images', 'openai'],
+    ['messages', 'anthropic'],
+  ] as const)('on a path of %s is %s, whatever the headers say', (format, dialect) => {
+    const headers = dialect === 'openai' ? anthropic : { authorization: 'Bearer x' };
+    expect(callerDialect({ ...chatEndpoint, format }, headers)).toBe(dialect);
+  });
+
+  it('is the endpoint’s own where it has one', () => {
+    expect(callerDialect({ ...modelsEndpoint, dialect: 'openai' }, anthropic)).toBe('openai');
+  });
+
+  it.each([
+    anthropic,
+    { 'anthropic-beta': 'tools' },
+    { 'x-api-key': 'dp_x' },
+    { 'user-agent': 'claude-cli/2.0 (external)' },
+    { 'user-agent': 'Anthropic/Python 0.60' },
+  ])('on a shared path is Anthropic’s with %j', (headers) => {
+    expect(callerDialect(modelsEndpoint, headers)).toBe('anthropic');
+  });
+
+  it.each([
+    {},
+    { authorization: 'Bearer x' },
+    { 'x-api-key': 'dp_x', authorization: 'Bearer x' },
+    { 'user-agent': 'OpenAI/Python 2.0' },
+    { 'user-agent': 'my Anthropic/1' },
+  ])('on a shared path is OpenAI’s with %j', (headers) => {
+    expect(callerDialect(modelsEndpoint, headers)).toBe('openai');
+  });
+
+  it('where there is no endpoint follows the headers', () => {
+    expect([callerDialect(undefined, anthropic), callerDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
+  });
+});

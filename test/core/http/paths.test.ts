@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { EndpointTable } from '../../../core/http/paths.ts';
+import type { Endpoint } from '../../../core/pipeline/endpoint.ts';
+
+const endpoint = (name: string, method: 'GET' | 'POST', path: string): Endpoint => ({
+  name,
+  method,
+  path,
+  isMetered: false,
+  isAliased: true,
+});
+const table = new EndpointTable([
+  endpoint('messages', 'POST', '/v1/messages'),
+  endpoint('list_models', 'GET', '/v1/models'),
+  endpoint('get_model', 'GET', '/v1/models/{id*}'),
+  endpoint('get_response', 'GET', '/v1/responses/{id}'),
+  endpoint('responses', 'POST', '/v1/responses'),
+]);
+const found = (method: string, path: string) => {
+  const match = table.find(method, path);
+  return match !== undefined && 'endpoint' in match ? [match.endpoint.name, match.params] : match;
+};
+
+describe('endpoint table', () => {
+  it.each(['/v1/messages', '/v1/messages/', '/messages', '/messages/', '/v1/v1/messages'])(
+    'finds the endpoint at %s',
+    (path) => {
+      expect(found('POST', path)).toEqual(['messages', {}]);
+    },
+  );
+
+  it.each(['/v1/models/acme/big', '/v1/models/acme%2Fbig', '/models/acme/big/'])(
+    'reads an id with a slash from %s',
+    (path) => {
+      expect(found('GET', path)).toEqual(['get_model', { id: 'acme/big' }]);
+    },
+  );
+
+  it('does not let a single segment swallow a slash', () => {
+    expect(found('GET', '/v1/responses/a/b')).toBeUndefined();
+  });
+
+  it('tells which methods are possible', () => {
+    expect(found('GET', '/v1/messages')).toEqual({ allowed: ['POST'] });
+    expect(found('DELETE', '/v1/models/x')).toEqual({ allowed: ['GET'] });
+  });
+
+  it.each(['/v1/message', '/v1', '/', '/v1/v1/v1/messages', '//messages'])('finds nothing at %s', (path) => {
+    expect(found('POST', path)).toBeUndefined();
+  });
+
+  it('survives a broken escape', () => {
+    expect(found('GET', '/v1/models/%E0%A4%A')).toEqual(['get_model', { id: '%E0%A4%A' }]);
+  });
+});

@@ -1,0 +1,265 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GatewayError } from '#core/errors.ts';
+import { parseJsonBody, RequestBody } from '#core/http/request-body.ts';
+import { maxJsonDepth } from '#core/json.ts';
+
+interface Sending {
+  readonly headers?: Record<string, string>;
+  readonly maxBytes?: number;
+  readonly timeout?: number;
+}
+
+/** A request whose body the test sends piece by piece. */
+function receive({ headers = {}, maxBytes = 1_000, timeout = 10 }: Sending = {}) {
+  const request = new IncomingMessage(new Socket());
+  Object.assign(request.headers, headers);
+  let invitations = 0;
+  const body = new RequestBody(request, { maxBytes, timeout }, () => invitations++);
+  return { request, body, invitations: () => invitations };
+}
+
+/** A request whose body has come as a whole. */
+function received(bytes: string | Buffer, sending?: Sending): RequestBody {
+  const { request, body } = receive(sending);
+  if (bytes.length > 0) request.push(bytes);
+  request.push(null);
+  return body;
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'it was taken',
+    (error: unknown) => (error instanceof GatewayError ? error.code : String(error)),
+  );
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a body', () => {
+  it('in pieces is put together', async () => {
+    const { request, body } = receive();
+    for (const piece of ['{"a"', ':', '1}']) request.push(piece);
+    request.push(null);
+    expect(await body.json()).toEqual({ a: 1 });
+  });
+
+  it('is read once, however often it is asked for', async () => {
+    const body = received('{"a":1}');
+    const [first, second] = await Promise.all([body.json(), body.json()]);
+    expect(first).toBe(second);
+    expect(await body.bytes()).toBe(await body.bytes());
+  });
+
+  it('is not read before anybody asks', () => {
+    const { request, invitations } = receive();
+    expect([request.readableFlowing, invitations()]).toEqual([null, 0]);
+  });
+
+  it('is invited once', async () => {
+    const { request, body, invitations } = receive();
+    request.push(null);
+    await Promise.all([body.bytes(), body.text()]);
+    expect(invitations()).toBe(1);
+  });
+
+  it('that is empty has no bytes', async () => {
+    expect(await received('').bytes()).toHaveLength(0);
+  });
+
+  it('that breaks off is refused', async () => {
+    const { request, body } = receive();
+    const bytes = body.bytes();
+    request.push('{');
+    request.destroy(new Error('aborted'));
+    expect(await codeOf(bytes)).toBe('invalid_request');
+  });
+});
+
+describe('a body that is too large', () => {
+  it('is refused by its declared length before it is invited', async () => {
+    const { body, invitations } = receive({ headers: { 'content-length': '1001' } });
+    expect([await codeOf(body.bytes()), invitations()]).toEqual(['request_too_large', 0]);
+  });
+
+  it('is refused with the first byte too many, before its end', async () => {
+    const { request, body } = receive();
+    const bytes = body.bytes();
+    request.push(Buffer.alloc(1_000));
+    request.push('x');
+    expect(await codeOf(bytes)).toBe('request_too_large');
+  });
+
+  it('is not read any further', async () => {
+    const { request, body } = receive();
+    const bytes = body.bytes();
+    request.push(Buffer.alloc(1_001));
+    await codeOf(bytes);
+    expect(request.isPaused()).toBe(true);
+  });
+
+  it('is one that is larger than its declared length said', async () => {
+    expect(await codeOf(received(Buffer.alloc(1_001), { headers: { 'content-length': '5' } }).bytes())).toBe(
+      'request_too_large',
+    );
+  });
+
+  it('is one that unpacks to too much', async () => {
+    const bomb = gzipSync(Buffer.alloc(1_000_000));
+    const headers = { 'content-encoding': 'gzip' };
+    expect(await codeOf(received(bomb, { headers, maxBytes: 10_000 }).bytes())).toBe('request_too_large');
+  });
+
+  it('is not one of exactly the limit', async () => {
+    const headers = { 'content-length': '1000' };
+    expect(await received(Buffer.alloc(1_000), { headers }).bytes()).toHaveLength(1_000);
+  });
+});
+
+describe('a body that does not come', () => {
+  it('is given up after the timeout', async () => {
+    vi.useFakeTimers();
+    const { body } = receive({ timeout: 10 });
+    const code = codeOf(body.bytes());
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await code).toBe('request_timeout');
+  });
+
+  it('is waited for while bytes still come', async () => {
+    vi.useFakeTimers();
+    const { request, body } = receive({ timeout: 10 });
+    const bytes = body.bytes();
+    for (const _ of [1, 2, 3]) {
+      await vi.advanceTimersByTimeAsync(9_000);
+      request.push('x');
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    request.push(null);
+    expect(await bytes).toHaveLength(3);
+  });
+
+  it('leaves no timer behind once it has come', async () => {
+    vi.useFakeTimers();
+    await received('x').bytes();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a content-encoding', () => {
+  const text = '{"a":1}';
+  it.each([
+    ['gzip', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['zstd', zstdCompressSync(text)],
+    ['identity', Buffer.from(text)],
+    [' GZIP ', gzipSync(text)],
+  ])('of %j is undone', async (encoding, bytes) => {
+    expect(await received(bytes, { headers: { 'content-encoding': encoding } }).text()).toBe(text);
+  });
+
+  it.each(['compress', 'gzip, br', '', '*', 'constructor', '__proto__'])('of %j is not supported', async (encoding) => {
+    const headers = { 'content-encoding': encoding };
+    expect(await codeOf(received(text, { headers }).bytes())).toBe('unsupported_media_type');
+  });
+
+  it.each([
+    ['something else', Buffer.from(text)],
+    ['only half', gzipSync(text).subarray(0, 12)],
+  ])('that turns out to be %s is refused', async (_name, bytes) => {
+    expect(await codeOf(received(bytes, { headers: { 'content-encoding': 'gzip' } }).bytes())).toBe('invalid_request');
+  });
+});
+
+describe('a content-type', () => {
+  it.each(['application/json', 'APPLICATION/JSON ; charset=utf-8', 'application/problem+json', 'text/plain', ' ', ';'])(
+    'of %j is taken for JSON',
+    async (type) => {
+      expect(await received('{"a":1}', { headers: { 'content-type': type } }).json()).toEqual({ a: 1 });
+    },
+  );
+
+  it('may be missing', async () => {
+    expect(await received('{"a":1}').json()).toEqual({ a: 1 });
+  });
+
+  it.each([
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/html',
+    'application/json, application/json',
+    'json',
+    'x'.repeat(5_000),
+  ])('of %j is not', async (type) => {
+    expect(await codeOf(received('{"a":1}', { headers: { 'content-type': type } }).json())).toBe(
+      'unsupported_media_type',
+    );
+  });
+
+  it('does not matter to who wants bytes', async () => {
+    expect(await received('x', { headers: { 'content-type': 'image/png' } }).text()).toBe('x');
+  });
+});
+
+const refused = (text: string): string => {
+  try {
+    parseJsonBody(text);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'invalid_request') return error.message;
+  }
+  throw new Error('it was taken');
+};
+const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+
+describe('JSON', () => {
+  it.each(['{', '{"a":1,}', '{"a":1}}', "{'a':1}", 'undefined', '{"a":NaN}', ' ', '{"a":"\u0000"}'])(
+    'that is broken is refused: %j',
+    (text) => {
+      expect(refused(text)).toMatch(/^the body is not JSON/);
+    },
+  );
+
+  it.each(['null', '1', '"text"', '[]', '[{}]', 'true'])('that is no object is refused: %s', (text) => {
+    expect(refused(text)).toBe('the body is JSON, but not an object');
+  });
+
+  it('that is broken is refused without being quoted', () => {
+    expect(refused('{"key": sk-secret}')).not.toContain('secret');
+  });
+
+  it('that is broken is refused with the place', () => {
+    expect(refused('{"a":1,}')).toContain('position 7');
+  });
+
+  it('may nest to the limit', () => {
+    expect(parseJsonBody(nested(maxJsonDepth))).toHaveProperty('a');
+  });
+
+  it.each([maxJsonDepth + 1, 1_000, 100_000])('may not nest deeper: %i levels', (levels) => {
+    expect(refused(nested(levels))).toBe(`the body nests deeper than ${maxJsonDepth} levels`);
+  });
+
+  it('with a name twice has the last', () => {
+    expect(parseJsonBody('{"a":1,"a":2}')).toEqual({ a: 2 });
+  });
+
+  it('with __proto__ has it as a name like any other', () => {
+    const body = parseJsonBody('{"__proto__":{"x":1}}');
+    expect([Object.hasOwn(body, '__proto__'), Object.getPrototypeOf(body)]).toEqual([true, Object.prototype]);
+  });
+
+  it('with invalid UTF-8 in a text is read with a replacement, and its bytes stay as they came', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]);
+    const body = received(bytes);
+    expect(await body.json()).toEqual({ a: '\ufffd\ufffd' });
+    expect(await body.bytes()).toEqual(bytes);
+  });
+
+  it('with half a surrogate is taken', () => {
+    expect(parseJsonBody(String.raw`{"a":"\ud800"}`)).toEqual({ a: '\ud800' });
+  });
+});

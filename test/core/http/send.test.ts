@@ -1,0 +1,221 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GatewayError } from '#core/errors.ts';
+import { type Sent, sendReply } from '#core/http/send.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
+
+interface Sending extends AsyncDisposable {
+  readonly client: Promise<Response>;
+  readonly exchange: Exchange;
+  readonly response: ServerResponse;
+  readonly sent: Sent;
+}
+
+const streams = { 'content-type': 'text/event-stream; charset=utf-8' };
+const streamOf = () => new Readable({ read() {} });
+
+/** Sends one reply over a real connection. */
+async function send(reply: Reply, exchange = createExchange(), extra: Record<string, string> = {}): Promise<Sending> {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, outgoing) => arrived.resolve(outgoing)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = fetch(`http://127.0.0.1:${port}`, { method: exchange.method === 'HEAD' ? 'HEAD' : 'GET' });
+  client.catch(() => undefined);
+  const response = await arrived.promise;
+  const sent = sendReply(response, exchange, reply, extra);
+  return {
+    client,
+    exchange,
+    response,
+    sent,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a whole reply', () => {
+  it('has its status, its headers and the length of its bytes', async () => {
+    await using sending = await send({ status: 201, headers: { 'x-a': 'b' }, body: 'größer' });
+    const { status, headers } = await sending.client;
+    expect([status, headers.get('x-a'), headers.get('content-length')]).toEqual([201, 'b', '8']);
+  });
+
+  it('names the request in both dialects', async () => {
+    await using sending = await send({ status: 200, headers: {}, body: '' }, createExchange({ id: 'req_7' }));
+    const { headers } = await sending.client;
+    expect([headers.get('x-request-id'), headers.get('request-id')]).toEqual(['req_7', 'req_7']);
+  });
+
+  it('is counted', async () => {
+    await using sending = await send({ status: 200, headers: {}, body: Buffer.from('größer') });
+    expect(sending.sent).toEqual({ bytes: 8, firstByteAfter: expect.any(Number) });
+  });
+
+  it('without a body has no first byte', async () => {
+    await using sending = await send({ status: 204, headers: {}, body: null });
+    expect(sending.sent).toEqual({ bytes: 0, firstByteAfter: undefined });
+  });
+
+  it('to HEAD has the length and no body', async () => {
+    const exchange = createExchange({ endpoint: { ...modelsEndpoint, method: 'HEAD' as 'GET' } });
+    await using sending = await send({ status: 200, headers: {}, body: 'hello' }, exchange);
+    const response = await sending.client;
+    expect([response.headers.get('content-length'), await response.text()]).toEqual(['5', '']);
+  });
+
+  it('carries what the host adds', async () => {
+    await using sending = await send({ status: 200, headers: {}, body: '' }, undefined, { connection: 'close' });
+    expect((await sending.client).headers.get('connection')).toBe('close');
+  });
+});
+
+describe('a stream', () => {
+  it('arrives as it was, and is counted', async () => {
+    await using sending = await send({
+      status: 200,
+      headers: streams,
+      body: Readable.from([Buffer.from('data: 1\n\n')]),
+    });
+    expect(await (await sending.client).text()).toBe('data: 1\n\n');
+    expect(sending.sent.bytes).toBe(9);
+  });
+
+  it('of events is kept in no cache and no proxy’s buffer', async () => {
+    await using sending = await send({ status: 200, headers: streams, body: Readable.from([]) });
+    const { headers } = await sending.client;
+    expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no']);
+  });
+
+  it('of something else has the headers of its reply and no others', async () => {
+    await using sending = await send({
+      status: 200,
+      headers: { 'content-type': 'image/png' },
+      body: Readable.from([]),
+    });
+    expect((await sending.client).headers.get('cache-control')).toBeNull();
+  });
+
+  it('has no first byte before one was sent', async () => {
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body });
+    expect(sending.sent.firstByteAfter).toBeUndefined();
+  });
+
+  it('is closed when the client leaves', async () => {
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body });
+    const closed = new Promise((resolve) => body.once('close', resolve));
+    body.push('data: 1\n\n');
+    await (await sending.client).body?.cancel();
+    await closed;
+    expect(body.destroyed).toBe(true);
+  });
+
+  it('is read no faster than the client reads', async () => {
+    let given = 0;
+    const body = new Readable({
+      read() {
+        given += 65_536;
+        this.push(Buffer.alloc(65_536));
+      },
+    });
+    await using sending = await send({ status: 200, headers: streams, body });
+    const paused = new Promise((resolve) => body.once('pause', resolve));
+    await sending.client; // Its head; the body is not read.
+    await paused;
+    expect(given).toBeLessThan(64 * 1024 * 1024);
+  });
+});
+
+describe('a stream that fails', () => {
+  const broken = new GatewayError('upstream_failed', 'cut');
+  const failing = async (
+    headers: Record<string, string>,
+    renderFailure?: Reply['renderFailure'],
+    error: Error = broken,
+  ) => {
+    const body = streamOf();
+    const sending = await send({ status: 200, headers, body, renderFailure });
+    body.push('data: 1\n\n');
+    const response = await sending.client;
+    setImmediate(() => body.destroy(error));
+    return { sending, text: response.text() };
+  };
+
+  it('ends with the error in the client’s format', async () => {
+    const { sending, text } = await failing(streams);
+    await using _ = sending;
+    expect(await text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"cut".*\n\ndata: \[DONE\]\n\n$/);
+  });
+
+  it('ends with what its reply renders, where that knows better', async () => {
+    const { sending, text } = await failing(streams, ({ code }) => `data: ${code}\n\n`);
+    await using _ = sending;
+    expect(await text).toBe('data: 1\n\ndata: upstream_failed\n\n');
+  });
+
+  it('by a mistake does not tell which', async () => {
+    const { sending, text } = await failing(streams, undefined, new TypeError('secret'));
+    await using _ = sending;
+    expect(await text).not.toContain('secret');
+    expect(sending.exchange.failure?.code).toBe('internal_error');
+  });
+
+  it('is cut where its format has no error', async () => {
+    const { sending, text } = await failing({ 'content-type': 'image/png' });
+    await using _ = sending;
+    await expect(text).rejects.toThrow();
+    expect(sending.exchange.failure).toBe(broken);
+  });
+
+  it('is cut when it is closed without an end and without an error', async () => {
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body });
+    body.push('data: 1\n\n');
+    const response = await sending.client;
+    body.destroy();
+    await expect(response.text()).rejects.toThrow();
+    expect(sending.exchange.failure?.code).toBe('upstream_failed');
+  });
+});
+
+describe('a silent stream', () => {
+  it.each([
+    ['chat', ': keep-alive\n\n'],
+    ['messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
+  ] as const)('of %s is kept alive every 15 seconds', async (format, expected) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const body = streamOf();
+    const exchange = createExchange({ endpoint: { ...chatEndpoint, format } });
+    await using sending = await send({ status: 200, headers: streams, body }, exchange);
+    vi.advanceTimersByTime(30_000);
+    body.push(null);
+    expect(await (await sending.client).text()).toBe(expected.repeat(2));
+  });
+
+  it('that is no event stream is left alone', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    await using _ = await send({ status: 200, headers: {}, body: streamOf() });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('leaves no timer behind', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body });
+    body.push(null);
+    await (await sending.client).text();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

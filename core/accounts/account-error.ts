@@ -1,0 +1,10 @@
+/** Why something could not be done to an account; the message is for people. */
+export class AccountError extends Error {
+  override readonly name = 'AccountError';
+  readonly kind: 'not_found' | 'ambiguous' | 'too_many_days';
+
+  constructor(kind: AccountError['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Database } from '../database/database.ts';
+import type { RateLimits } from '../facts.ts';
+
+/** An account with its key and its paid time, as it stood at one moment of the database's clock. Never changed. */
+export interface AccountRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly createdAt: Date;
+  /** Requests on record; lags by the time records take to reach the database. */
+  readonly requestCount: number;
+  readonly key: KeyRecord | undefined;
+  /** The periods that have not ended, earliest first; when all have, the one that ended last. */
+  readonly periods: readonly PeriodRecord[];
+  /** The database's clock when this was read. */
+  readonly readAt: number; // epoch ms
+}
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly digest: string; // SHA-256, hexadecimal
+  readonly hint: string;
+  readonly limits: RateLimits | undefined;
+  readonly createdAt: Date;
+  readonly rotatedAt: Date | undefined;
+}
+
+export interface PeriodRecord {
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly label: string | undefined;
+}
+
+/** What an account can be found by. */
+export type AccountField = 'id' | 'digest' | 'hint' | 'email';
+
+/** Each takes one parameter, a JSON array of strings. All but the hint, which only people ask for, have an index. */
+const conditions: Record<AccountField, string> = {
+  id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
+  digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
+  hint: 'k.hint in (select value from json_array_elements_text(?::json))',
+  email: 'lower(a.email) in (select lower(value) from json_array_elements_text(?::json))',
+};
+
+/** Times travel as epoch ms, so that no session's time zone or date style has a say. */
+const select = `
+  select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at, a.request_count::float8 as request_count,
+    k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
+    ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
+    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.label) order by p.starts_at)::text
+      from plan_period p
+      where p.account_id = a.id
+        and p.ends_at >= (select least(now(), max(ends_at)) from plan_period where account_id = a.id)
+    ) as periods,
+    ${epoch('clock_timestamp()')} as read_at
+  from account a left join api_key k on k.account_id = a.id
+  where `;
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly created_at: number;
+  readonly request_count: number;
+  readonly key_id: string | null;
+  readonly digest: string;
+  readonly hint: string;
+  readonly limits: string | null;
+  readonly key_created_at: number;
+  readonly key_rotated_at: number | null;
+  readonly periods: string | null;
+  readonly read_at: number;
+}
+
+/** Reads the accounts whose field has one of these values, each whole, in one query. */
+export async function readAccounts(
+  database: Pick<Database, 'query'>,
+  field: AccountField,
+  values: readonly string[],
+): Promise<AccountRecord[]> {
+  // PostgreSQL fails on a text that is no UUID; here it is just an id that nobody has.
+  const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
+  if (sought.length === 0) return [];
+  const rows = await database.query<Row>(select + conditions[field], [JSON.stringify(sought)]);
+  return rows.map(toRecord);
+}
+
+export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+function toRecord(row: Row): AccountRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email ?? undefined,
+    createdAt: new Date(row.created_at),
+    requestCount: row.request_count,
+    key: toKey(row),
+    periods: toPeriods(row.periods),
+    readAt: row.read_at,
+  };
+}
+
+function toKey(row: Row): KeyRecord | undefined {
+  if (row.key_id === null) return undefined;
+  return {
+    id: row.key_id,
+    digest: row.digest,
+    hint: row.hint,
+    limits: row.limits === null ? undefined : (JSON.parse(row.limits) ?? undefined),
+    createdAt: new Date(row.key_created_at),
+    rotatedAt: row.key_rotated_at === null ? undefined : new Date(row.key_rotated_at),
+  };
+}
+
+function toPeriods(json: string | null): PeriodRecord[] {
+  if (json === null) return [];
+  const periods: [number, number, string | null][] = JSON.parse(json);
+  return periods.map(([startsAt, endsAt, label]) => ({
+    startsAt: new Date(startsAt),
+    endsAt: new Date(endsAt),
+    label: label ?? undefined,
+  }));
+}
+
+function epoch(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}
+
+/** The period in which `now` lies. @param now epoch ms of the database's clock */
+export function activePeriod(record: AccountRecord, now: number): PeriodRecord | undefined {
+  return record.periods.find(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
+}

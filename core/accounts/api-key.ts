@@ -1,0 +1,47 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * An API key is `<prefix>_`, 43 random base62 digits (256 bits), and 6 base62 digits of a CRC-32 of all before them.
+ * The checksum refuses typing errors without a look-up, and lets secret scanners tell keys from noise; there is no
+ * punctuation, so that a double click selects the whole of it
+ * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
+ */
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const secretLength = 43; // 62^43 is a little more than 2^256
+const checksumLength = 6; // 62^6 > 2^32
+
+/** A new key. Kept nowhere: whoever asks for it shows it once. */
+export function generateApiKey(prefix: string): string {
+  const secret = Array.from({ length: secretLength }, () => digits[randomInt(digits.length)]).join('');
+  const body = `${prefix}_${secret}`;
+  return body + checksum(body);
+}
+
+/** True when the text has the form of a key of this gateway. Costs no look-up and is bounded by the key's length. */
+export function isApiKey(text: string, prefix: string): boolean {
+  if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
+  if (!text.startsWith(`${prefix}_`)) return false;
+  return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+}
+
+/** SHA-256 of the key, in hexadecimal: all that is kept of it. The key has 256 random bits, so a salt would add nothing. */
+export function digestApiKey(key: string): string {
+  return hash('sha256', key, 'hex');
+}
+
+/** First and last four characters: `dp_AbCd…wxyz`. Safe to show; more than 200 of the 256 bits stay unknown. */
+export function hintOfApiKey(key: string, prefix: string): string {
+  const start = prefix.length + 1;
+  return `${key.slice(0, start + 4)}…${key.slice(-4)}`;
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let index = 0; index < checksumLength; index++) {
+    text = digits.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

@@ -1,0 +1,62 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Host } from '../host.ts';
+import { activePeriod, readAccounts } from './account-record.ts';
+import { type IssuedKey, insertAccount } from './accounts.ts';
+import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from './api-key.ts';
+import { grantDays, type NewPeriod } from './ledger.ts';
+
+/** An arbitrary number for pg_advisory_xact_lock: two instances must not both find an empty database. */
+const demoLock = 4_071_001;
+
+const period = { days: 30, reason: 'grant', label: 'demo', note: 'demo account' } as const satisfies NewPeriod;
+
+type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service'>;
+
+/**
+ * The account with which a newcomer's first call works: made when the database has no account yet, never in production.
+ *
+ * Its key is the only one that is kept in plain text, in `demo-key` under the data folder, so that every start can print
+ * it. The file is written before the account is: a crash between the two leaves a key that the next start takes.
+ *
+ * @returns undefined in production, and when there are accounts but none that the file has the key of
+ */
+export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
+  if (host.isProduction) return undefined;
+  const { database, service } = host;
+  const path = join(host.dataFolder, 'demo-key');
+  const kept = await readKey(path, service.prefix);
+  const known = kept === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(kept)]))[0];
+  if (kept !== undefined && known !== undefined) {
+    if (activePeriod(known, known.readAt) === undefined) await grantDays(database, known.id, period);
+    return { accountId: known.id, key: kept, hint: hintOfApiKey(kept, service.prefix) };
+  }
+  return database.fork().transactional(async (transaction) => {
+    await transaction.execute('select pg_advisory_xact_lock(?)', [demoLock]);
+    const [taken] = await transaction.execute<unknown[]>('select 1 from account limit 1');
+    if (taken !== undefined) return undefined;
+    const key = kept ?? generateApiKey(service.prefix);
+    if (kept === undefined) await writeKey(host.dataFolder, path, key);
+    return insertAccount(transaction, service.prefix, { name: 'Demo', key, period });
+  });
+}
+
+async function readKey(path: string, prefix: string): Promise<string | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return isApiKey(text.trim(), prefix) ? text.trim() : undefined;
+}
+
+/** Readable by its owner only, and there as a whole or not at all. */
+async function writeKey(folder: string, path: string, key: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  {
+    await using file = await open(draft, 'w', 0o600);
+    await file.writeFile(`${key}\n`);
+    await file.sync();
+  }
+  await rename(draft, path);
+}

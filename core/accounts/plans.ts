@@ -1,0 +1,55 @@
+import { defineSection } from '../config/section.ts';
+
+/** `plans` in gateway.yaml: what is sold. */
+export const plansSection = defineSection({
+  name: 'plans',
+  schema: {
+    type: 'array',
+    description: 'What can be bought: access for a number of days, paid once.',
+    minItems: 1,
+    items: {
+      type: 'object',
+      properties: {
+        days: { type: 'integer', minimum: 1, maximum: 365, description: 'Days of 24 hours.' },
+        price: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_000_000_000_000,
+          description: 'Amount in the smallest unit that the currency is paid in: whole rupiah for IDR, cents for USD.',
+        },
+        label: { type: 'string', minLength: 1, maxLength: 80, description: 'A few words on whom it is for.' },
+      },
+      required: ['days', 'price'],
+      additionalProperties: false,
+    },
+    default: [
+      { days: 1, price: 18_000, label: 'for trying out' },
+      { days: 3, price: 48_000 },
+      { days: 7, price: 95_000, label: 'for weekly work' },
+      { days: 30, price: 289_000, label: 'for teams and production' },
+    ],
+  },
+  check(plans, report) {
+    const firstWith = new Map<number, number>();
+    for (const [index, { days }] of plans.entries()) {
+      const first = firstWith.get(days);
+      if (first === undefined) firstWith.set(days, index);
+      else report(['plans', index, 'days'], `is ${days}, as in plan ${first + 1}`, 'give each plan its own number');
+    }
+  },
+});
+
+/** `currency` in gateway.yaml: what every price is in. */
+export const currencySection = defineSection({
+  name: 'currency',
+  schema: {
+    type: 'string',
+    pattern: '^[A-Z]{3}$',
+    default: 'IDR',
+    description: 'Currency of all prices, as three letters of ISO 4217.',
+  },
+  check(currency, report) {
+    if (Intl.supportedValuesOf('currency').includes(currency)) return;
+    report(['currency'], `is "${currency}", which is no currency`, 'write its code in ISO 4217, such as IDR or USD');
+  },
+});

@@ -1,0 +1,70 @@
+import type { Model, Route } from './catalog.ts';
+import type { GatewayError } from './errors.ts';
+import type { Usage } from './facts.ts';
+
+/**
+ * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;
+ * `upstream` asks it for the request of the route it has picked, and lets it read what comes back. Neither has to
+ * know the other.
+ */
+export interface Adapter {
+  readonly model: Model;
+  /** The name that the client used: the catalog's, or an alias of it. */
+  readonly requestedModel: string;
+  /** True when the client wants server-sent events. */
+  readonly isStream: boolean;
+  /** What requests of one conversation have in common, as the client names it; they go to the same route and key. */
+  readonly session?: string | undefined;
+  /** False when the route speaks no format that this request can be put into. */
+  canServe(route: Route): boolean;
+  /** What to send. Every call starts from the client's untouched request. */
+  encode(route: Route): UpstreamRequest;
+  /** Reads the reply of one attempt. */
+  read(route: Route): ReplyReader;
+}
+
+export interface UpstreamRequest {
+  /** Appended to the upstream's base URL; begins with a slash. */
+  readonly path: string;
+  /** Lower case; authentication is the upstream's business and not in here. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+  /** What of the client's request was left out or said differently; the client and the record are told. */
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** Reads one reply. Create one an attempt. */
+export interface ReplyReader {
+  /**
+   * Turns a whole 2xx body into the client's.
+   *
+   * @throws GatewayError `upstream_failed` when it is an error or no answer at all in spite of the status
+   */
+  whole(body: Buffer, contentType: string): WholeReply;
+  /**
+   * Turns a body of the other kind into what the client asked for: a whole reply into events, a stream of events into a
+   * whole reply. Missing where that is not possible.
+   *
+   * @throws GatewayError as `whole` does
+   */
+  convert?(body: Buffer, isEventStream: boolean): WholeReply;
+  /** Takes the next bytes of an event stream and returns the whole events that the client gets for them. */
+  push(chunk: Buffer): Buffer;
+  /** The upstream has closed the stream: returns what is left for the client. */
+  end(): Buffer;
+  /** True once something of the answer itself has passed: from then on no other route can take over. */
+  readonly hasContent: boolean;
+  /** True once the format's last event has passed. A stream that ends without it was cut. */
+  readonly isComplete: boolean;
+  /** The error that the upstream reported inside the stream. */
+  readonly failure: GatewayError | undefined;
+  readonly usage: Usage | undefined;
+  /** Writes the error that ends the client's stream at this point. */
+  renderFailure(error: GatewayError): string;
+}
+
+export interface WholeReply {
+  readonly contentType: string;
+  readonly body: Buffer;
+  readonly usage: Usage | undefined;
+}

@@ -1,0 +1,202 @@
+import type { AddressInfo } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { type Assembly, assemble } from './assembly.ts';
+import type { Catalog } from './catalog.ts';
+import { buildCatalog } from './build-catalog.ts';
+import { readDocument } from './config/document.ts';
+import { type Config, validate } from './config/load.ts';
+import { data, listen, plugins } from './config/sections.ts';
+import { createHost, type Host } from './host.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { drain } from './http/drain.ts';
+import { ExchangeHandler, type Serving } from './http/exchange-handler.ts';
+import { routeHealth } from './http/health.ts';
+import { limitListener } from './http/listener.ts';
+import { EndpointTable } from './http/paths.ts';
+import { routeExchanges } from './http/server.ts';
+import type { Logger } from './logger.ts';
+import { buildPipeline } from './pipeline/build.ts';
+import { OpenServices } from './services.ts';
+import { VendorServers } from './vendor-servers.ts';
+
+export interface GatewayOptions {
+  /** Path of gateway.yaml. */
+  readonly file: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Logger;
+}
+
+/** Sections that a running gateway cannot change; they take effect at the next start. */
+const fixedSections = [listen, plugins, data] as const;
+
+/** One running gateway, made from one gateway.yaml. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #assembly: Assembly;
+  readonly #handler: ExchangeHandler;
+  readonly #services: OpenServices;
+  readonly #vendors: VendorServers;
+  #config: Config;
+  #isServing = true;
+  #changing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    options: GatewayOptions,
+    assembly: Assembly,
+    handler: ExchangeHandler,
+    services: OpenServices,
+    vendors: VendorServers,
+    config: Config,
+  ) {
+    this.#options = options;
+    this.#assembly = assembly;
+    this.#handler = handler;
+    this.#services = services;
+    this.#vendors = vendors;
+    this.#config = config;
+  }
+
+  /**
+   * Reads the configuration, opens what it needs, and listens.
+   *
+   * @throws ConfigError with every mistake of gateway.yaml, before anything is opened
+   */
+  static async start(options: GatewayOptions): Promise<Gateway> {
+    const { file, environment, log } = options;
+    const document = await readDocument(file, environment);
+    let handler: ExchangeHandler | undefined;
+    const host = () => {
+      if (handler === undefined) throw new Error('the gateway has not started yet');
+      return handler.serving.host;
+    };
+    const assembly = await assemble(document, log, host);
+    const config = validate(document, assembly.registry);
+    const dataFolder = resolve(dirname(file), config.get(data).folder);
+    const services = await OpenServices.open({
+      dataFolder,
+      environment,
+      log,
+      registry: assembly.registry,
+      mode: 'serve',
+      host,
+    });
+    const vendors = new VendorServers(assembly.registry.vendors, log);
+    try {
+      const endpoints = new EndpointTable(assembly.registry.endpoints);
+      handler = new ExchangeHandler(endpoints);
+      const gateway = new Gateway(options, assembly, handler, services, vendors, config);
+      handler.serve(await gateway.#build(config));
+      routeExchanges(assembly.server, handler, endpoints);
+      routeHealth(assembly.server, {
+        get isServing() {
+          return gateway.#isServing;
+        },
+        host,
+        get reports() {
+          return assembly.registry.statusReports.values();
+        },
+      });
+      await gateway.#listen();
+      return gateway;
+    } catch (error) {
+      await vendors[Symbol.asyncDispose]();
+      await services[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Where the gateway listens, for the machine it runs on. */
+  get url(): string {
+    const { address, port, family } = this.#assembly.listener.address() as AddressInfo;
+    const name = address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+    return `http://${name}:${port}`;
+  }
+
+  get host(): Host {
+    return this.#handler.serving.host;
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  /**
+   * Loads gateway.yaml again. Exchanges under way finish on what they began with. When anything is wrong, everything
+   * stays as it is.
+   *
+   * @throws ConfigError, or what a stage could not be created for
+   */
+  reload(): Promise<void> {
+    const change = this.#changing.then(() => this.#reload());
+    this.#changing = change.catch(() => undefined);
+    return change;
+  }
+
+  /** Lets what runs finish within the limit of gateway.yaml, then closes everything. */
+  async stop(): Promise<void> {
+    if (!this.#isServing) return;
+    this.#isServing = false;
+    await this.#changing;
+    await drain(this.#handler, this.#config.get(listen).drain_timeout);
+    await this.#assembly.server.stop({ timeout: 1_000 });
+    await this.#handler.serving.pipeline.retire();
+    await this.#vendors[Symbol.asyncDispose]();
+    await this.#services[Symbol.asyncDispose]();
+  }
+
+  async #reload(): Promise<void> {
+    if (!this.#isServing) return;
+    const { file, environment, log } = this.#options;
+    const config = validate(await readDocument(file, environment), this.#assembly.registry);
+    if (config.fingerprint === this.#config.fingerprint) return;
+    for (const section of fixedSections) {
+      if (JSON.stringify(config.get(section)) !== JSON.stringify(this.#config.get(section))) {
+        log.warn(`${section.name} has changed in ${file}: that takes effect at the next start`);
+      }
+    }
+    const previous = this.#handler.serve(await this.#build(config));
+    this.#config = config;
+    log.info(`${file} has been loaded again`);
+    // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
+    previous?.pipeline
+      .retire()
+      .catch((error: unknown) => log.error('the previous pipeline could not be released', error));
+  }
+
+  async #build(config: Config): Promise<Serving> {
+    const { services } = this.#services;
+    const catalog = await this.#catalog(config);
+    const host = createHost(services, config, catalog);
+    const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = config.get(listen);
+    return {
+      host,
+      pipeline: await buildPipeline(config.stages, host),
+      bodyLimits: { maxBytes, timeout },
+      clientAddress: createClientAddress(proxies),
+    };
+  }
+
+  async #catalog(config: Config): Promise<Catalog> {
+    return buildCatalog(config, await this.#vendors.running(config));
+  }
+
+  async #listen(): Promise<void> {
+    const { server, listener } = this.#assembly;
+    const {
+      host,
+      port,
+      header_timeout: headerTimeout,
+      keep_alive_timeout: keepAliveTimeout,
+    } = this.#config.get(listen);
+    limitListener(listener, { headerTimeout, keepAliveTimeout });
+    await server.start();
+    const { promise, resolve: done, reject } = Promise.withResolvers<void>();
+    listener.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE' ? 'another program listens there; set listen.port to another one' : error.message;
+      reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
+    });
+    listener.listen(port, host, done);
+    await promise;
+  }
+}

@@ -1,0 +1,150 @@
+import type { Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
+import { aliases, models, splitRoute, upstreams } from './catalog-sections.ts';
+import { closestName } from './config/mistake.ts';
+import type { SectionValue, SectionValues } from './config/section.ts';
+import { mergeTraits, type TraitSettings } from './traits.ts';
+
+/** Names found through patterns that are remembered; clients could otherwise fill the memory with inventions. */
+const rememberedNames = 10_000;
+
+/** Makes the catalog of a valid configuration. Upstreams that are off take their routes with them. */
+export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string, Vendor>): Catalog {
+  const upstreamsByName = new Map(
+    Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
+  );
+  const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, upstreamsByName, vendors));
+  return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases));
+}
+
+/** What an operator should know about a catalog: what is off, and what that takes along. */
+export function catalogNotices({ upstreams: all, unavailable }: Catalog): string[] {
+  const off = all.filter(({ isEnabled }) => !isEnabled);
+  return [
+    ...off.map(({ name }) => `upstream ${name} is off: it has no API key`),
+    ...unavailable.map(({ id }) => `model ${id} is not offered: all of its upstreams are off`),
+  ];
+}
+
+class FixedCatalog implements Catalog {
+  readonly upstreams: readonly Upstream[];
+  readonly models: readonly Model[];
+  readonly unavailable: readonly Model[];
+  readonly #byName: Map<string, Model>;
+  readonly #patterns: readonly { readonly regex: RegExp; readonly model: Model }[];
+  readonly #remembered = new Map<string, Model | undefined>();
+
+  constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>) {
+    this.upstreams = all;
+    this.models = every.filter(({ routes }) => routes.length > 0);
+    this.unavailable = every.filter(({ routes }) => routes.length === 0);
+    this.#byName = new Map(this.models.map((model) => [model.id, model]));
+    const targets = Object.keys(names).map((alias) => ({ alias, model: this.#byName.get(followAlias(alias, names)) }));
+    const found = targets.flatMap(({ alias, model }) => (model === undefined ? [] : [{ alias, model }]));
+    for (const { alias, model } of found) if (!alias.includes('*')) this.#byName.set(alias, model);
+    this.#patterns = found
+      .filter(({ alias }) => alias.includes('*'))
+      .map(({ alias, model }) => ({ regex: globRegex(alias), model }));
+  }
+
+  resolve(name: string): Model | undefined {
+    const exact = this.#byName.get(name);
+    if (exact !== undefined || this.#patterns.length === 0 || name.length > 256) return exact;
+    if (this.#remembered.has(name)) return this.#remembered.get(name);
+    const model = this.#patterns.find(({ regex }) => regex.test(name))?.model;
+    if (this.#remembered.size < rememberedNames) this.#remembered.set(name, model);
+    return model;
+  }
+
+  suggest(name: string): string | undefined {
+    return closestName(name, [...this.#byName.keys()]);
+  }
+}
+
+function followAlias(alias: string, names: Readonly<Record<string, string>>): string {
+  let target = alias;
+  while (Object.hasOwn(names, target)) target = names[target] as string;
+  return target;
+}
+
+function globRegex(glob: string): RegExp {
+  const parts = glob.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
+
+function readUpstream(
+  name: string,
+  value: SectionValue<typeof upstreams>[string],
+  vendors: ReadonlyMap<string, Vendor>,
+): Upstream {
+  const vendor = value.vendor === undefined ? undefined : vendors.get(value.vendor);
+  const auth = value.auth ?? vendor?.auth ?? 'bearer';
+  const apiKeys = value.api_keys.filter((key) => key !== '');
+  return {
+    name,
+    vendor: vendor?.name,
+    formats: value.format === undefined ? (vendor?.formats ?? []) : [value.format].flat(),
+    baseUrl: (value.base_url ?? vendor?.baseUrl ?? '').replace(/\/+$/, ''),
+    auth,
+    apiKeys,
+    headers: { ...vendor?.headers, ...lowerCased(value.headers) },
+    isDemo: vendor?.isDemo === true,
+    // An endpoint of the operator's own may well work without a key; a vendor's does not.
+    isEnabled: apiKeys.length > 0 || auth === 'none' || vendor === undefined,
+  };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function readModel(
+  id: string,
+  value: SectionValue<typeof models>[string],
+  all: ReadonlyMap<string, Upstream>,
+  vendors: ReadonlyMap<string, Vendor>,
+): Model {
+  const routes = value.routes
+    .map((route, index) => readRoute(route, index, value, all, vendors))
+    .filter(({ upstream }) => upstream.isEnabled);
+  return {
+    id,
+    displayName: value.display_name ?? id,
+    routes,
+    hedgeAfter: value.hedge_after,
+    maxInputTokens: value.max_input_tokens,
+    maxOutputTokens: value.max_tokens,
+  };
+}
+
+function readRoute(
+  value: RouteSettings | string,
+  position: number,
+  ofModel: TraitSettings,
+  all: ReadonlyMap<string, Upstream>,
+  vendors: ReadonlyMap<string, Vendor>,
+): Route {
+  const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
+  const [name, model] = splitRoute(options.to);
+  const upstream = all.get(name) as Upstream;
+  const vendor = upstream.vendor === undefined ? undefined : vendors.get(upstream.vendor);
+  return {
+    id: options.to,
+    upstream,
+    model,
+    priority: options.priority ?? position,
+    weight: options.weight ?? 1,
+    connectTimeout: options.connect_timeout,
+    firstByteTimeout: options.first_byte_timeout,
+    idleTimeout: options.idle_timeout,
+    traits: mergeTraits(...vendorTraits(vendor, model), ofModel, options),
+  };
+}
+
+type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
+
+/** What a vendor's preset says about a model, the general before the particular. */
+function vendorTraits(vendor: Vendor | undefined, model: string): TraitSettings[] {
+  if (vendor === undefined) return [];
+  const particular = vendor.models?.filter(({ match }) => globRegex(match).test(model)) ?? [];
+  return [vendor.traits ?? {}, ...particular];
+}

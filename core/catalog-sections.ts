@@ -1,0 +1,235 @@
+import { authSchemes } from './catalog.ts';
+import { suggest } from './config/mistake.ts';
+import {
+  type CheckContext,
+  defineSection,
+  type Report,
+  type Section,
+  type SectionValue,
+  type YamlPath,
+} from './config/section.ts';
+import { formats } from './formats.ts';
+import { capabilitiesSchema, parametersSchema } from './traits.ts';
+
+const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
+/** A name that clients and routes can say without quotes or escapes. */
+const name = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9][^\\s]*$',
+  description: 'A letter or digit, then anything but spaces.',
+} as const;
+
+export const upstreams = defineSection({
+  name: 'upstreams',
+  schema: {
+    type: 'object',
+    description: 'Where requests can be sent, by name.',
+    propertyNames: {
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+      description: 'A letter or digit, then letters, digits, dots, hyphens and underscores.',
+    },
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        vendor: { type: 'string', description: 'A vendor whose base URL, formats and authentication are known.' },
+        format: {
+          anyOf: [
+            { type: 'string', enum: formats },
+            { type: 'array', items: { type: 'string', enum: formats }, minItems: 1 },
+          ],
+          description: 'Formats that the endpoint speaks; the vendor’s when left out.',
+        },
+        base_url: {
+          type: 'string',
+          pattern: '^https?://[^\\s]+$',
+          description:
+            'Address that the format’s path is appended to, version segment included: https://llm.example.com/v1.',
+        },
+        api_keys: {
+          type: 'array',
+          items: { type: 'string' },
+          default: [],
+          description: 'API keys there, used in turn. An upstream that needs a key and has none is off.',
+        },
+        auth: {
+          type: 'string',
+          enum: authSchemes,
+          description: 'How a key is sent; the vendor’s way when left out, otherwise bearer.',
+        },
+        headers: {
+          type: 'object',
+          additionalProperties: { type: 'string' },
+          default: {},
+          description: 'Headers sent with every request.',
+        },
+      },
+      additionalProperties: false,
+    },
+  },
+  check(value, report, context) {
+    for (const [key, upstream] of Object.entries(value)) checkUpstream(upstream, ['upstreams', key], context, report);
+  },
+});
+
+export const models = defineSection({
+  name: 'models',
+  schema: {
+    type: 'object',
+    description: 'What clients can ask for, by name.',
+    propertyNames: name,
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        routes: {
+          type: 'array',
+          minItems: 1,
+          description: 'Where the model is served: upstream/model-there. The first is primary, the rest are backups.',
+          items: {
+            anyOf: [
+              { type: 'string' },
+              {
+                type: 'object',
+                properties: {
+                  to: { type: 'string', description: 'upstream/model-there.' },
+                  priority: {
+                    type: 'integer',
+                    minimum: 0,
+                    description:
+                      'Lower is tried first; its place in the list, from 0, when left out. Routes of the same priority share requests.',
+                  },
+                  weight: {
+                    type: 'number',
+                    minimum: 0,
+                    description:
+                      'Share of requests among routes of the same priority; 1 when left out, 0 for backups only.',
+                  },
+                  connect_timeout: {
+                    ...timeout,
+                    description: 'Seconds to open a connection; what the upstream stage says when left out.',
+                  },
+                  first_byte_timeout: {
+                    ...timeout,
+                    description: 'Seconds until the answer begins; what the upstream stage says when left out.',
+                  },
+                  idle_timeout: {
+                    ...timeout,
+                    description: 'Seconds without a byte; what the upstream stage says when left out.',
+                  },
+                  capabilities: capabilitiesSchema,
+                  parameters: parametersSchema,
+                },
+                required: ['to'],
+                additionalProperties: false,
+              },
+            ],
+          },
+        },
+        display_name: { type: 'string', minLength: 1, description: 'What people see; the name itself when left out.' },
+        max_input_tokens: {
+          type: 'integer',
+          minimum: 1,
+          description: 'Tokens that a prompt may have; clients are told.',
+        },
+        max_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have; clients are told.' },
+        hedge_after: {
+          type: 'number',
+          minimum: 0.1,
+          maximum: 3600,
+          description: 'Seconds without content after which the next route is asked as well; the faster one serves.',
+        },
+        capabilities: capabilitiesSchema,
+        parameters: parametersSchema,
+      },
+      required: ['routes'],
+      additionalProperties: false,
+    },
+  },
+  check(value, report, all) {
+    const known = namesIn(all.get(upstreams));
+    for (const [key, { routes }] of Object.entries(value)) {
+      for (const [index, route] of routes.entries()) {
+        const path = ['models', key, 'routes', index];
+        checkRoute(
+          typeof route === 'string' ? route : route.to,
+          typeof route === 'string' ? path : [...path, 'to'],
+          known,
+          report,
+        );
+      }
+    }
+  },
+});
+
+export const aliases = defineSection({
+  name: 'aliases',
+  schema: {
+    type: 'object',
+    description: 'Other names for models; * stands for anything. For tools with model names built in.',
+    default: {},
+    additionalProperties: { type: 'string', minLength: 1, description: 'A name of the catalog, or another alias.' },
+  },
+  check(value, report, all) {
+    const known = namesIn(all.get(models));
+    for (const [alias, target] of Object.entries(value)) {
+      const path = ['aliases', alias];
+      if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
+      else if (known?.includes(target) === false && !Object.hasOwn(value, target)) {
+        report(path, `leads to the model "${target}", which does not exist`, suggest(target, known));
+      } else if (isLoop(alias, value)) report(path, 'leads back to itself', 'let one of the aliases name a model');
+    }
+  },
+});
+
+export const catalogSections: readonly Section[] = [upstreams, models, aliases];
+
+type UpstreamValue = SectionValue<typeof upstreams>[string];
+
+function checkUpstream(
+  upstream: UpstreamValue,
+  path: YamlPath,
+  { vendors, isProduction }: CheckContext,
+  report: Report,
+): void {
+  const { vendor, format, base_url } = upstream;
+  if (vendor !== undefined && !vendors.has(vendor)) {
+    report(
+      [...path, 'vendor'],
+      `names the vendor "${vendor}", which is not known`,
+      suggest(vendor, [...vendors.keys()]),
+    );
+  }
+  if (isProduction && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
+    report(path, 'is only for show, and NODE_ENV is production', 'take it and its routes out');
+  }
+  if (vendor !== undefined) return;
+  if (format === undefined) report(path, 'says neither a vendor nor a format', 'add vendor, or format and base_url');
+  else if (base_url === undefined)
+    report(path, 'has no base_url', 'add the address of the endpoint, such as https://llm.example.com/v1');
+}
+
+function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
+  const [upstream, model] = splitRoute(to);
+  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write upstream/model-there, such as openai/gpt-5');
+  else if (known?.includes(upstream) === false)
+    report(path, `goes to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
+}
+
+/** Undefined while the section has mistakes of its own: what it would hold is not known then. */
+function namesIn(section: object | undefined): string[] | undefined {
+  return section === undefined ? undefined : Object.keys(section);
+}
+
+/** The model's name there may have slashes of its own. */
+export function splitRoute(to: string): [upstream: string, model: string] {
+  const slash = to.indexOf('/');
+  return slash === -1 ? [to, ''] : [to.slice(0, slash), to.slice(slash + 1)];
+}
+
+function isLoop(alias: string, all: Readonly<Record<string, string>>): boolean {
+  const seen = new Set([alias]);
+  for (let target = all[alias]; target !== undefined; target = all[target]) {
+    if (seen.has(target)) return true;
+    seen.add(target);
+  }
+  return false;
+}

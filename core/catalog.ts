@@ -1,0 +1,81 @@
+import type { Format } from './formats.ts';
+import type { Logger } from './logger.ts';
+import type { Traits, TraitSettings } from './traits.ts';
+
+/** What is known about a vendor without asking the operator. Presets are data; `upstream` registers them. */
+export interface Vendor {
+  readonly name: string; // as gateway.yaml says it: openai, anthropic, …
+  readonly title: string; // as people say it
+  /** Formats that its endpoint speaks; the first is preferred where a request could go either way. */
+  readonly formats: readonly Format[];
+  /** With the version segment: the format's path (`/chat/completions`) is appended. */
+  readonly baseUrl: string;
+  readonly auth: AuthScheme;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What its models can do and how they want to be asked. */
+  readonly traits?: TraitSettings;
+  /** The same for models whose name there matches; `*` stands for anything. The last match counts most. */
+  readonly models?: readonly (TraitSettings & { readonly match: string })[];
+  /** True for upstreams that answer out of thin air. Refused in production. */
+  readonly isDemo?: boolean;
+  /** For a vendor that the gateway runs itself: starts its server, once, when an upstream of it is used. */
+  start?(parts: { readonly log: Logger }): Promise<{ readonly baseUrl: string } & AsyncDisposable>;
+}
+
+export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'none'] as const;
+
+/** How an API key travels to an upstream. */
+export type AuthScheme = (typeof authSchemes)[number];
+
+/** Where requests can be sent. */
+export interface Upstream {
+  readonly name: string;
+  readonly vendor: string | undefined;
+  readonly formats: readonly Format[];
+  readonly baseUrl: string; // without a trailing slash
+  readonly auth: AuthScheme;
+  readonly apiKeys: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isDemo: boolean;
+  /** False when it needs a key and has none: its routes are left out. */
+  readonly isEnabled: boolean;
+}
+
+/** A model as served by one upstream. Timeouts are in seconds; undefined means what the `upstream` stage says. */
+export interface Route {
+  readonly id: string; // upstream/model-there
+  readonly upstream: Upstream;
+  readonly model: string; // the name there
+  /** Lower is tried first. Routes of the same priority share requests by weight. */
+  readonly priority: number;
+  readonly weight: number;
+  readonly connectTimeout: number | undefined;
+  readonly firstByteTimeout: number | undefined;
+  readonly idleTimeout: number | undefined;
+  readonly traits: Traits;
+}
+
+/** A name of the catalog and the routes that serve it, primary first. */
+export interface Model {
+  readonly id: string;
+  readonly displayName: string;
+  readonly routes: readonly Route[];
+  /** Seconds without content after which the next route is asked as well; undefined for never. */
+  readonly hedgeAfter?: number | undefined;
+  readonly maxInputTokens: number | undefined;
+  readonly maxOutputTokens: number | undefined;
+}
+
+/** Everything that clients can ask for. Immutable; a reload makes a new one. */
+export interface Catalog {
+  /** In the order of gateway.yaml. */
+  readonly models: readonly Model[];
+  readonly upstreams: readonly Upstream[];
+  /** Models whose upstreams are all off. */
+  readonly unavailable: readonly Model[];
+  /** The model of that name, or the one that an alias of that name leads to. */
+  resolve(name: string): Model | undefined;
+  /** The catalog name nearest to a name that does not exist, for "did you mean". */
+  suggest(name: string): string | undefined;
+}

@@ -1,0 +1,50 @@
+import { dirname, resolve } from 'node:path';
+import { assemble } from '../assembly.ts';
+import { buildCatalog } from '../build-catalog.ts';
+import type { CommandContext } from '../command.ts';
+import { readDocument } from '../config/document.ts';
+import { type Config, validate } from '../config/load.ts';
+import { data } from '../config/sections.ts';
+import { createHost, type Host } from '../host.ts';
+import type { Logger } from '../logger.ts';
+import type { Registry } from '../registry.ts';
+import { OpenServices } from '../services.ts';
+
+/** What core's own commands need beside what every command gets. */
+export interface CoreCommandContext extends CommandContext {
+  readonly log: Logger;
+  /** Path of gateway.yaml. */
+  file(): string;
+  /** Reads and validates gateway.yaml, plugins included. @throws ConfigError */
+  load(): Promise<{ readonly config: Config; readonly registry: Registry }>;
+}
+
+export function createContext(file: () => string, log: Logger): CoreCommandContext {
+  const load = async () => {
+    const document = await readDocument(file(), process.env);
+    const { registry } = await assemble(document, log, () => {
+      throw new Error('a command serves nothing');
+    });
+    return { config: validate(document, registry), registry };
+  };
+  return {
+    log,
+    file,
+    load,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    async withHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
+      const { config, registry } = await load();
+      const dataFolder = resolve(dirname(file()), config.get(data).folder);
+      await using open = await OpenServices.open({
+        dataFolder,
+        environment: process.env,
+        log,
+        registry,
+        mode: 'command',
+        host: () => host,
+      });
+      const host = createHost(open.services, config, buildCatalog(config, registry.vendors));
+      return await work(host);
+    },
+  };
+}

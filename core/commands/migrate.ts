@@ -1,0 +1,17 @@
+import type { Command as Parser } from 'commander';
+import type { CoreCommandContext } from './context.ts';
+
+export function defineMigrate(parser: Parser, { print, withHost }: CoreCommandContext): void {
+  parser
+    .command('migrate')
+    .description(
+      'Brings the database up to date and says what has been applied. Safe to run from several places at once.',
+    )
+    .action(async () => {
+      const rows = await withHost(({ database }) =>
+        database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),
+      );
+      for (const { name } of rows) print(name);
+      print('the database is up to date');
+    });
+}

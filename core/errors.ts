@@ -1,0 +1,236 @@
+import type { Dialect, Format } from './formats.ts';
+
+/**
+ * What an error code becomes on the wire. Statuses and types are those that the official SDKs and tools act on
+ * (OpenAI and Anthropic API references; what real clients retry was observed).
+ */
+interface ErrorKind {
+  readonly status: number;
+  readonly openai: { readonly type: string; readonly code: string | null };
+  readonly anthropic: string;
+  /** Formats whose real clients would repeat this status in vain, and the status that they do not repeat. */
+  readonly statusFor?: Partial<Record<Format, number>>;
+  /** Sends `x-should-retry: false`: the same request cannot succeed until a person has done something. */
+  readonly final?: true;
+}
+
+const invalid = { type: 'invalid_request_error', code: null } as const;
+const server = { type: 'server_error', code: null } as const;
+
+/** The one table of error codes. A code is ours; `type` and `code` inside are what the client's dialect calls it. */
+export const errorKinds = {
+  invalid_request: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
+  invalid_api_key: {
+    status: 401,
+    openai: { type: 'invalid_request_error', code: 'invalid_api_key' },
+    anthropic: 'authentication_error',
+  },
+  // Codex repeats 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
+  plan_inactive: {
+    status: 402,
+    openai: { type: 'insufficient_quota', code: 'insufficient_quota' },
+    anthropic: 'billing_error',
+    statusFor: { responses: 400 },
+    final: true,
+  },
+  forbidden: {
+    status: 403,
+    openai: { type: 'permission_error', code: 'forbidden' },
+    anthropic: 'permission_error',
+    final: true,
+  },
+  not_found: {
+    status: 404,
+    openai: { type: 'invalid_request_error', code: 'not_found' },
+    anthropic: 'not_found_error',
+  },
+  model_not_found: {
+    status: 404,
+    openai: { type: 'invalid_request_error', code: 'model_not_found' },
+    anthropic: 'not_found_error',
+    statusFor: { responses: 400 },
+    final: true,
+  },
+  previous_response_not_found: {
+    status: 400,
+    openai: { type: 'invalid_request_error', code: 'previous_response_not_found' },
+    anthropic: 'not_found_error',
+    final: true,
+  },
+  /** A stored response that somebody wants to see. OpenAI's own answer has no code. */
+  response_not_found: { status: 404, openai: invalid, anthropic: 'not_found_error' },
+  method_not_allowed: { status: 405, openai: invalid, anthropic: 'invalid_request_error' },
+  request_timeout: { status: 408, openai: { type: 'timeout', code: 'request_timeout' }, anthropic: 'timeout_error' },
+  request_too_large: {
+    status: 413,
+    openai: { type: 'invalid_request_error', code: 'request_too_large' },
+    anthropic: 'request_too_large',
+  },
+  unsupported_media_type: { status: 415, openai: invalid, anthropic: 'invalid_request_error' },
+  upgrade_required: { status: 426, openai: invalid, anthropic: 'invalid_request_error' },
+  rate_limited: {
+    status: 429,
+    openai: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+    anthropic: 'rate_limit_error',
+  },
+  internal_error: { status: 500, openai: server, anthropic: 'api_error' },
+  not_supported: {
+    status: 501,
+    openai: { type: 'invalid_request_error', code: 'not_supported' },
+    anthropic: 'not_supported',
+    statusFor: { responses: 400 },
+    final: true,
+  },
+  /** An upstream refused the content of the request. The status is the upstream's own 4xx. */
+  upstream_rejected: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
+  upstream_failed: { status: 502, openai: { type: 'server_error', code: 'upstream_failed' }, anthropic: 'api_error' },
+  unavailable: {
+    status: 503,
+    openai: { type: 'server_error', code: 'server_is_overloaded' },
+    anthropic: 'overloaded_error',
+    statusFor: { messages: 529 },
+  },
+  shutting_down: { status: 503, openai: { type: 'server_error', code: 'shutting_down' }, anthropic: 'api_error' },
+  upstream_timeout: {
+    status: 504,
+    openai: { type: 'server_error', code: 'upstream_timeout' },
+    anthropic: 'timeout_error',
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorKinds;
+
+export interface ErrorDetails {
+  /** Seconds after which the same request may succeed. Becomes `retry-after`, rounded up. */
+  readonly retryAfter?: number;
+  /** The parameter at fault, as the client wrote it: `messages[0].content`. */
+  readonly param?: string;
+  /** Headers that explain the refusal, lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For `upstream_rejected`: what the upstream said, to be said again in the client's dialect. */
+  readonly upstream?: {
+    readonly status: number;
+    readonly type?: string | undefined;
+    readonly code?: string | undefined;
+    /** The prompt does not fit into the model: every tool shortens it by itself when it is told in its own words. */
+    readonly isContextOverflow?: boolean | undefined;
+  };
+  /** For the log only; no caller sees it. */
+  readonly cause?: unknown;
+}
+
+/**
+ * A refusal (4xx) or a failure (5xx) that the caller may see. The message says what was wrong and what would be
+ * right, in lower case, without secrets: it is shown to people by their tools.
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  /** Status towards a client of this format; `undefined` for paths without one. */
+  status(format: Format | undefined): number {
+    if (this.details.upstream !== undefined) return this.details.upstream.status;
+    const kind: ErrorKind = errorKinds[this.code];
+    return (format && kind.statusFor?.[format]) ?? kind.status;
+  }
+
+  /** True when it makes no sense to send the same request again before somebody has acted. */
+  get isFinal(): boolean {
+    const kind: ErrorKind = errorKinds[this.code];
+    return kind.final === true;
+  }
+
+  /** Type and code in the words of a dialect. */
+  wording(dialect: Dialect): { type: string; code: string | null } {
+    const kind: ErrorKind = errorKinds[this.code];
+    const { upstream } = this.details;
+    if (dialect === 'google') return { type: googleStatus(upstream?.status ?? kind.status), code: null };
+    if (dialect === 'anthropic') return { type: anthropicType(upstream) ?? kind.anthropic, code: null };
+    return { type: openaiType(upstream) ?? kind.openai.type, code: openaiCode(upstream) ?? kind.openai.code };
+  }
+
+  /** The message as the tools of a dialect have to read it: Claude Code shortens a prompt when it sees these words. */
+  messageFor(dialect: Dialect): string {
+    const isOverflow = this.details.upstream?.isContextOverflow === true;
+    if (dialect !== 'anthropic' || !isOverflow || this.message.startsWith('prompt is too long')) return this.message;
+    return `prompt is too long: ${this.message}`;
+  }
+}
+
+type UpstreamWords = ErrorDetails['upstream'];
+
+/** Types of the Anthropic API's errors, by status. Source: Anthropic API reference, "Errors". */
+const anthropicTypes: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
+const anthropicWords = new Set(Object.values(anthropicTypes));
+
+/** `status` of Google's errors, by HTTP status. Source: google.rpc.Code. */
+const googleStatuses: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  501: 'UNIMPLEMENTED',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+function googleStatus(status: number): string {
+  return googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE');
+}
+
+/** What an upstream said in its own words, in Anthropic's. */
+function anthropicType(upstream: UpstreamWords): string | undefined {
+  if (upstream?.type !== undefined && anthropicWords.has(upstream.type)) return upstream.type;
+  return upstream && anthropicTypes[upstream.status];
+}
+
+/** The same in OpenAI's, whose types are few: words that only others use become the general one. */
+function openaiType(upstream: UpstreamWords): string | undefined {
+  const type = upstream?.type;
+  if (type === undefined || type === 'invalid_request_error') return type;
+  return anthropicWords.has(type) || /^[A-Z_]+$/.test(type) ? undefined : type;
+}
+
+function openaiCode(upstream: UpstreamWords): string | undefined {
+  if (upstream?.isContextOverflow === true) return 'context_length_exceeded';
+  // A number, or Google's capitals, is no code that an OpenAI client knows.
+  return upstream?.code !== undefined && /^[a-z]/.test(upstream.code) ? upstream.code : undefined;
+}
+
+/** The reason with which an exchange is aborted when its client left. No answer is rendered for it. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+
+  constructor() {
+    super('the client closed the connection');
+  }
+}
+
+/** Turns whatever was thrown into what the caller may see; our own mistakes become a plain 500. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError('internal_error', 'the gateway made a mistake; the operator finds it in the log', {
+    cause: error,
+  });
+}

@@ -1,0 +1,81 @@
+import type { Adapter } from './adapter.ts';
+import { defineFact } from './pipeline/fact.ts';
+
+/** Who is calling. Written by `auth`. */
+export interface Principal {
+  readonly accountId: string;
+  readonly keyId: string;
+  /** Beginning and end of the key, safe to show: `dp_a1b2…wxyz`. */
+  readonly keyHint: string;
+  /** Limits of this key that replace the configured ones. */
+  readonly limits: RateLimits | undefined;
+  /** Requests recorded for the account so far; lags by the time records take to reach the database. */
+  readonly requestCount: number;
+}
+
+/** Each may be absent: then the configured value counts. */
+export interface RateLimits {
+  /** Requests a period. */
+  readonly limit?: number | undefined;
+  /** Seconds. */
+  readonly period?: number | undefined;
+  /** Requests that may come at once after a pause. */
+  readonly burst?: number | undefined;
+  /** Requests under way at the same time. */
+  readonly concurrent?: number | undefined;
+}
+
+/** What the account has paid for. Written by `plan`; the period is undefined when none is active. */
+export interface Entitlement {
+  readonly period: { readonly startsAt: Date; readonly endsAt: Date; readonly label: string | undefined } | undefined;
+  /** Whole seconds until the account's last paid period ends, periods that have not begun included. */
+  readonly secondsLeft: number;
+}
+
+/** Where the caller stands against its limits after this request. Written by `rate-limit`. */
+export interface RateLimitState {
+  readonly limit: number;
+  readonly period: number; // seconds
+  readonly burst: number;
+  readonly concurrent: number;
+  readonly remaining: number; // requests that may be sent at once now
+  readonly resetAfter: number; // seconds until the whole burst is available again
+}
+
+/** Tokens, as the upstream counted them as a rule; undefined where it did not say. */
+export interface Usage {
+  readonly input?: number | undefined; // all prompt tokens, cached ones included
+  readonly output?: number | undefined; // reasoning included
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  readonly reasoning?: number | undefined;
+  /** True when the upstream did not count, and the gateway has guessed. */
+  readonly isEstimated?: boolean | undefined;
+}
+
+/** One try on one route. */
+export interface Attempt {
+  readonly route: string; // upstream/model-there
+  readonly startedAt: number; // ms since the exchange began
+  readonly duration: number; // ms
+  readonly outcome: 'served' | 'failed' | 'aborted';
+  readonly status?: number | undefined; // what the upstream answered
+  readonly error?: string | undefined; // why it was left, in words
+}
+
+/** What happened on the way to the answer. `upstream` writes it early and keeps it up to date until the end. */
+export interface Delivery {
+  readonly attempts: Attempt[];
+  usage: Usage | undefined;
+  /** What the serving route could not say as the client said it. */
+  notes?: readonly string[] | undefined;
+  /** Ms from the begin of the exchange to the first content of the answer. */
+  firstContentAfter: number | undefined;
+}
+
+export const principal = defineFact<Principal>('principal');
+export const entitlement = defineFact<Entitlement>('entitlement');
+export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
+export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
+export const adapter = defineFact<Adapter>('adapter');
+export const delivery = defineFact<Delivery>('delivery');

@@ -1,0 +1,59 @@
+import type { Catalog } from './catalog.ts';
+import type { Section, SectionValue, SectionValues } from './config/section.ts';
+import { service } from './config/sections.ts';
+import type { Database } from './database/database.ts';
+import type { Jobs } from './jobs/jobs.ts';
+import type { Logger } from './logger.ts';
+import type { Shared } from './shared/shared.ts';
+
+/** Who the gateway is towards its users; from `service` in gateway.yaml. */
+export interface Service {
+  readonly name: string;
+  /** API keys begin with it and an underscore. */
+  readonly prefix: string;
+  /** Where clients and browsers reach the gateway, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly contact: string | undefined;
+}
+
+/**
+ * Parts that live as long as the process, whatever happens to gateway.yaml: connections, the clock, things that a
+ * stage keeps across reloads.
+ */
+export interface Services {
+  /** Unique to this process. */
+  readonly instance: string;
+  /** Folder for everything the gateway keeps on disk. */
+  readonly dataFolder: string;
+  readonly isProduction: boolean;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly shared: Shared;
+  readonly jobs: Jobs;
+  /** Epoch ms. Tests set their own. */
+  now(): number;
+  /**
+   * Returns what `create` made the first time this key was asked for, in whichever pipeline that was. For state that
+   * must outlive a reload: breakers, journals, connection pools. Disposed when the process stops, last made first.
+   */
+  keep<T extends object>(key: string, create: () => T): T;
+}
+
+/** What a stage, a route or a job may use. One for each loaded configuration. */
+export interface Host extends Services {
+  readonly service: Service;
+  readonly catalog: Catalog;
+  /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
+  section<S extends Section>(section: S): SectionValue<S>;
+}
+
+/** Ties the services to one configuration. */
+export function createHost(services: Services, config: SectionValues, catalog: Catalog): Host {
+  const { name, prefix, base_url: baseUrl, contact } = config.get(service);
+  return {
+    ...services,
+    service: { name, prefix, baseUrl: baseUrl.replace(/\/+$/, ''), contact },
+    catalog,
+    section: (section) => config.get(section),
+  };
+}

@@ -1,0 +1,27 @@
+/** What plugin authors import as `daypass`. */
+export type { Adapter, ReplyReader, UpstreamRequest, WholeReply } from './adapter.ts';
+export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
+export { type Command, type CommandContext, CommandFailed } from './command.ts';
+export {
+  defineSection,
+  type Report,
+  type Section,
+  type SectionValue,
+  type SectionValues,
+  type YamlPath,
+} from './config/section.ts';
+export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors.ts';
+export * from './facts.ts';
+export type { Dialect, Format } from './formats.ts';
+export type { Host, Service, Services } from './host.ts';
+export { type JobDefinition, JobImpossible, type Jobs } from './jobs/jobs.ts';
+export type { JsonObject, JsonValue } from './json.ts';
+export type { Endpoint } from './pipeline/endpoint.ts';
+export type { Exchange } from './pipeline/exchange.ts';
+export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
+export type { Reply } from './pipeline/reply.ts';
+export { type Answer, defineStage, type Outcome, type Stage, type StageDefinition } from './pipeline/stage.ts';
+export type { GatewayPlugin } from './plugin.ts';
+export type { Registry } from './registry.ts';
+export type { Infer, JsonSchema } from './schema.ts';
+export { type Shared, SharedUnavailable } from './shared/shared.ts';

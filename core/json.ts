@@ -1,0 +1,33 @@
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue | undefined;
+}
+
+/** Levels of nesting that a body may have. JSON.parse takes any number, recursive walks overflow from about 5,000. */
+export const maxJsonDepth = 200;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True when lists and objects nest deeper than `limit` levels. Looks no deeper than that, so no stack is too small. */
+export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, limit - 1));
+  for (const name in value) if (isDeeperThan((value as JsonObject)[name], limit - 1)) return true;
+  return false;
+}
+
+/** Index of the quote that closes the string opened at `start`; the text's length when none does. */
+export function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(index - 1 - backslashes) === 0x5c) backslashes++;
+  return backslashes % 2 === 1;
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+import { Command as Parser, CommanderError } from 'commander';
+import { assemble } from './assembly.ts';
+import { CommandFailed } from './command.ts';
+import { defineCheck } from './commands/check.ts';
+import { createContext } from './commands/context.ts';
+import { defineMigrate } from './commands/migrate.ts';
+import { defineSchema } from './commands/schema.ts';
+import { defineStart } from './commands/start.ts';
+import { ConfigError } from './config/mistake.ts';
+import { createLogger, describeError } from './logger.ts';
+
+/** Exit codes: 0 done, 1 failed, 2 used wrongly; a command may have more and says so in its help. */
+const usageError = 2;
+
+/** The command line. @returns the exit code */
+async function main(words: readonly string[]): Promise<number> {
+  const parser = new Parser('gateway')
+    .description('A self-hosted AI gateway sold by the day.')
+    .option('-c, --config <file>', 'the configuration', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
+    .showHelpAfterError('(--help explains)')
+    .exitOverride();
+  const log = createLogger();
+  const context = createContext(() => parser.opts<{ config: string }>().config, log);
+  for (const define of [defineStart, defineCheck, defineSchema, defineMigrate]) define(parser, context);
+  const { registry } = await assemble(undefined, log, () => {
+    throw new Error('the gateway has not started yet');
+  });
+  for (const command of registry.commands.values()) command.define(parser.command(command.name), context);
+  try {
+    await parser.parseAsync(words, { from: 'user' });
+    return 0;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+/** Tells a person what went wrong; only our own mistakes come with a stack. */
+function report(error: unknown): number {
+  // The parser has already printed what was wrong with the words.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
+  if (error instanceof ConfigError || error instanceof CommandFailed) console.error(error.message);
+  else console.error(process.env['DEBUG'] === undefined ? explain(error) : describeError(error));
+  return error instanceof CommandFailed ? error.exitCode : 1;
+}
+
+/** Message and causes, without stacks: enough for what an operator can do something about. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isOurs = error instanceof TypeError || error instanceof ReferenceError;
+  if (isOurs) return describeError(error);
+  return error.cause === undefined ? error.message : `${error.message}\n  because: ${explain(error.cause)}`;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,91 @@
+/**
+ * The part of JSON Schema (draft-07) that gateway.yaml, stage options and job data are described with. A schema is the
+ * only description of a value: validation, defaults, editor completion and the TypeScript type all come from it.
+ */
+export interface JsonSchema {
+  readonly type?: SchemaType | readonly SchemaType[];
+  /** For people; begins with the unit where there is one. */
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly items?: JsonSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly properties?: { readonly [name: string]: JsonSchema };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly propertyNames?: JsonSchema;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+}
+
+export type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
+
+/** The type of the values that satisfy a schema, after defaults have been filled in. */
+export type Infer<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly anyOf: readonly (infer Option)[] }
+      ? Infer<Option>
+      : S extends { readonly oneOf: readonly (infer Option)[] }
+        ? Infer<Option>
+        : S extends { readonly type: infer Type }
+          ? InferType<Type extends readonly (infer One)[] ? One : Type, S>
+          : unknown;
+
+type InferType<Type, S> = Type extends 'string'
+  ? string
+  : Type extends 'number' | 'integer'
+    ? number
+    : Type extends 'boolean'
+      ? boolean
+      : Type extends 'null'
+        ? null
+        : Type extends 'array'
+          ? InferItems<S>
+          : Type extends 'object'
+            ? InferObject<S>
+            : unknown;
+
+type InferItems<S> = S extends { readonly items: infer Item } ? Infer<Item>[] : unknown[];
+
+type InferObject<S> = S extends { readonly properties: infer Properties }
+  ? InferProperties<Properties, RequiredNames<S>>
+  : S extends { readonly additionalProperties: infer Rest extends JsonSchema }
+    ? { [name: string]: Infer<Rest> }
+    : { [name: string]: unknown };
+
+type RequiredNames<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
+
+/** A property is always there when it is required, or has a default. */
+type InferProperties<Properties, Required> = Flat<
+  {
+    [Name in keyof Properties as IsThere<Properties[Name], Name, Required> extends true ? Name : never]: Infer<
+      Properties[Name]
+    >;
+  } & {
+    [Name in keyof Properties as IsThere<Properties[Name], Name, Required> extends true ? never : Name]?:
+      | Infer<Properties[Name]>
+      | undefined;
+  }
+>;
+
+type IsThere<Property, Name, Required> = Name extends Required
+  ? true
+  : Property extends { readonly default: unknown }
+    ? true
+    : false;
+
+type Flat<T> = { [Name in keyof T]: T[Name] };

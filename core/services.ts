@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { openDatabase } from './database/open.ts';
+import type { Host, Services } from './host.ts';
+import { openJobs } from './jobs/open.ts';
+import { Keeper } from './keeper.ts';
+import type { Logger } from './logger.ts';
+import type { Registry } from './registry.ts';
+import { openShared } from './shared/open.ts';
+
+export interface ServicesOptions {
+  readonly dataFolder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  readonly registry: Registry;
+  /** `serve`: runs jobs and owns the embedded database. `command`: does neither when a gateway is running. */
+  readonly mode: 'serve' | 'command';
+  /** The host that jobs run with; called when a job runs. */
+  readonly host: () => Host;
+}
+
+/** The services of a process, opened; they are closed in the order in which nothing misses what it needs. */
+export class OpenServices implements AsyncDisposable {
+  readonly services: Services;
+  readonly #open: AsyncDisposable[];
+
+  private constructor(services: Services, open: AsyncDisposable[]) {
+    this.services = services;
+    this.#open = open;
+  }
+
+  static async open({ dataFolder, environment, log, registry, mode, host }: ServicesOptions): Promise<OpenServices> {
+    const redisUrl = environment['REDIS_URL'] || undefined;
+    const open: AsyncDisposable[] = [];
+    try {
+      const database = await openDatabase({
+        url: environment['DATABASE_URL'] || undefined,
+        dataFolder,
+        log,
+        mode,
+        isShared: redisUrl !== undefined,
+      });
+      open.push(database);
+      const shared = await openShared({ redisUrl, log });
+      open.push(shared);
+      const jobs = await openJobs({
+        databaseUrl: database.url,
+        redisUrl,
+        definitions: registry.jobs,
+        host,
+        log,
+        runWorkers: mode === 'serve',
+      });
+      open.push(jobs);
+      const keeper = new Keeper();
+      open.push(keeper);
+      const services: Services = {
+        instance: randomBytes(6).toString('hex'),
+        dataFolder,
+        isProduction: environment['NODE_ENV'] === 'production',
+        log,
+        database,
+        shared,
+        jobs,
+        now: () => Date.now(),
+        keep: (key, create) => keeper.keep(key, create),
+      };
+      return new OpenServices(services, open);
+    } catch (error) {
+      await closeAll(open, log);
+      throw error;
+    }
+  }
+
+  /** Closes what was opened, last first. What fails to close is logged and does not keep the rest open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await closeAll(this.#open, this.services.log);
+  }
+}
+
+async function closeAll(open: AsyncDisposable[], log: Logger): Promise<void> {
+  for (const part of open.toReversed()) {
+    try {
+      await part[Symbol.asyncDispose]();
+    } catch (error) {
+      log.error('a part of the gateway could not be closed', error);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
+import { mistakesIn, readYaml } from './gateway-yaml.ts';
+
+const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };
+const known = { sections: [plansSection, currencySection], stages: [stage] };
+const read = (text: string) => readYaml(`pipeline: [any]\n${text}`, known);
+const mistakes = (text: string) => mistakesIn(`pipeline: [any]\n${text}`, known);
+
+describe('plans', () => {
+  it('are for 1, 3, 7 and 30 days when left out', () => {
+    expect(
+      read('')
+        .get(plansSection)
+        .map(({ days }) => days),
+    ).toEqual([1, 3, 7, 30]);
+  });
+
+  it('may have any days of a year, with a label or without', () => {
+    expect(mistakes('plans: [{ days: 1, price: 1 }, { days: 365, price: 500000, label: a year }]')).toEqual([]);
+  });
+
+  it.each([
+    ['no days', '{ price: 1 }'],
+    ['no price', '{ days: 1 }'],
+    ['half days', '{ days: 1.5, price: 1 }'],
+    ['zero days', '{ days: 0, price: 1 }'],
+    ['more than a year', '{ days: 366, price: 1 }'],
+    ['a price with decimals', '{ days: 1, price: 9.99 }'],
+    ['a price of nothing', '{ days: 1, price: 0 }'],
+    ['a misspelt key', '{ days: 1, price: 1, lable: x }'],
+  ])('are refused with %s', (_name, plan) => {
+    expect(mistakes(`plans: [${plan}]`)).toEqual([expect.stringMatching(/^gateway\.yaml:2:\d+ plans\[0\]/)]);
+  });
+
+  it('are refused when two have the same number of days', () => {
+    expect(mistakes('plans:\n  - { days: 1, price: 1 }\n  - { days: 1, price: 2 }')).toEqual([
+      'gateway.yaml:4:13 plans[1].days: is 1, as in plan 1; give each plan its own number',
+    ]);
+  });
+
+  it('are refused when there is none', () => {
+    expect(mistakes('plans: []')).toHaveLength(1);
+  });
+});
+
+describe('currency', () => {
+  it('is IDR when left out', () => {
+    expect(read('').get(currencySection)).toBe('IDR');
+  });
+
+  it('may be any of ISO 4217', () => {
+    expect(['IDR', 'USD', 'EUR', 'JPY'].flatMap((code) => mistakes(`currency: ${code}`))).toEqual([]);
+  });
+
+  it('is refused when it is no code', () => {
+    expect(mistakes('currency: rupiah')).toHaveLength(1);
+  });
+
+  it('is refused when there is no such currency', () => {
+    expect(mistakes('currency: RPH')).toEqual([
+      'gateway.yaml:2:11 currency: is "RPH", which is no currency; write its code in ISO 4217, such as IDR or USD',
+    ]);
+  });
+});

@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Database } from '#core/database/database.ts';
+import type { Host } from '#core/host.ts';
+import { Keeper } from '#core/keeper.ts';
+import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import { type BodySource, Exchange } from '#core/pipeline/exchange.ts';
+
+/** The parts of a host that callers and their plans are known by. Disposing it releases what stages keep. */
+export function createStageHost(database: Host['database']): Host & AsyncDisposable {
+  const keeper = new Keeper();
+  const host: Partial<Host> & AsyncDisposable = {
+    service: { name: 'Daypass', prefix: 'dp', baseUrl: 'https://gateway.example', contact: undefined },
+    database,
+    log: { info() {}, warn() {}, error() {} },
+    isProduction: false,
+    now: () => Date.now(),
+    keep: (key, create) => keeper.keep(key, create),
+    [Symbol.asyncDispose]: () => keeper[Symbol.asyncDispose](),
+  };
+  return host as Host & AsyncDisposable;
+}
+
+/** A database whose queries can be counted, and made to fail. */
+export function createGauge(database: Database) {
+  const gauge = { queries: 0, failure: undefined as Error | undefined };
+  const gauged: Database = Object.create(database, {
+    query: {
+      value: (sql: string, parameters?: readonly unknown[]) => {
+        gauge.queries++;
+        if (gauge.failure !== undefined) return Promise.reject(gauge.failure);
+        return database.query(sql, parameters);
+      },
+    },
+    fork: { value: () => database.fork() },
+    notifications: { get: () => database.notifications },
+  });
+  return { gauge, gauged };
+}
+
+export const modelCall: Endpoint = {
+  name: 'chat',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  format: 'chat',
+  isMetered: true,
+};
+export const freeCall: Endpoint = { name: 'list_models', method: 'GET', path: '/v1/models', isMetered: false };
+
+const noBody: BodySource = {
+  bytes: () => Promise.reject(new Error('the body is read too early')),
+  text: () => Promise.reject(new Error('the body is read too early')),
+  json: () => Promise.reject(new Error('the body is read too early')),
+};
+
+export function createExchange(
+  headers: IncomingHttpHeaders = {},
+  { endpoint = modelCall, query = '' }: { endpoint?: Endpoint; query?: string } = {},
+): Exchange {
+  return new Exchange({
+    id: 'req_test',
+    endpoint,
+    params: {},
+    dialect: 'openai',
+    method: endpoint.method,
+    path: endpoint.path,
+    query: new URLSearchParams(query),
+    headers,
+    remoteAddress: '127.0.0.1',
+    receivedAt: Date.now(),
+    body: noBody,
+  });
+}

@@ -1,0 +1,203 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+// Each test runs whole processes, on machines that do other things too.
+vi.setConfig({ testTimeout: 60_000 });
+
+const main = join(import.meta.dirname, '..', '..', 'core', 'main.ts');
+const valid = `pipeline: [auth, plan, format, upstream, log]
+upstreams:
+  one: { format: chat, base_url: "http://one.test/v1", api_keys: [k] }
+  off: { vendor: openai }
+models: { test: { routes: [one/a, off/b] }, gone: { routes: [off/b] } }
+`;
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-commands-'));
+  file = join(folder, 'gateway.yaml');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+/** Runs `gateway` in the test's folder until it ends. */
+async function run(words: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
+  const child = spawn(process.execPath, [main, ...words], { cwd: folder, env: { ...inherited, ...environment } });
+  const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: code as number, out, errors };
+}
+
+async function write(path: string, content: string): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), content);
+}
+
+async function install(name: string, mainFile: string, source: string): Promise<void> {
+  const about = { name, version: '1.0.0', type: 'module', exports: `./${mainFile}` };
+  await write(join('node_modules', name, 'package.json'), JSON.stringify(about));
+  await write(join('node_modules', name, mainFile), source);
+}
+
+const stageSource =
+  "export const stage = { name: 'ours', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };";
+
+describe('gateway check', () => {
+  it('says that a valid file is valid, and ends with 0', async () => {
+    await writeFile(file, valid);
+    expect(await run(['check'])).toMatchObject({
+      code: 0,
+      errors: '',
+      out: expect.stringMatching(/^gateway\.yaml is valid\n/) as string,
+    });
+  });
+
+  it('prints the stages, upstreams, models and what is off', async () => {
+    await writeFile(file, valid);
+    const { out } = await run(['check']);
+    const expected = [
+      /^pipeline\n {2}auth\b.*\n {2}plan\b.*\n {2}format\b.*\n {2}upstream {5}.*first_byte_timeout: \d+.*\n {2}log\b/m,
+      /^ {2}one +chat +1 keys +http:\/\/one\.test\/v1$/m,
+      /^ {2}test +one\/a$/m,
+      /^note: upstream off is off: it has no API key$/m,
+      /^note: model gone is not offered: all of its upstreams are off$/m,
+    ];
+    expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
+  });
+
+  it('never prints a key', async () => {
+    await writeFile(file, valid.replace('[k]', '["${KEY}"]'));
+    const { code, out } = await run(['check'], { KEY: 'sk-secret' });
+    expect([code, out]).toEqual([0, expect.not.stringContaining('sk-secret')]);
+  });
+
+  it('prints every mistake on a line of its own, nothing else, and ends with 1', async () => {
+    await writeFile(file, valid.replace('auth', 'auht').replace('one/a', 'oen/a'));
+    expect(await run(['check'])).toEqual({
+      code: 1,
+      out: '',
+      errors: [
+        'gateway.yaml:1:12 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
+        'gateway.yaml:5:28 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it('says how to name another file when there is none', async () => {
+    expect(await run(['check'])).toEqual({
+      code: 1,
+      out: '',
+      errors: 'gateway.yaml: does not exist; name another with --config FILE\n',
+    });
+  });
+
+  it.each([
+    ['--config', ['--config', 'other.yaml', 'check'], {}],
+    ['GATEWAY_CONFIG', ['check'], { GATEWAY_CONFIG: 'other.yaml' }],
+  ])('takes another file from %s', async (_name, words, environment) => {
+    await write('other.yaml', valid);
+    expect((await run(words, environment)).out).toMatch(/^other\.yaml is valid\n/);
+  });
+
+  it('knows the stages of a package beside gateway.yaml', async () => {
+    await install('daypass-ours', 'index.js', stageSource);
+    await writeFile(file, `plugins: [daypass-ours]\n${valid.replace('[auth,', '[auth, ours,')}`);
+    expect(await run(['check'])).toMatchObject({ code: 0, out: expect.stringMatching(/^ {2}ours$/m) as string });
+  });
+
+  it('says that a package has to be JavaScript', async () => {
+    await install('daypass-typed', 'index.ts', 'export const a: number = 1;');
+    await writeFile(file, `plugins: [daypass-typed]\n${valid}`);
+    expect(await run(['check'])).toMatchObject({
+      code: 1,
+      errors:
+        'gateway.yaml:1:11 plugins[0]: cannot be loaded: packages have to be JavaScript: Node runs TypeScript only outside of node_modules; write a path that begins with ./ or the name of an installed package\n',
+    });
+  });
+
+  it('says that a package is not installed', async () => {
+    await writeFile(file, `plugins: [daypass-nowhere]\n${valid}`);
+    expect(await run(['check'])).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(
+        /^gateway\.yaml:1:11 plugins\[0\]: cannot be loaded: it could not be found: .*'daypass-nowhere'/,
+      ) as string,
+    });
+  });
+});
+
+describe('gateway schema', () => {
+  it('writes the schema beside gateway.yaml', async () => {
+    await writeFile(file, valid);
+    const { code, out } = await run(['schema']);
+    const schema = JSON.parse(await readFile(join(folder, 'gateway.schema.json'), 'utf8')) as object;
+    expect([code, out, schema]).toEqual([
+      0,
+      'gateway.schema.json has been written\n',
+      expect.objectContaining({ title: 'gateway.yaml' }),
+    ]);
+  });
+
+  it('prints it on request', async () => {
+    const { out } = await run(['schema', '--output', '-']);
+    expect(JSON.parse(out)).toHaveProperty('properties.pipeline');
+  });
+
+  it('writes it for a gateway.yaml with mistakes too', async () => {
+    await writeFile(file, 'pipeline: [auht]');
+    expect((await run(['schema'])).code).toBe(0);
+  });
+
+  it('has the stages of plugins in it', async () => {
+    await write('ours.ts', stageSource);
+    await writeFile(file, 'plugins: [./ours.ts]');
+    const { out } = await run(['schema', '-o', '-']);
+    expect(JSON.parse(out)).toHaveProperty(
+      'properties.pipeline.items.anyOf.0.enum',
+      expect.arrayContaining(['auth', 'ours']),
+    );
+  });
+});
+
+describe('gateway start', () => {
+  it('opens nothing and ends with 1 when gateway.yaml has mistakes', async () => {
+    await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
+    // A database that is tried would be told about: nothing listens there.
+    expect(await run(['start'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toEqual({
+      code: 1,
+      out: '',
+      errors:
+        'gateway.yaml:4:18 upstreams.off.vendor: names the vendor "opnai", which is not known; did you mean "openai"?\n',
+    });
+  });
+
+  it('refuses the demo in production', async () => {
+    await writeFile(file, valid.replace('vendor: openai', 'vendor: demo'));
+    expect(await run(['start'], { NODE_ENV: 'production' })).toMatchObject({
+      code: 1,
+      errors:
+        'gateway.yaml:4:8 upstreams.off: is only for show, and NODE_ENV is production; take it and its routes out\n',
+    });
+  });
+});
+
+describe('gateway', () => {
+  it.each([
+    ['a command that does not exist', ['chekc']],
+    ['an option that does not exist', ['check', '--fast']],
+  ])('ends with 2 for %s', async (_name, words) => {
+    expect((await run(words)).code).toBe(2);
+  });
+});

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { inject } from 'vitest';
+import type { Database } from '../../core/database/database.ts';
+import { openDatabase } from '../../core/database/open.ts';
+import type { Logger } from '../../core/logger.ts';
+import { execute, withDatabase } from './global-postgres.ts';
+
+export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** A database of its own for one test file: migrated, empty, gone when it is disposed. */
+export async function createTestDatabase(log: Logger = silentLog): Promise<Database> {
+  const url = await createBareDatabase();
+  const database = await openDatabase({ url, dataFolder: tmpdir(), log, mode: 'command', isShared: true });
+  const { kind, notifications } = database;
+  return {
+    kind,
+    url,
+    notifications,
+    fork: () => database.fork(),
+    query: (sql, parameters) => database.query(sql, parameters),
+    ping: () => database.ping(),
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await dropDatabase(url);
+    },
+  };
+}
+
+/** Makes a database without opening it. @param template what it begins as; the migrated schema unless told otherwise */
+export async function createBareDatabase(template: string = inject('templateDatabase')): Promise<string> {
+  const name = `daypass_test_${randomBytes(6).toString('hex')}`;
+  await execute(inject('postgresUrl'), `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return withDatabase(inject('postgresUrl'), name);
+}
+
+export async function dropDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await execute(inject('postgresUrl'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+}

@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseJsonBody } from '../../core/http/request-body.ts';
+import { callerDialect } from '../../core/http/dialect.ts';
+import type { Endpoint } from '../../core/pipeline/endpoint.ts';
+import { type BodySource, Exchange } from '../../core/pipeline/exchange.ts';
+
+export interface ExchangeStub {
+  readonly endpoint?: Endpoint;
+  readonly headers?: IncomingHttpHeaders;
+  readonly body?: string | object;
+  readonly id?: string;
+}
+
+export const chatEndpoint: Endpoint = {
+  name: 'chat',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  format: 'chat',
+  isMetered: true,
+};
+export const modelsEndpoint: Endpoint = { name: 'list_models', method: 'GET', path: '/v1/models', isMetered: false };
+
+/** An exchange without a socket: for stages by themselves. */
+export function createExchange({
+  endpoint = chatEndpoint,
+  headers = {},
+  body = '',
+  id = 'req_test',
+}: ExchangeStub = {}): Exchange {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const source: BodySource = {
+    bytes: async () => Buffer.from(text),
+    text: async () => text,
+    json: async () => parseJsonBody(text),
+  };
+  return new Exchange({
+    id,
+    endpoint,
+    params: {},
+    dialect: callerDialect(endpoint, headers),
+    method: endpoint.method,
+    path: endpoint.path,
+    query: new URLSearchParams(),
+    headers,
+    remoteAddress: '127.0.0.1',
+    receivedAt: Date.now(),
+    body: source,
+  });
+}

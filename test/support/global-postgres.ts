@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { EmbeddedPostgres } from '../../core/database/embedded.ts';
+import { openDatabase } from '../../core/database/open.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Connection string of a PostgreSQL on which tests may create databases. */
+    postgresUrl: string;
+    /** A migrated, empty database to copy from. */
+    templateDatabase: string;
+  }
+}
+
+const log = { info: () => undefined, warn: console.warn, error: console.error };
+
+/** One PostgreSQL for the whole run: TEST_DATABASE_URL, or the one that comes with the gateway, in a temporary folder. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env['TEST_DATABASE_URL'];
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-test-'));
+  // So that a server of root's stays in it.
+  await chmod(folder, 0o755);
+  const embedded = given === undefined ? await EmbeddedPostgres.open(folder, log) : undefined;
+  const url = given ?? (embedded as EmbeddedPostgres).url;
+  const templateDatabase = `daypass_template_${randomBytes(4).toString('hex')}`;
+  await execute(url, `CREATE DATABASE ${templateDatabase}`);
+  const template = await openDatabase({
+    url: withDatabase(url, templateDatabase),
+    dataFolder: folder,
+    log,
+    mode: 'command',
+    isShared: true,
+  });
+  await template[Symbol.asyncDispose]();
+  project.provide('postgresUrl', url);
+  project.provide('templateDatabase', templateDatabase);
+  return async () => {
+    await execute(url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
+    await embedded?.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+export async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}

@@ -1,0 +1,117 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Connection string of a Redis that tests may write to; null where there is none. */
+    redisUrl: string | null;
+  }
+}
+
+const usualUrl = 'redis://127.0.0.1:6379';
+const run = promisify(execFile);
+/** Package managers that may bring a Redis, with what they are told. Tried once, by root only. */
+const installers: readonly [program: string, ...steps: string[][]][] = [
+  ['apt-get', ['update', '-q'], ['install', '-y', '-q', '--no-install-recommends', 'redis-server']],
+  ['apk', ['add', '--no-cache', 'redis']],
+  ['dnf', ['install', '-y', '-q', 'redis']],
+];
+
+/** Finds a Redis for the half of the tests that needs one: REDIS_URL, the usual port, the PATH, the system's packages. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server =
+    (await find()) ?? (await start()) ?? ((await install()) ? ((await find()) ?? (await start())) : undefined);
+  if (server === undefined) warn();
+  project.provide('redisUrl', server?.url ?? null);
+  return async () => server?.stop();
+}
+
+/** A Redis, and what is to be done with it after the tests: nothing unless they have started it. */
+interface RedisServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function find(): Promise<RedisServer | undefined> {
+  for (const url of [process.env['REDIS_URL'] ?? '', usualUrl])
+    if (url !== '' && (await answers(url))) return { url, stop: async () => undefined };
+  return undefined;
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 1_000,
+    commandTimeout: 1_000,
+    retryStrategy: () => null,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.ping()) === 'PONG';
+  } catch {
+    return false;
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function start(): Promise<RedisServer | undefined> {
+  if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
+  const port = await freePort();
+  const server = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    { stdio: 'ignore' },
+  );
+  const url = `redis://127.0.0.1:${port}`;
+  const until = performance.now() + 10_000;
+  while (!(await answers(url))) {
+    if (performance.now() > until) {
+      server.kill('SIGKILL');
+      return undefined;
+    }
+    await setTimeout(20);
+  }
+  return {
+    url,
+    async stop() {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    },
+  };
+}
+
+async function install(): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false;
+  const known = installers.find(([program]) => spawnSync(program, ['--version']).error === undefined);
+  if (known === undefined) return false;
+  const [program, ...steps] = known;
+  try {
+    for (const step of steps)
+      await run(program, step, { timeout: 120_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function warn(): void {
+  const text = 'There is no Redis on this machine: the Redis half of the tests DOES NOT RUN. Set REDIS_URL to run it.';
+  const line = '!'.repeat(text.length + 6);
+  console.warn(`\n${line}\n!! ${text} !!\n${line}\n`);
+}

@@ -1,0 +1,4 @@
+import { inject } from 'vitest';
+
+/** Connection string of the tests' Redis; undefined where there is none. */
+export const redisUrl = inject('redisUrl') ?? undefined;

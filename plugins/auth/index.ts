@@ -1,0 +1,10 @@
+import type { GatewayPlugin } from '#core/plugin.ts';
+import { auth } from './stage.ts';
+
+/** Callers and their API keys. */
+export const plugin: GatewayPlugin = {
+  name: 'auth',
+  register(server) {
+    server.gateway.stage(auth);
+  },
+};

@@ -1,0 +1,80 @@
+import type { AccountRecord } from '#core/accounts/account-record.ts';
+import { digestApiKey, isApiKey } from '#core/accounts/api-key.ts';
+import { accountDirectory } from '#core/accounts/directory.ts';
+import { GatewayError } from '#core/errors.ts';
+import { principal } from '#core/facts.ts';
+import type { Service } from '#core/host.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { defineStage } from '#core/pipeline/stage.ts';
+import { hasCredentialInQuery, presentedCredential } from './credentials.ts';
+
+/**
+ * Finds out whose key the caller sends, before anything of the body is read.
+ *
+ * @throws GatewayError `invalid_api_key`, the same for every key that is not somebody's; `unavailable` when the database
+ * does not answer and the key has not been seen before
+ */
+export const auth = defineStage({
+  name: 'auth',
+  description: 'Knows callers by their API key.',
+  writes: [principal],
+  options: {
+    type: 'object',
+    properties: {
+      cache_seconds: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 3600,
+        default: 60,
+        description:
+          'Seconds for which a key is known without asking the database. A key that changes is forgotten at once all the same.',
+      },
+    },
+    additionalProperties: false,
+  },
+  async create({ cache_seconds: maxAge }, host) {
+    const directory = accountDirectory(host);
+    await directory.ready();
+    const { prefix } = host.service;
+    const keyStart = `${prefix}_`;
+
+    return {
+      enter(exchange) {
+        const key = presentedCredential(exchange.headers, keyStart);
+        if (hasCredentialInQuery(exchange.query, keyStart, key !== undefined)) throw keyInQuery(host.service);
+        if (key === undefined || !isApiKey(key, prefix)) throw notValid(host.service);
+        const found = directory.findByDigest(digestApiKey(key), maxAge);
+        if (found instanceof Promise) return found.then((account) => admit(exchange, account, host.service));
+        admit(exchange, found, host.service);
+      },
+    };
+  },
+});
+
+function admit(exchange: Exchange, account: AccountRecord | undefined, service: Service): void {
+  if (account?.key === undefined) throw notValid(service);
+  exchange.set(principal, {
+    accountId: account.id,
+    keyId: account.key.id,
+    keyHint: account.key.hint,
+    limits: account.key.limits,
+    requestCount: account.requestCount,
+  });
+}
+
+/** Says the same of a key that is missing, misspelt, unknown or replaced: a stranger learns nothing from it. */
+function notValid({ name, prefix, baseUrl }: Service): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    `the ${name} API key is missing or not valid; send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", it is shown at ${baseUrl}`,
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
+}
+
+function keyInQuery({ prefix }: Service): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    `an API key in the URL ends up in logs, so it is refused there; send it as "Authorization: Bearer ${prefix}_…", and replace a key that has been in a URL`,
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
+}

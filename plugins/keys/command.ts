@@ -1,0 +1,168 @@
+import type { Command as Parser } from 'commander';
+import { AccountError } from '#core/accounts/account-error.ts';
+import { changeLimits, createAccount, findAccount, rotateKey } from '#core/accounts/accounts.ts';
+import { grantDays, maxDaysAhead } from '#core/accounts/ledger.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/command.ts';
+import type { Host } from '#core/host.ts';
+import { parseEmail, parseLine, parseWhole } from './arguments.ts';
+import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
+
+interface Output {
+  readonly json?: true;
+}
+
+const exitCodes = `
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such account.`;
+
+const handles = `
+ACCOUNT is an account's id, its e-mail address, the hint of its key (dp_AbCd…wxyz, or dp_AbCd...wxyz), or the key.`;
+
+/**
+ * `gateway key …`: accounts and keys by hand. Works beside a running gateway, which hears of every change from the
+ * database.
+ */
+export const keyCommand: Command = {
+  name: 'key',
+  define(parser, context) {
+    parser.description('create, show, rotate and limit API keys, and grant days').addHelpText('after', exitCodes);
+    defineCreate(parser, context);
+    defineShow(parser, context);
+    defineRotate(parser, context);
+    defineLimit(parser, context);
+    defineGrant(parser, context);
+  },
+};
+
+function defineCreate(parser: Parser, context: CommandContext): void {
+  addLimitOptions(
+    subcommand(parser, 'create', 'create an account and print its key, once')
+      .requiredOption('--name <name>', 'whose key it is', parseLine)
+      .option('--email <address>', 'e-mail address', parseEmail)
+      .option('--days <days>', `days of access to begin with, 1 to ${maxDaysAhead}`, parseWhole(1, maxDaysAhead)),
+  )
+    .addHelpText(
+      'after',
+      examples([
+        'gateway key create --name "Ani" --email ani@example.com --days 30',
+        'gateway key create --name "batch jobs" --days 7 --limit 600 --period 60 --concurrent 4 --json',
+      ]),
+    )
+    .action((options: { name: string; email?: string; days?: number } & LimitOptions & Output) =>
+      run(context, options, async (host) => {
+        const { name, email, days } = options;
+        const limits = limitsFrom(options);
+        const period = days === undefined ? undefined : { days, reason: 'grant' as const, note: 'key create' };
+        const issued = await createAccount(host.database, host.service.prefix, { name, email, limits, period });
+        return { ...(await shown(host, issued.accountId)), key: issued.key };
+      }),
+    );
+}
+
+function defineShow(parser: Parser, context: CommandContext): void {
+  accountCommand(parser, 'show', 'show an account, its plan and its limits')
+    .addHelpText('after', handles + examples(['gateway key show ani@example.com', 'gateway key show dp_AbCd...wxyz']))
+    .action((account: string, options: Output) => run(context, options, (host) => shown(host, account)));
+}
+
+function defineRotate(parser: Parser, context: CommandContext): void {
+  accountCommand(parser, 'rotate', 'replace the key of an account and print the new one, once')
+    .addHelpText(
+      'after',
+      `${handles}\nThe old key is refused within a second.${examples(['gateway key rotate ani@example.com'])}`,
+    )
+    .action((account: string, options: Output) =>
+      run(context, options, async (host) => {
+        const { id } = await findAccount(host.database, account);
+        const { key } = await rotateKey(host.database, host.service.prefix, id);
+        return { ...(await shown(host, id)), key };
+      }),
+    );
+}
+
+function defineLimit(parser: Parser, context: CommandContext): void {
+  addLimitOptions(accountCommand(parser, 'limit', 'give an account limits of its own'))
+    .option('--reset', 'take all of them back: the limits of gateway.yaml count again')
+    .addHelpText(
+      'after',
+      handles +
+        examples([
+          'gateway key limit ani@example.com --limit 600 --period 60',
+          'gateway key limit ani@example.com --reset',
+        ]),
+    )
+    .action((account: string, options: { reset?: true } & LimitOptions & Output) => {
+      const limits = limitsFrom(options);
+      if (options.reset === true && limits !== undefined) usage('--reset goes with no other limit');
+      if (options.reset === undefined && limits === undefined) {
+        usage('nothing to change; name --limit, --period, --burst, --concurrent or --reset');
+      }
+      return run(context, options, async (host) => {
+        const { id } = await findAccount(host.database, account);
+        await changeLimits(host.database, id, limits ?? null);
+        return shown(host, id);
+      });
+    });
+}
+
+function defineGrant(parser: Parser, context: CommandContext): void {
+  accountCommand(parser, 'grant', 'add days to an account, recorded in the ledger')
+    .requiredOption('--days <days>', `days to add, 1 to ${maxDaysAhead}`, parseWhole(1, maxDaysAhead))
+    .requiredOption('--note <text>', 'why; kept in the ledger', parseLine)
+    .option('--label <text>', 'what the period is called in GET /v1/key', parseLine)
+    .addHelpText(
+      'after',
+      `${handles}\nDays are added to the end of the last period while it lies ahead, otherwise from now; at most ${maxDaysAhead} ahead.` +
+        examples(['gateway key grant ani@example.com --days 3 --note "outage of 12 May"']),
+    )
+    .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
+      run(context, options, async (host) => {
+        const { id } = await findAccount(host.database, account);
+        const { days, note, label } = options;
+        await grantDays(host.database, id, { days, note, label });
+        return shown(host, id);
+      }),
+    );
+}
+
+function subcommand(parser: Parser, name: string, description: string): Parser {
+  return parser.command(name).description(description).option('--json', 'print JSON');
+}
+
+function accountCommand(parser: Parser, name: string, description: string): Parser {
+  return subcommand(parser, name, description).argument('<account>', 'id, e-mail address, hint or key', parseLine);
+}
+
+function addLimitOptions(parser: Parser): Parser {
+  return parser
+    .option('--limit <requests>', 'requests a period, instead of the configured ones', parseWhole(1, 1_000_000))
+    .option('--period <seconds>', 'seconds that the limit is for', parseWhole(1, 86_400))
+    .option('--burst <requests>', 'requests that may come at once after a pause', parseWhole(1, 1_000_000))
+    .option('--concurrent <requests>', 'requests under way at the same time', parseWhole(1, 100_000));
+}
+
+function examples(lines: readonly string[]): string {
+  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
+}
+
+async function shown(host: Host, handle: string): Promise<ShownAccount> {
+  return showAccount(await findAccount(host.database, handle));
+}
+
+/** Opens the gateway's parts, does the work and prints what came out; refusals become messages with an exit code. */
+async function run(
+  context: CommandContext,
+  { json }: Output,
+  work: (host: Host) => Promise<ShownAccount>,
+): Promise<void> {
+  const account = await context.withHost(work).catch((error: unknown) => {
+    if (error instanceof AccountError) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
+    throw error;
+  });
+  if (json === true) context.print(JSON.stringify(account, null, 2));
+  else for (const line of showFields(account)) context.print(line);
+}
+
+function usage(message: string): never {
+  throw new CommandFailed(message, 2);
+}

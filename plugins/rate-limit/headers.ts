@@ -1,0 +1,35 @@
+import type { RateLimitState } from '#core/facts.ts';
+import type { Dialect } from '#core/formats.ts';
+
+/** The headers in which the tools of each family look for limits. OpenAI gives durations, Anthropic points in time. */
+export function limitHeaders(
+  dialect: Dialect,
+  { burst, remaining, resetAfter }: RateLimitState,
+  now: number,
+): Record<string, string> {
+  if (dialect === 'anthropic') {
+    return {
+      'anthropic-ratelimit-requests-limit': String(burst),
+      'anthropic-ratelimit-requests-remaining': String(remaining),
+      'anthropic-ratelimit-requests-reset': rfc3339(now + resetAfter * 1000),
+    };
+  }
+  return {
+    'x-ratelimit-limit-requests': String(burst),
+    'x-ratelimit-remaining-requests': String(remaining),
+    'x-ratelimit-reset-requests': formatDuration(resetAfter),
+  };
+}
+
+/** `6m0s`, `1s`, `250ms`: as OpenAI writes them. @param seconds rounded up, to the next ms below a second */
+export function formatDuration(seconds: number): string {
+  const milliseconds = Math.ceil(seconds * 1000);
+  if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;
+  const whole = Math.ceil(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
+  return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${rest}s`;
+}
+
+function rfc3339(time: number): string {
+  return `${new Date(Math.ceil(time / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+}

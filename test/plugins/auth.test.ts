@@ -1,0 +1,224 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { changeLimits, createAccount, rotateKey } from '#core/accounts/accounts.ts';
+import { generateApiKey } from '#core/accounts/api-key.ts';
+import type { Database } from '#core/database/database.ts';
+import { GatewayError } from '#core/errors.ts';
+import { principal, type Principal } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { Stage } from '#core/pipeline/stage.ts';
+import { hasCredentialInQuery, presentedCredential } from '../../plugins/auth/credentials.ts';
+import { auth } from '../../plugins/auth/stage.ts';
+import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
+import { createExchange, createGauge, createStageHost } from '../core/accounts/stage-host.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+let database: Database;
+let host: Host & AsyncDisposable;
+let gauge: { queries: number; failure: Error | undefined };
+let stage: Stage;
+let key: string;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ key, accountId } = await createAccount(database, 'dp', { name: 'Ani', limits: { limit: 5 } }));
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  const gauged = createGauge(database);
+  gauge = gauged.gauge;
+  host = createStageHost(gauged.gauged);
+  stage = await auth.create({ cache_seconds: 60 }, host);
+});
+afterEach(async () => {
+  await host[Symbol.asyncDispose]();
+});
+
+const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
+
+/** Lets a request in, or throws what refuses it. */
+async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {
+  const exchange = createExchange(headers, { query });
+  await stage.enter?.(exchange);
+  return exchange.get(principal);
+}
+
+async function refusalOf(headers: IncomingHttpHeaders, query = ''): Promise<GatewayError> {
+  const error: unknown = await enter(headers, query).catch((thrown: unknown) => thrown);
+  if (error instanceof GatewayError) return error;
+  throw new Error('the request is let in');
+}
+
+const refusedWithinASecond = async (old: string) => {
+  await vi.waitFor(() => expect(refusalOf(bearer(old))).resolves.toMatchObject({ code: 'invalid_api_key' }), {
+    timeout: 1_000,
+  });
+};
+
+const readOptions = (text: string) => readYaml(`pipeline: [${text}]`, { stages: [auth] }).stages[0]?.options;
+const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, { stages: [auth] });
+
+describe('the options of auth', () => {
+  it('have a default each', () => {
+    expect(readOptions('auth')).toEqual({ cache_seconds: 60 });
+  });
+
+  it('may turn memory off', () => {
+    expect(readOptions('auth: { cache_seconds: 0 }')).toEqual({ cache_seconds: 0 });
+  });
+
+  it.each(['-1', '3601', '1.5', 'soon'])('refuse a cache of %s seconds', (value) => {
+    expect(mistakes(`auth: { cache_seconds: ${value} }`)).toEqual([expect.stringContaining('cache_seconds')]);
+  });
+
+  it('refuse names that do not exist, with the one that is meant', () => {
+    expect(mistakes('auth: { cache_second: 5 }')).toEqual([expect.stringContaining('did you mean "cache_seconds"')]);
+  });
+});
+
+describe('a caller', () => {
+  it('is known by a bearer, an x-api-key and an x-goog-api-key', async () => {
+    const headers = [bearer(key), { 'x-api-key': key }, { 'x-goog-api-key': key }];
+    const callers = await Promise.all(headers.map((each) => enter(each)));
+    expect(callers.map((caller) => caller.accountId)).toEqual([accountId, accountId, accountId]);
+  });
+
+  it('becomes a principal with hint, limits and count, without the key', async () => {
+    const caller = await enter(bearer(key));
+    expect(caller).toEqual({
+      accountId,
+      keyId: expect.any(String),
+      keyHint: `${key.slice(0, 7)}…${key.slice(-4)}`,
+      limits: { limit: 5 },
+      requestCount: 0,
+    });
+  });
+
+  it('is let in without a promise when the key has been seen before', async () => {
+    await enter(bearer(key));
+    expect(stage.enter?.(createExchange(bearer(key)))).toBeUndefined();
+  });
+
+  it('is looked up once for a hundred requests at once', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => enter(bearer(key))));
+    expect(gauge.queries).toBe(1);
+  });
+
+  it('may write the scheme in any case and with more spaces', async () => {
+    await expect(enter({ authorization: `bEARER   ${key} ` })).resolves.toMatchObject({ accountId });
+  });
+});
+
+describe('two credentials that differ', () => {
+  it('count by the prefix first', async () => {
+    await expect(enter({ ...bearer(key), 'x-api-key': 'sk-ant-stale' })).resolves.toMatchObject({ accountId });
+    await expect(enter({ ...bearer('sk-other'), 'x-api-key': key })).resolves.toMatchObject({ accountId });
+  });
+
+  it('count by Authorization when both have the prefix', async () => {
+    const other = generateApiKey('dp');
+    await expect(enter({ ...bearer(key), 'x-api-key': other })).resolves.toMatchObject({ accountId });
+    expect((await refusalOf({ ...bearer(other), 'x-api-key': key })).code).toBe('invalid_api_key');
+  });
+
+  it('count by x-api-key before x-goog-api-key', () => {
+    expect(presentedCredential({ 'x-api-key': 'a', 'x-goog-api-key': 'b' }, 'dp_')).toBe('a');
+  });
+});
+
+describe('a key that is not somebody’s', () => {
+  const strange: [string, IncomingHttpHeaders][] = [
+    ['no header', {}],
+    ['an empty header', { authorization: '' }],
+    ['an empty bearer', { authorization: 'Bearer ' }],
+    ['an empty x-api-key', { 'x-api-key': '' }],
+    ['another scheme', { authorization: `Basic ${Buffer.from('dp_a:b').toString('base64')}` }],
+    ['no scheme', { authorization: 'dp_abc' }],
+    ['the key of a vendor', bearer('sk-ant-api03-abc')],
+    ['the prefix alone', bearer('dp_')],
+    ['a key that nobody has', bearer(generateApiKey('dp'))],
+    ['a key of another gateway', bearer(generateApiKey('xy'))],
+    ['quotes', bearer(`dp_"'\`;--`)],
+    ['SQL', bearer(`dp_' or '1'='1`)],
+    ['NUL', bearer('dp_\0\0\0')],
+    ['Unicode', bearer('dp_ключ🔑\ud800')],
+    ['a megabyte', bearer(`dp_${'a'.repeat(1024 * 1024)}`)],
+    ['two keys in one header', { 'x-api-key': `${generateApiKey('dp')}, ${generateApiKey('dp')}` }],
+  ];
+
+  it.each(strange)('is refused as any other: %s', async (_name, headers) => {
+    const error = await refusalOf(headers);
+    expect(error.code).toBe('invalid_api_key');
+    expect(error.message).toBe(
+      'the Daypass API key is missing or not valid; send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", it is shown at https://gateway.example',
+    );
+    expect(error.details.headers).toEqual({ 'www-authenticate': 'Bearer' });
+  });
+
+  it('is refused in another case', async () => {
+    expect((await refusalOf(bearer(key.toUpperCase()))).code).toBe('invalid_api_key');
+  });
+
+  it('is refused without a query unless its checksum is right', async () => {
+    await Promise.all(strange.map(([, headers]) => refusalOf(headers)));
+    expect(gauge.queries).toBe(1);
+  });
+});
+
+describe('a key in the URL', () => {
+  it.each([
+    ['of this gateway, whatever the parameter is called', `beta=true&x=${generateApiKey('dp')}`],
+    ['under the name that Google’s clients use', 'key=AIza'],
+    ['under another usual name', 'API_KEY=abc'],
+  ])('is refused with the reason: %s', async (_name, query) => {
+    const error = await refusalOf({}, query);
+    expect(error.code).toBe('invalid_api_key');
+    expect(error.message).toContain('in the URL');
+    expect(error.message).not.toContain(query);
+  });
+
+  it('is refused beside a good key in a header too', async () => {
+    expect((await refusalOf(bearer(key), `key=${key}`)).message).not.toContain(key);
+  });
+
+  it('is not seen in other parameters', () => {
+    expect(hasCredentialInQuery(new URLSearchParams('beta=true&limit=1000'), 'dp_', false)).toBe(false);
+    expect(hasCredentialInQuery(new URLSearchParams('key=abc'), 'dp_', true)).toBe(false);
+  });
+});
+
+describe('a change of the key', () => {
+  it('makes a rotated key useless within a second', async () => {
+    const { accountId: id, key: old } = await createAccount(database, 'dp', { name: 'Budi' });
+    await enter(bearer(old));
+    const { key: next } = await rotateKey(database, 'dp', id);
+    await expect(enter(bearer(next))).resolves.toMatchObject({ accountId: id });
+    await refusedWithinASecond(old);
+  });
+
+  it('of its limits counts within a second', async () => {
+    const { accountId: id, key: own } = await createAccount(database, 'dp', { name: 'Citra' });
+    await enter(bearer(own));
+    await changeLimits(database, id, { concurrent: 1 });
+    await vi.waitFor(() => expect(enter(bearer(own))).resolves.toMatchObject({ limits: { concurrent: 1 } }), {
+      timeout: 1_000,
+    });
+  });
+});
+
+describe('while the database does not answer', () => {
+  it('a key that has been seen is let in', async () => {
+    stage = await auth.create({ cache_seconds: 0 }, host);
+    await enter(bearer(key));
+    gauge.failure = new Error('connect ECONNREFUSED');
+    await expect(enter(bearer(key))).resolves.toMatchObject({ accountId });
+  });
+
+  it('a key that has not is told to come back, not that it is wrong', async () => {
+    gauge.failure = new Error('connect ECONNREFUSED');
+    await expect(refusalOf(bearer(key))).resolves.toMatchObject({ code: 'unavailable', details: { retryAfter: 2 } });
+  });
+});

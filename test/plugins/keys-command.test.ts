@@ -1,0 +1,183 @@
+import { Command as Parser, CommanderError } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findAccount } from '#core/accounts/accounts.ts';
+import { isApiKey } from '#core/accounts/api-key.ts';
+import { CommandFailed } from '#core/command.ts';
+import type { Database } from '#core/database/database.ts';
+import { keyCommand } from '../../plugins/keys/command.ts';
+import { createStageHost } from '../core/accounts/stage-host.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+let database: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+/** Runs `gateway key …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
+async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
+  const lines: string[] = [];
+  let error = '';
+  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
+  const program = new Parser('gateway').exitOverride().configureOutput(write);
+  keyCommand.define(program.command('key'), {
+    withHost: (work) => work(createStageHost(database)),
+    print: (line) => lines.push(line),
+  });
+  try {
+    await program.parseAsync(['key', ...words], { from: 'user' });
+    return { exitCode: 0, output: lines.join('\n'), error };
+  } catch (thrown) {
+    const output = lines.join('\n');
+    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    return { exitCode: thrown.code.includes('help') ? 0 : 2, output, error };
+  }
+}
+
+async function gatewayJson(...words: string[]) {
+  const { exitCode, output, error } = await gateway(...words, '--json');
+  if (exitCode !== 0) throw new Error(error);
+  return JSON.parse(output);
+}
+
+describe('key create', () => {
+  it('prints a key that works, once', async () => {
+    const { output } = await gateway('create', '--name', 'Ani', '--email', 'ani@example.com');
+    const key = /dp_\w{49}/.exec(output)?.[0] ?? '';
+    expect(isApiKey(key, 'dp')).toBe(true);
+    expect((await gateway('show', 'ani@example.com')).output).not.toContain(key);
+    await expect(findAccount(database, key)).resolves.toMatchObject({ name: 'Ani' });
+  });
+
+  it('grants days and sets limits', async () => {
+    const created = await gatewayJson('create', '--name', 'Budi', '--days', '7', '--limit', '9', '--concurrent', '2');
+    expect(created).toMatchObject({ active: true, periods: [{}], limits: { limit: 9, concurrent: 2 } });
+  });
+
+  it('grants no days unless told', async () => {
+    expect(await gatewayJson('create', '--name', 'Citra')).toMatchObject({ active: false, periods: [], limits: null });
+  });
+
+  it('keeps names with quotes as they are', async () => {
+    const name = `O'Neil "; drop table account; --`;
+    expect(await gatewayJson('create', '--name', name)).toMatchObject({ name });
+  });
+
+  it.each([
+    ['no name', []],
+    ['an empty name', ['--name', ' ']],
+    ['a name with control characters', ['--name', 'a\u001b[31m']],
+    ['a long name', ['--name', 'a'.repeat(201)]],
+    ['no e-mail address', ['--name', 'E', '--email', 'e']],
+    ['half a day', ['--name', 'E', '--days', '0.5']],
+    ['no days', ['--name', 'E', '--days', '0']],
+    ['more than a year', ['--name', 'E', '--days', '366']],
+    ['a negative limit', ['--name', 'E', '--limit', '-1']],
+    ['a limit in words', ['--name', 'E', '--limit', 'ten']],
+    ['an unknown option', ['--name', 'E', '--nmae', 'E']],
+  ])('refuses %s as wrong usage', async (_name, words) => {
+    const { exitCode, error } = await gateway('create', ...words);
+    expect(exitCode).toBe(2);
+    expect(error).toMatch(/^error: /);
+  });
+});
+
+describe('key show', () => {
+  it('shows an account without its key', async () => {
+    const { hint, key } = await gatewayJson('create', '--name', 'Fitri', '--days', '1');
+    const { output } = await gateway('show', key);
+    expect(output).toContain(hint);
+    expect(output).toContain('Fitri');
+    expect(output).toContain('active until');
+    expect(output).not.toContain(key);
+  });
+
+  it('ends with 3 when there is no such account', async () => {
+    const { exitCode, error } = await gateway('show', 'nobody@example.com');
+    expect([exitCode, error]).toEqual([3, 'there is no account with the e-mail address nobody@example.com']);
+  });
+
+  it('fails with the ids to choose from when several accounts have the e-mail address', async () => {
+    const { account } = await gatewayJson('create', '--name', 'D', '--email', 'd@example.com');
+    await gateway('create', '--name', 'D', '--email', 'd@example.com');
+    expect(await gateway('show', 'd@example.com')).toMatchObject({
+      exitCode: 1,
+      error: expect.stringContaining(account),
+    });
+  });
+
+  it('refuses to run without saying whose', async () => {
+    expect(await gateway('show')).toMatchObject({ exitCode: 2, error: expect.stringContaining('account') });
+  });
+});
+
+describe('key rotate', () => {
+  it('prints a new key and ends the old one', async () => {
+    const created = await gatewayJson('create', '--name', 'Gita');
+    const rotated = await gatewayJson('rotate', created.account);
+    expect(rotated.key).not.toBe(created.key);
+    expect((await gateway('show', created.key)).exitCode).toBe(3);
+    await expect(findAccount(database, rotated.key)).resolves.toMatchObject({ id: created.account });
+  });
+
+  it('ends with 3 when there is no such account', async () => {
+    expect((await gateway('rotate', 'dp_none')).exitCode).toBe(3);
+  });
+});
+
+describe('key limit', () => {
+  it('changes what is named and keeps the rest', async () => {
+    const { account } = await gatewayJson('create', '--name', 'Hadi', '--limit', '5', '--period', '10');
+    expect(await gatewayJson('limit', account, '--limit', '6', '--burst', '3')).toMatchObject({
+      limits: { limit: 6, period: 10, burst: 3 },
+    });
+  });
+
+  it('takes everything back', async () => {
+    const { account } = await gatewayJson('create', '--name', 'Indah', '--limit', '5');
+    expect(await gatewayJson('limit', account, '--reset')).toMatchObject({ limits: null });
+  });
+
+  it('refuses to change nothing', async () => {
+    expect(await gateway('limit', 'a@example.com')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('refuses to take back and to set at once', async () => {
+    expect(await gateway('limit', 'a@example.com', '--reset', '--limit', '5')).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('key grant', () => {
+  it('adds days and records why', async () => {
+    const { account } = await gatewayJson('create', '--name', 'Joko', '--days', '1');
+    const granted = await gatewayJson('grant', account, '--days', '3', '--note', 'outage', '--label', 'gift');
+    expect(granted.periods.map(({ label }: { label: string }) => label)).toEqual([null, 'gift']);
+    const notes = await database.query('select note, reason, days from plan_period where account_id = ? order by id', [
+      account,
+    ]);
+    expect(notes.at(-1)).toEqual({ note: 'outage', reason: 'grant', days: 3 });
+  });
+
+  it('fails when the days would reach more than a year ahead', async () => {
+    const { account } = await gatewayJson('create', '--name', 'Kartika', '--days', '360');
+    const { exitCode, error } = await gateway('grant', account, '--days', '30', '--note', 'x');
+    expect([exitCode, error]).toEqual([1, 'an account can hold at most 365 days ahead; add fewer']);
+  });
+
+  it('refuses to run without days or without a note', async () => {
+    expect(await gateway('grant', 'a@example.com', '--days', '3')).toMatchObject({ exitCode: 2 });
+    expect(await gateway('grant', 'a@example.com', '--note', 'x')).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('--help', () => {
+  it.each(['create', 'show', 'rotate', 'limit', 'grant'])('of %s has examples and exit codes', async (name) => {
+    const { exitCode, output } = await gateway(name, '--help');
+    expect(exitCode).toBe(0);
+    expect(output).toContain(`$ gateway key ${name} `);
+    expect(output).toContain('Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such account.');
+  });
+});

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { grantDays } from '#core/accounts/ledger.ts';
+import type { Database } from '#core/database/database.ts';
+import { entitlement, principal, rateLimitState } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { describeKey } from '../../plugins/keys/describe-key.ts';
+import { createExchange, createGauge, createStageHost } from '../core/accounts/stage-host.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+let database: Database;
+let host: Host & AsyncDisposable;
+let gauge: { queries: number; failure: Error | undefined };
+let exchange: Exchange;
+let accountId: string;
+let hint: string;
+let key: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  ({ accountId, hint, key } = await createAccount(database, 'dp', { name: 'Ani' }));
+  const gauged = createGauge(database);
+  gauge = gauged.gauge;
+  host = createStageHost(gauged.gauged);
+  exchange = createExchange({}, { endpoint: { name: 'key', method: 'GET', path: '/v1/key', isMetered: false } });
+  exchange.set(principal, { accountId, keyId: 'k', keyHint: hint, limits: undefined, requestCount: 7 });
+});
+afterEach(async () => {
+  await host[Symbol.asyncDispose]();
+});
+
+const read = async () => JSON.parse(String((await describeKey(host, exchange)).body));
+
+describe('GET /v1/key', () => {
+  it('answers balance, count, period, limits, plan and hint, and nothing else', async () => {
+    const { startsAt, endsAt } = await grantDays(database, accountId, { days: 1, label: 'trial' });
+    exchange.set(entitlement, { period: { startsAt, endsAt, label: 'trial' }, secondsLeft: 86_399 });
+    const limits = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
+    exchange.set(rateLimitState, { ...limits, resetAfter: 1 });
+    await expect(read()).resolves.toEqual({
+      object: 'key',
+      remaining_balance: { unit: 'second', amount: 86_399 },
+      request_count: 0,
+      active_period: { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() },
+      rate_limit: limits,
+      plan: 'trial',
+      key: hint,
+    });
+  });
+
+  it('answers null for a period, a plan and limits that there are not', async () => {
+    exchange.set(entitlement, { period: undefined, secondsLeft: 0 });
+    await expect(read()).resolves.toMatchObject({
+      remaining_balance: { unit: 'second', amount: 0 },
+      active_period: null,
+      plan: null,
+      rate_limit: null,
+    });
+  });
+
+  it('never has the key in it', async () => {
+    expect(JSON.stringify(await read())).not.toContain(key.slice(7, -4));
+  });
+
+  it('counts what is on record', async () => {
+    await database.query('update account set request_count = 41 where id = ?', [accountId]);
+    await expect(read()).resolves.toMatchObject({ request_count: 41 });
+  });
+
+  it('has the count that came with the caller while the database does not answer', async () => {
+    gauge.failure = new Error('connect ECONNREFUSED');
+    await expect(read()).resolves.toMatchObject({ request_count: 7 });
+  });
+
+  it('is JSON that nobody stores', async () => {
+    const { status, headers } = await describeKey(host, exchange);
+    expect([status, headers]).toEqual([
+      200,
+      { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+    ]);
+  });
+
+  it('says so when the pipeline knows no callers', async () => {
+    await expect(describeKey(host, createExchange())).rejects.toMatchObject({ code: 'not_supported' });
+  });
+});

@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { grantDays } from '#core/accounts/ledger.ts';
+import type { Database } from '#core/database/database.ts';
+import { GatewayError } from '#core/errors.ts';
+import { type Entitlement, entitlement, principal } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Stage } from '#core/pipeline/stage.ts';
+import { auth } from '../../plugins/auth/stage.ts';
+import { plan } from '../../plugins/plan/stage.ts';
+import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
+import { createExchange, createGauge, createStageHost, freeCall, modelCall } from '../core/accounts/stage-host.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const day = 24 * 60 * 60; // seconds
+
+let database: Database;
+let host: Host & AsyncDisposable;
+let gauge: { queries: number; failure: Error | undefined };
+let stage: Stage;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  ({ accountId } = await createAccount(database, 'dp', { name: 'Ani' }));
+  const gauged = createGauge(database);
+  gauge = gauged.gauge;
+  host = createStageHost(gauged.gauged);
+  stage = await plan.create({ grace: 0 }, host);
+});
+afterEach(async () => {
+  await host[Symbol.asyncDispose]();
+});
+
+function exchangeOf(id: string, endpoint: Endpoint = modelCall) {
+  const exchange = createExchange({}, { endpoint });
+  exchange.set(principal, { accountId: id, keyId: 'k', keyHint: 'dp_…', limits: undefined, requestCount: 0 });
+  return exchange;
+}
+
+async function enter(endpoint?: Endpoint): Promise<Entitlement> {
+  const exchange = exchangeOf(accountId, endpoint);
+  await stage.enter?.(exchange);
+  return exchange.get(entitlement);
+}
+
+async function refusal(): Promise<GatewayError> {
+  const error: unknown = await enter().catch((thrown: unknown) => thrown);
+  if (error instanceof GatewayError) return error;
+  throw new Error('the request is let in');
+}
+
+/** Enters a period that began and ends so many seconds from now. */
+function addPeriod(from: number, until: number): Promise<void> {
+  return heard(() =>
+    database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason)
+       values (gen_random_uuid(), ?, now() + make_interval(secs => ?), now() + make_interval(secs => ?), 1, 'grant')`,
+      [accountId, from, until],
+    ),
+  );
+}
+
+/** Changes the ledger, and returns when this process has heard of it. */
+async function heard(change: () => Promise<unknown>): Promise<void> {
+  const told = Promise.withResolvers<void>();
+  const stop = await database.notifications.listen(
+    'account',
+    (id) => id === accountId && told.resolve(),
+    () => {},
+  );
+  await change();
+  await told.promise;
+  stop();
+}
+
+const grant = (days: number, label?: string) => heard(() => grantDays(database, accountId, { days, label }));
+
+describe('the options of plan', () => {
+  const known = { stages: [auth, plan] };
+  const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
+  const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
+
+  it('have a default each', () => {
+    expect(read('plan')).toEqual({ grace: 0 });
+  });
+
+  it('may give a time of grace', () => {
+    expect(read('plan: { grace: 3600 }')).toEqual({ grace: 3_600 });
+  });
+
+  it.each(['-1', '2592001', '0.5', 'long'])('refuse a grace of %s seconds', (value) => {
+    expect(mistakes(`auth, plan: { grace: ${value} }`)).toEqual([expect.stringContaining('grace')]);
+  });
+
+  it('refuse names that do not exist', () => {
+    expect(mistakes('auth, plan: { graze: 5 }')).toEqual([expect.stringContaining('did you mean "grace"')]);
+  });
+
+  it('are refused before a stage that knows the caller', () => {
+    expect(mistakes('plan, auth')).toEqual([expect.stringContaining('principal')]);
+  });
+});
+
+describe('an account with an active period', () => {
+  it('is let in with the period and the time that is left', async () => {
+    await grant(3, 'trial');
+    const { period, secondsLeft } = await enter();
+    expect(period).toMatchObject({ label: 'trial', endsAt: expect.any(Date) });
+    expect(secondsLeft).toBeGreaterThan(3 * day - 60);
+    expect(secondsLeft).toBeLessThanOrEqual(3 * day);
+  });
+
+  it('has the time of periods to come counted in', async () => {
+    await grant(1, 'running');
+    await grant(7, 'coming');
+    const { period, secondsLeft } = await enter();
+    expect(period?.label).toBe('running');
+    expect(secondsLeft).toBeGreaterThan(8 * day - 60);
+  });
+
+  it('is let in without a promise when it has been seen before', async () => {
+    await grant(1);
+    await enter();
+    expect(stage.enter?.(exchangeOf(accountId))).toBeUndefined();
+  });
+
+  it('is let in while the database does not answer', async () => {
+    await grant(1);
+    await enter();
+    gauge.failure = new Error('connect ECONNREFUSED');
+    await expect(enter()).resolves.toMatchObject({ period: { label: undefined } });
+  });
+});
+
+describe('an account without an active period', () => {
+  it('is told where to choose a plan when it never had one', async () => {
+    await expect(refusal()).resolves.toMatchObject({
+      code: 'plan_inactive',
+      message: 'no plan is active; choose one at https://gateway.example',
+    });
+  });
+
+  it('is told when the last period ended and where to renew', async () => {
+    await addPeriod(-20 * day, -19 * day);
+    await addPeriod(-2 * day, -day);
+    const { code, message } = await refusal();
+    expect(code).toBe('plan_inactive');
+    expect(message).toMatch(
+      /^your plan ended at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z; renew at https:\/\/gateway\.example$/,
+    );
+    const endedAt = Date.parse(message.split(' ')[4]?.replace(';', '') ?? '');
+    expect(Date.now() - endedAt).toBeGreaterThan((day - 3_600) * 1_000);
+    expect(Date.now() - endedAt).toBeLessThan((day + 3_600) * 1_000);
+  });
+
+  it('is told by a status that its client does not repeat', async () => {
+    const error = await refusal();
+    expect([error.status('chat'), error.status('messages'), error.status('responses')]).toEqual([402, 402, 400]);
+    expect(error.isFinal).toBe(true);
+  });
+
+  it('is let in where nothing is metered', async () => {
+    await expect(enter(freeCall)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
+  });
+
+  it('is let in as soon as days are granted', async () => {
+    await refusal();
+    await grantDays(database, accountId, { days: 1 });
+    await vi.waitFor(() => expect(enter()).resolves.toMatchObject({ secondsLeft: expect.any(Number) }), {
+      timeout: 1_000,
+    });
+  });
+
+  it('is let in for the time of grace', async () => {
+    await addPeriod(-day, -60);
+    stage = await plan.create({ grace: 3_600 }, host);
+    await expect(enter()).resolves.toMatchObject({ period: { label: undefined }, secondsLeft: 0 });
+  });
+
+  it('is refused after the time of grace', async () => {
+    await addPeriod(-day, -60);
+    stage = await plan.create({ grace: 30 }, host);
+    await expect(refusal()).resolves.toMatchObject({ code: 'plan_inactive' });
+  });
+});
+
+describe('a period that ends', () => {
+  it('is over at that moment, without another look at the database', async () => {
+    await addPeriod(-day, 1);
+    await enter();
+    const { queries } = gauge;
+    await vi.waitFor(() => expect(() => stage.enter?.(exchangeOf(accountId))).toThrow('your plan ended'), {
+      timeout: 3_000,
+    });
+    expect(gauge.queries).toBe(queries);
+  });
+});
+
+describe('a caller whom another stage knows', () => {
+  it('needs no UUID, only a plan', async () => {
+    accountId = 'someone@sso';
+    await expect(enter()).rejects.toMatchObject({ code: 'plan_inactive' });
+  });
+});

@@ -1,0 +1,264 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '#core/logger.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { defineFact } from '#core/pipeline/fact.ts';
+import type { Outcome } from '#core/pipeline/stage.ts';
+import { LineWriter } from './line-writer.ts';
+import { Losses } from './losses.ts';
+import { callerMembers, requestMembers, resultMembers, startOf } from './record.ts';
+import { type Segment, segmentName } from './segment.ts';
+
+export interface JournalOptions {
+  /** Exists. */
+  readonly folder: string;
+  readonly instance: string;
+  readonly log: Logger;
+  /** Bytes after which a segment is finished; default 4 MiB. */
+  readonly segmentBytes?: number;
+  /** Ms after which a segment with records is finished; default one second. */
+  readonly segmentAge?: number;
+}
+
+/** A request under way: what its lines have said, and where it stands in the list of those under way. */
+interface Running {
+  readonly request: string;
+  caller: string;
+  isOnFile: boolean;
+  index: number;
+}
+
+const runningFact = defineFact<Running>('log_running');
+
+/** Finished segments that may wait before only size, and no longer age, finishes another: the database is away. */
+const patience = 2;
+
+/** Ms until a segment that could not be opened is tried again. */
+const retryAfter = 1_000;
+
+/**
+ * The records of this instance on their way to the database: an append-only file, cut into segments.
+ *
+ * - The kernel has the line of a request before any other code runs that waited for a promise, and so before the host,
+ *   which waits for the pipeline, sends anything of its answer. A killed process loses no answered request. A request
+ *   that passes every stage without waiting is on file once, with all that `enter` adds.
+ * - The other lines of one turn of the event loop are written together, or together with those of the next request.
+ * - Nothing is forced onto the disk: a machine that loses power loses its last seconds.
+ * - A segment is finished by size or age. Requests still under way are then begun once more in the next one, so every
+ *   finished segment can be shipped and deleted without regard to what is still running.
+ * - Beyond `maxBytes` of unshipped segments new requests are not recorded any more, and counted.
+ */
+export class Journal implements Disposable {
+  /** Bytes that may wait on disk. */
+  maxBytes = Number.POSITIVE_INFINITY;
+  /** Bytes that dead instances have left; they count as well. */
+  leftoverBytes = 0;
+  /** Called when a segment has been finished. */
+  onFinished: () => void = () => {};
+  readonly #options: Required<JournalOptions>;
+  /**
+   * In no order. Not a Set or Map: those are copied again and again as entries come and go, and an old copy that awaits
+   * the next major collection keeps alive what was in it. That would cost more than all the rest of the journal.
+   */
+  readonly #running: Running[] = [];
+  /** Begun, and not on file yet. Emptied before the present run of microtasks is over. */
+  readonly #fresh: Running[] = [];
+  readonly #finished: Segment[] = [];
+  readonly #losses: Losses;
+  readonly #contentLosses: Losses;
+  readonly #writer: LineWriter;
+  #number = 0;
+  #path = '';
+  #file: number;
+  #stayUntil = 0; // on the clock of performance.now()
+  #waitingBytes = 0;
+  #isFlushDue = false;
+  #ageTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = { segmentBytes: 4 * 1024 * 1024, segmentAge: 1_000, ...options };
+    this.#losses = new Losses(options.log, 'requests without a record');
+    this.#contentLosses = new Losses(options.log, 'bodies that are on no record');
+    this.#file = this.#openNext();
+    this.#writer = new LineWriter(this.#file, (error) => {
+      options.log.error('the journal of requests cannot be written; records wait in memory', error);
+    });
+  }
+
+  begin(exchange: Exchange): void {
+    if (this.#isFull) return;
+    const running = {
+      request: requestMembers(exchange),
+      caller: '',
+      isOnFile: false,
+      index: this.#running.length,
+    };
+    exchange.set(runningFact, running);
+    this.#running.push(running);
+    if (this.#fresh.push(running) === 1) void Promise.resolve().then(this.#writeFresh);
+  }
+
+  enter(exchange: Exchange): void {
+    const running = exchange.find(runningFact);
+    if (running === undefined) return;
+    running.caller = callerMembers(exchange);
+    if (!running.isOnFile) return;
+    this.#writer.add(`${startOf.enter}"id":"${exchange.id}"${running.caller}}`);
+    this.#flushSoon();
+  }
+
+  /** @param content lines with what was asked and answered */
+  end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
+    const running = exchange.find(runningFact);
+    if (running === undefined) return this.#losses.add('the journal holds all the bytes that it may');
+    this.#remove(running);
+    running.isOnFile = true;
+    const caller = running.caller === '' ? callerMembers(exchange) : running.caller;
+    const line = `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
+    if (this.#isClosed || !this.#writer.add(line)) return this.#losses.add('the journal cannot be written');
+    for (const body of content) {
+      if (!this.#writer.add(body)) this.#contentLosses.add('the journal cannot be written');
+    }
+    this.#flushSoon();
+    this.#ageTimer ??= this.#startAging();
+  }
+
+  /** The finished segment that has waited longest. */
+  get oldest(): Segment | undefined {
+    return this.#finished[0];
+  }
+
+  /** Finished segments that wait. */
+  get length(): number {
+    return this.#finished.length;
+  }
+
+  /** Requests without a record since this process began. */
+  get lost(): number {
+    return this.#losses.total;
+  }
+
+  /** The oldest finished segment has been shipped. */
+  release(): void {
+    this.#waitingBytes -= this.#finished.shift()?.bytes ?? 0;
+  }
+
+  /** Finishes the present segment and goes on in a new one. Returns false when that is not possible now. */
+  roll(): boolean {
+    if (!this.#writer.flush()) return false;
+    const finished = { path: this.#path, bytes: this.#writer.written };
+    const next = this.#openNextOrStay();
+    if (next === undefined) return false;
+    closeSync(this.#file);
+    this.#file = next;
+    this.#writer.switchTo(next);
+    this.#finish(finished);
+    return true;
+  }
+
+  /** Finishes the last segment. What is still under way is on record as interrupted. */
+  [Symbol.dispose](): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#ageTimer);
+    for (const { request, caller } of this.#running) {
+      this.#writer.add(`${startOf.end}${request}${caller},"outcome":"interrupted"}`);
+    }
+    this.#running.length = 0;
+    this.#fresh.length = 0;
+    this.#isClosed = true;
+    if (!this.#writer.flush()) this.#options.log.error(`${this.#writer.waiting} bytes of records are lost`);
+    closeSync(this.#file);
+    if (this.#writer.written === 0) rmSync(this.#path, { force: true });
+    else this.#finish({ path: this.#path, bytes: this.#writer.written });
+    this.#losses[Symbol.dispose]();
+    this.#contentLosses[Symbol.dispose]();
+  }
+
+  get #isFull(): boolean {
+    return this.#waitingBytes + this.leftoverBytes + this.#writer.written >= this.maxBytes || this.#isClosed;
+  }
+
+  #finish(segment: Segment): void {
+    this.#finished.push(segment);
+    this.#waitingBytes += segment.bytes;
+    this.onFinished();
+  }
+
+  #remove({ index }: Running): void {
+    const last = this.#running.pop();
+    if (last === undefined || last.index === index) return;
+    last.index = index;
+    this.#running[index] = last;
+  }
+
+  readonly #writeFresh = (): void => {
+    for (const running of this.#fresh) {
+      if (running.isOnFile) continue;
+      running.isOnFile = true;
+      this.#writer.add(`${startOf.begin}${running.request}${running.caller}}`);
+    }
+    this.#fresh.length = 0;
+    if (!this.#isClosed) this.#flush();
+  };
+
+  #flush(): void {
+    this.#writer.flush();
+    if (this.#writer.written >= this.#options.segmentBytes) this.roll();
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    setImmediate(() => {
+      this.#isFlushDue = false;
+      if (!this.#isClosed) this.#flush();
+    });
+  }
+
+  #startAging(): NodeJS.Timeout {
+    return setTimeout(() => {
+      const isOver = this.#finished.length < patience && this.roll();
+      // What could not be written is tried again here, at the latest.
+      if (!isOver) this.#writer.flush();
+      this.#ageTimer = isOver ? undefined : this.#startAging();
+    }, this.#options.segmentAge).unref();
+  }
+
+  #openNextOrStay(): number | undefined {
+    if (performance.now() < this.#stayUntil) return undefined;
+    try {
+      return this.#openNext();
+    } catch (error) {
+      this.#stayUntil = performance.now() + retryAfter;
+      this.#options.log.error('the next segment of the journal cannot be opened; the present one grows', error);
+      return undefined;
+    }
+  }
+
+  /** Opens the next segment and begins in it, once more, what is under way: all of it, or there is no such segment. */
+  #openNext(): number {
+    const path = join(this.#options.folder, segmentName(this.#options.instance, this.#number + 1));
+    const file = openSync(path, 'ax', 0o600);
+    try {
+      writeAll(file, this.#carriedLines());
+    } catch (error) {
+      closeSync(file);
+      rmSync(path, { force: true });
+      throw error;
+    }
+    this.#path = path;
+    this.#number++;
+    return file;
+  }
+
+  #carriedLines(): Buffer {
+    const lines = this.#running.map(({ request, caller }) => `${startOf.begin}${request}${caller}}\n`);
+    return Buffer.from(lines.join(''), 'latin1');
+  }
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  let offset = 0;
+  while (offset < bytes.length) offset += writeSync(file, bytes, offset);
+}

@@ -1,0 +1,37 @@
+import { appendFile, mkdir, readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Logger } from '#core/logger.ts';
+
+/** Bytes that the folder may hold. */
+const mostBytes = 16 * 1024 * 1024;
+
+/** Lines that cannot become records, in a file for each segment they came from: for a person to look at. */
+export class Rejected {
+  readonly #folder: string;
+  readonly #log: Logger;
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  /** @throws nothing: a line that nobody can use must not hold up the others */
+  async add(segment: string, line: string, reason: string): Promise<void> {
+    const path = join(this.#folder, basename(segment));
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      if ((await this.#size()) + line.length > mostBytes)
+        throw new Error(`the folder holds ${mostBytes} bytes already`);
+      await appendFile(path, `${line}\n`, { mode: 0o600 });
+      this.#log.error(`a line of the journal is no record and was set aside in ${path}: ${reason}`);
+    } catch (error) {
+      this.#log.error(`a line of the journal is no record (${reason}) and was dropped`, error);
+    }
+  }
+
+  async #size(): Promise<number> {
+    const files = await readdir(this.#folder);
+    const sizes = await Promise.all(files.map(async (file) => (await stat(join(this.#folder, file))).size));
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+}

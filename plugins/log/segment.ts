@@ -1,0 +1,62 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+/** A file of the journal that nobody writes to any more. */
+export interface Segment {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+const chunkBytes = 256 * 1024;
+const longestRest = 1024 * 1024; // characters
+const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
+
+export function segmentName(instance: string, number: number): string {
+  return `${instance}-${String(number).padStart(8, '0')}.ndjson`;
+}
+
+export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
+  const groups = name.exec(basename(path))?.groups;
+  return groups && { instance: groups.instance ?? '', number: Number(groups.number) };
+}
+
+/**
+ * Reads the lines of a segment, some hundred at a time. A last line that a crash has cut is left out: the line that
+ * began its request is there, and tells as much. There are no lines when another instance has shipped it already.
+ */
+export async function* readSegment(path: string): AsyncGenerator<string[]> {
+  await using file = await openIfPresent(path);
+  if (file === undefined) return;
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  let rest = '';
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, chunkBytes);
+    if (bytesRead === 0) break;
+    const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > longestRest) {
+      lines.push(rest);
+      rest = '';
+    }
+    yield lines;
+  }
+  if (isJson(rest)) yield [rest];
+}
+
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

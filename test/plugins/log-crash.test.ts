@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { RequestLog } from '../../plugins/log/request-log.ts';
+import { MemoryLog, MemoryStore, TemporaryFolder, until } from './log-fixture.ts';
+
+const child = join(import.meta.dirname, 'log-crash-child.ts');
+
+function linesOf(path: string): string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+async function runAndKill(folder: TemporaryFolder, instance: string, after: number): Promise<void> {
+  const before = linesOf(join(folder.path, 'answered')).length;
+  const victim = spawn(process.execPath, [child, folder.path, instance], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const gone = once(victim, 'exit');
+  await until(() => linesOf(join(folder.path, 'answered')).length > before + after);
+  victim.kill('SIGKILL');
+  expect(await gone).toEqual([null, 'SIGKILL']);
+}
+
+test('after kill -9 under load every answered request has one record, and what was running is interrupted', async () => {
+  using folder = new TemporaryFolder();
+  for (const [index, after] of [1, 500, 2_000, 5_000].entries()) await runAndKill(folder, `child${index}`, after);
+  const store = new MemoryStore();
+  const log = new MemoryLog();
+  {
+    await using _ = new RequestLog({ dataFolder: folder.path, instance: 'last', log, store });
+    await until(() => log.lines.some((line) => line.includes('everything that child3 has left')));
+  }
+  for (const line of linesOf(join(folder.path, 'shipped'))) {
+    const [instance = '', record = ''] = line.split('\t');
+    await store.insert(instance, [record]);
+  }
+  const answered = linesOf(join(folder.path, 'answered'));
+  const running = linesOf(join(folder.path, 'running'));
+  expect(answered.length).toBeGreaterThan(7_500);
+  expect(answered.filter((id) => !store.records.has(id))).toEqual([]);
+  expect(running.filter((id) => store.records.get(id)?.outcome !== 'interrupted')).toEqual([]);
+  // Ends of the very last turn may not be on file; nothing else may look interrupted.
+  const lastTurns = answered.filter((id) => store.records.get(id)?.outcome !== 'answered');
+  expect(lastTurns.length).toBeLessThanOrEqual(4 * 2 * 8);
+  expect(folder.journal()).toEqual([]);
+  expect(log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { formatMoney } from '#core/accounts/money.ts';
+import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import type { Model } from '#core/catalog.ts';
+import type { Host } from '#core/host.ts';
+
+/** Everything that the front page shows, ready to be printed. */
+export function describeHome(host: Host) {
+  const { catalog, service } = host;
+  const currency = host.section(currencySection);
+  return {
+    name: service.name,
+    baseUrl: service.baseUrl,
+    contact: service.contact ?? '',
+    isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
+    models: catalog.models.map((model) => ({ id: model.id, note: describeModel(model) })),
+    plans: host
+      .section(plansSection)
+      .map(({ days, price, label }) => ({ days, price: formatMoney(price, currency), label: label ?? '' })),
+  };
+}
+
+function describeModel({ id, displayName, routes }: Model): string {
+  const backups = routes.length - 1;
+  const safety = backups === 0 ? '' : `with ${backups} backup ${backups === 1 ? 'route' : 'routes'}`;
+  return [displayName === id ? '' : displayName, safety].filter((part) => part !== '').join(', ');
+}

@@ -1,0 +1,69 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Traits } from '#core/traits.ts';
+import type { Conversation, OpaqueState } from './conversation.ts';
+import type { Notes } from './notes.ts';
+import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** A format in its four directions: request and reply, read and written. */
+export interface Codec {
+  /**
+   * Reads a client's request. What is unknown or has no place in a conversation is noted, not refused.
+   *
+   * @throws GatewayError `invalid_request` naming the parameter whose type or range is wrong,
+   *   `messages[2].content[0].image_url` for instance
+   */
+  decodeRequest(body: JsonObject, notes: Notes): Conversation;
+  /**
+   * Writes the request for an upstream. What cannot be said there is left out or said differently, and noted.
+   *
+   * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve in any way
+   */
+  encodeRequest(conversation: Conversation, target: Target): JsonObject;
+  /** Reads one reply of an upstream. Create one a reply. @param traits of the route, where vendors bend the format */
+  createDecoder(traits?: Traits): ReplyDecoder;
+  /** Writes one reply for a client. Create one a reply. */
+  createEncoder(context: ReplyContext): ReplyEncoder;
+}
+
+/** Where a request is going. */
+export interface Target {
+  /** The model's name there. */
+  readonly model: string;
+  readonly traits: Traits;
+  readonly isStream: boolean;
+  /** Names under which the tools of this conversation travel. */
+  readonly names: ToolNames;
+  readonly notes: Notes;
+  /** What is inside a sealed state that this upstream has made; undefined for anybody else's. */
+  open(state: OpaqueState | undefined): string | undefined;
+}
+
+/** Tolerates whatever vendors do to the format: nothing that they send makes it throw. */
+export interface ReplyDecoder {
+  /** Takes one event of a stream. `name` is the `event:` line; undefined when there is none. */
+  event(name: string | undefined, data: string): Fragment[];
+  /** Takes a whole reply. Ends with `end`, or with an `error`. */
+  whole(body: JsonObject): Fragment[];
+}
+
+export interface ReplyContext {
+  /** Of the exchange: ids of the reply are made from it. */
+  readonly id: string;
+  /** The name that the client asked for. */
+  readonly model: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  /** The client's request, for formats that repeat it in the reply. */
+  readonly request: JsonObject;
+}
+
+/** Turns ordered events into the client's bytes. */
+export interface ReplyEncoder {
+  /** Server-sent events, each whole; the empty string when the client sees nothing of it. */
+  event(event: ReplyEvent): string;
+  whole(reply: CompleteReply): JsonObject;
+  /** Ends a stream that has begun, with an error in the format's own shape. */
+  failure(error: GatewayError): string;
+}

@@ -1,0 +1,190 @@
+import type { JsonObject } from '#core/json.ts';
+
+/**
+ * What a client asks for, in no vendor's words: a superset of all text formats. Decoders write it, encoders read it.
+ *
+ * Invariants, which decoders keep and encoders rely on:
+ * - instructions stand before the dialogue; a system message further on is an item in its place, so that the beginning
+ *   of a prompt stays the same from turn to turn and vendors' prompt caches hold;
+ * - no part of text is empty, no message is without parts;
+ * - after `settleCalls` every call has exactly one result, results follow their run of calls in the calls' order.
+ */
+export interface Conversation {
+  readonly instructions: readonly string[];
+  readonly items: readonly Item[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice | undefined;
+  /** False: one call at a time. */
+  readonly parallelToolCalls: boolean | undefined;
+  readonly reasoning: ReasoningRequest | undefined;
+  readonly output: OutputFormat | undefined;
+  readonly sampling: Sampling;
+  /** Tokens, reasoning included. */
+  readonly maxOutputTokens: number | undefined;
+  readonly stop: readonly string[];
+  readonly verbosity: string | undefined;
+  /** The caller's own end user, as the client names him. */
+  readonly user: string | undefined;
+  /** What requests with the same beginning have in common. */
+  readonly cacheKey: string | undefined;
+  readonly serviceTier: string | undefined;
+  /** Answers wanted at once; 1 unless the client says otherwise. */
+  readonly candidates: number;
+}
+
+export type Item = Message | Reasoning | ToolCall | ToolResult;
+
+export interface Message {
+  readonly type: 'message';
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly parts: readonly Part[];
+}
+
+export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart;
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** What an assistant said instead of an answer. */
+export interface RefusalPart {
+  readonly type: 'refusal';
+  readonly text: string;
+}
+
+export interface ImagePart {
+  readonly type: 'image';
+  readonly source: Source;
+  readonly detail: string | undefined;
+}
+
+/** A document: PDF, text. */
+export interface FilePart {
+  readonly type: 'file';
+  readonly source: Source;
+  readonly name: string | undefined;
+}
+
+export interface AudioPart {
+  readonly type: 'audio';
+  readonly data: string; // base64
+  readonly format: string; // wav, mp3
+}
+
+export type Source =
+  | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
+  | { readonly type: 'url'; readonly url: string }
+  /** A file that was uploaded to the vendor: means nothing to any other. */
+  | { readonly type: 'id'; readonly id: string };
+
+/** What a model thought, as the client hands it back. */
+export interface Reasoning {
+  readonly type: 'reasoning';
+  /** Visible text, several parts joined by a blank line; may be empty. */
+  readonly text: string;
+  /** The vendor's sealed form of it; undefined when it carried no tag of ours, and so could be anybody's. */
+  readonly state: OpaqueState | undefined;
+}
+
+/** Sealed reasoning: signature, encrypted content, thought signature. Of use only to the upstream that made it. */
+export interface OpaqueState {
+  readonly kind: StateKind;
+  /** Of the upstream that made it, see opaque-state.ts. */
+  readonly origin: string;
+  /** As that upstream wrote it. */
+  readonly data: string;
+}
+
+/**
+ * - `signature`, `redacted`: of Messages; the latter has no visible text
+ * - `encrypted`: of Responses, `ITEM_ID:ENCRYPTED_CONTENT`
+ * - `thought`: of Gemini
+ * - `none`: the upstream seals nothing; the tag only tells where the text came from
+ */
+export type StateKind = 'signature' | 'redacted' | 'encrypted' | 'thought' | 'none';
+
+export interface ToolCall {
+  readonly type: 'tool_call';
+  readonly id: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly form: ToolForm;
+  /** JSON text of an object for functions and searches, as the model wrote it and perhaps broken; raw text for freeform tools. */
+  readonly input: string;
+}
+
+export interface ToolResult {
+  readonly type: 'tool_result';
+  /** Of its call. */
+  readonly id: string;
+  readonly parts: readonly Part[]; // may be empty
+  readonly isError: boolean;
+}
+
+/**
+ * - `function`: takes a JSON object
+ * - `freeform`: takes raw text
+ * - `tool_search`: a function by which the client loads more tools (Codex)
+ */
+export type ToolForm = 'function' | 'freeform' | 'tool_search';
+
+export interface ClientTool {
+  readonly form: ToolForm;
+  readonly name: string;
+  /** Tools in a group of that name; a call has to come back with it. */
+  readonly namespace: string | undefined;
+  readonly description: string | undefined;
+  /** JSON Schema of the input; undefined when it takes nothing, or is freeform. */
+  readonly schema: JsonObject | undefined;
+  readonly strict: boolean | undefined;
+  /** What a freeform input has to look like. */
+  readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
+}
+
+/** A tool that the vendor runs itself. */
+export interface HostedTool {
+  readonly form: 'web_search';
+}
+
+export type Tool = ClientTool | HostedTool;
+
+export interface ToolChoice {
+  /** `required`: some call; `tool`: that of `name`. */
+  readonly type: 'auto' | 'required' | 'none' | 'tool';
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  /** Only these may be called. */
+  readonly allowed?: readonly string[] | undefined;
+}
+
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof efforts)[number];
+
+export interface ReasoningRequest {
+  readonly effort: Effort | undefined;
+  /** Tokens for thinking. */
+  readonly budget: number | undefined;
+  /** False when the client has no use for the text. */
+  readonly wantsText: boolean;
+}
+
+export type OutputFormat =
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema';
+      readonly name: string | undefined;
+      readonly description: string | undefined;
+      readonly schema: JsonObject;
+      readonly strict: boolean | undefined;
+    };
+
+/** Ranges are those of Chat Completions. */
+export interface Sampling {
+  readonly temperature?: number | undefined; // 0 to 2
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly seed?: number | undefined;
+}

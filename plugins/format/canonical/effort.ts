@@ -1,0 +1,42 @@
+import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
+
+/** Tokens for thinking that stand for an effort; vendors publish no such table, peers differ. */
+const budgets: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 65_536,
+};
+
+export function budgetOf(effort: Effort): number {
+  return budgets[effort];
+}
+
+export function effortOf(budget: number): Effort {
+  if (budget <= 0) return 'none';
+  if (budget <= 1_024) return 'minimal';
+  if (budget <= 4_096) return 'low';
+  if (budget <= 12_288) return 'medium';
+  return budget <= 24_576 ? 'high' : 'xhigh';
+}
+
+/** The effort that a request asks for, in words or by its budget. */
+export function wantedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
+  return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
+}
+
+/** The nearest effort that a model knows: a lower one if there is any, but thinking is not turned off by it. */
+export function clampEffort(effort: Effort, known: readonly Effort[]): Effort {
+  if (known.includes(effort)) return effort;
+  const rank = efforts.indexOf(effort);
+  const lower = known.filter((one) => efforts.indexOf(one) < rank && one !== 'none');
+  const higher = known.filter((one) => efforts.indexOf(one) > rank);
+  return lower.toSorted(byRank).at(-1) ?? higher.toSorted(byRank)[0] ?? effort;
+}
+
+function byRank(a: Effort, b: Effort): number {
+  return efforts.indexOf(a) - efforts.indexOf(b);
+}

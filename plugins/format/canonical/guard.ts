@@ -1,0 +1,332 @@
+import { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
+import { estimateTokens } from './estimate.ts';
+import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
+import type { Block, CompleteReply, FinishReason, Fragment, FullUsage, ReplyEvent } from './reply.ts';
+import type { ToolNames } from './tool-names.ts';
+
+export interface GuardOptions {
+  readonly names: ToolNames;
+  readonly seal: Sealer;
+  /** Of the exchange: ids of calls without one are made from it. */
+  readonly id: string;
+  /** Bytes of the request, to guess its tokens when the upstream does not count them. */
+  readonly requestBytes: number;
+}
+
+/** Characters of an answer; nothing that a model writes comes near. */
+const maxReplyBytes = 64 * 1024 * 1024;
+
+type CallFragment = Extract<Fragment, { type: 'call' }>;
+
+/**
+ * Stands between an upstream and the client's encoder: whatever comes in, what goes out is one start, well-nested blocks
+ * one after the other, and one finish. See `ReplyEvent` for the invariants.
+ *
+ * Blocks wait in a queue in the order in which they began. The first is live: its deltas go out at once. The others
+ * collect until all before them are closed, which is how calls that arrive interleaved come out in order.
+ */
+export class GrammarGuard {
+  failure: GatewayError | undefined;
+  readonly #options: GuardOptions;
+  readonly #queue: OpenBlock[] = [];
+  readonly #calls = new Map<string | number, CallBlock>();
+  readonly #blocks: Block[] = [];
+  #events: ReplyEvent[] = [];
+  #callCount = 0;
+  #hasStarted = false;
+  #isLiveAnnounced = false;
+  #finish: FinishReason | undefined;
+  #stopSequence: string | undefined;
+  #usage: Usage = {};
+  #outputBytes = 0;
+  #reply: CompleteReply | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what the upstream has said and returns what can be passed on. Nothing after the end or a failure. */
+  push(fragments: readonly Fragment[]): ReplyEvent[] {
+    for (const fragment of fragments) {
+      if (this.isOver) break;
+      this.#take(fragment);
+    }
+    return this.#emitted();
+  }
+
+  /** The upstream has closed without its last event: an answer that has said why it ends is taken for whole. */
+  close(): ReplyEvent[] {
+    if (!this.isOver && this.#finish !== undefined) this.#complete();
+    return this.#emitted();
+  }
+
+  get isOver(): boolean {
+    return this.#reply !== undefined || this.failure !== undefined;
+  }
+
+  /** The whole reply, once it is complete. */
+  get reply(): CompleteReply | undefined {
+    return this.#reply;
+  }
+
+  /** True once something of the answer has come. */
+  get hasContent(): boolean {
+    return this.#hasStarted;
+  }
+
+  /** Undefined until the upstream has counted, or the reply is complete. */
+  get usage(): Usage | undefined {
+    if (this.#reply !== undefined) return { ...this.#reply.usage, isEstimated: this.#isEstimated };
+    return Object.keys(this.#usage).length === 0 ? undefined : this.#usage;
+  }
+
+  #take(fragment: Fragment): void {
+    switch (fragment.type) {
+      case 'text':
+      case 'refusal':
+      case 'reasoning':
+        this.#text(fragment.type, fragment.text);
+        return;
+      case 'reasoning_state':
+        this.#seal(fragment);
+        return;
+      case 'citation':
+        this.#cite(fragment);
+        return;
+      case 'break':
+        this.#closeTail();
+        return;
+      case 'call':
+        this.#call(fragment);
+        return;
+      case 'input':
+        this.#input(fragment.key, fragment.text);
+        return;
+      case 'call_end':
+        this.#endCall(fragment.key, fragment.input);
+        return;
+      case 'usage':
+        this.#usage = { ...this.#usage, ...withoutUnknown(fragment.usage) };
+        return;
+      case 'finish':
+        this.#finish ??= fragment.reason;
+        this.#stopSequence ??= fragment.stopSequence;
+        return;
+      case 'end':
+        this.#complete();
+        return;
+      case 'error':
+        this.failure = fragment.error;
+        return;
+    }
+  }
+
+  #text(type: 'text' | 'refusal' | 'reasoning', text: string): void {
+    if (text === '') return;
+    const tail = this.#queue.at(-1);
+    if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#append(tail, text);
+    this.#append(this.#enqueue(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
+  }
+
+  #seal({ kind, data }: Extract<Fragment, { type: 'reasoning_state' }>): void {
+    const tail = this.#queue.at(-1);
+    const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
+    const block = isOpen ? tail : this.#enqueue(new ReasoningBlock());
+    block.state = { kind, data };
+    block.isClosed = true;
+    this.#outputBytes += isOpen ? 0 : data.length / 4;
+    this.#advance();
+  }
+
+  #cite({ citation }: Extract<Fragment, { type: 'citation' }>): void {
+    const tail = this.#queue.at(-1);
+    if (!(tail instanceof TextBlock) || tail.isClosed) return;
+    tail.citations.push(citation);
+    if (this.#isLive(tail)) this.#emit({ type: 'citation', index: this.#blocks.length, citation });
+  }
+
+  /** Ends what is open at the end of the queue, so that what comes next is a block of its own. Calls end by themselves. */
+  #closeTail(): void {
+    const tail = this.#queue.at(-1);
+    if (tail === undefined || tail instanceof CallBlock) return;
+    tail.isClosed = true;
+    this.#advance();
+  }
+
+  #call({ key, id, name, namespace, form }: CallFragment): void {
+    let call = this.#calls.get(key);
+    // Vendors that count every call as number 0 tell them apart by id alone.
+    if (call === undefined || (call.hasBegun && isAnotherId(id, call.givenId))) {
+      call = new CallBlock();
+      this.#calls.set(key, call);
+    }
+    if (id !== undefined && id !== '') call.givenId ??= id;
+    if (name !== undefined && name !== '' && !call.hasBegun) {
+      const known = this.#options.names.fromWire(name);
+      call.name = { ...known, ...(namespace !== undefined && { name, namespace }) };
+      call.isWrapped = known.form === 'freeform' && form !== 'freeform';
+      if (form !== undefined && form !== 'function') call.name = { ...call.name, form };
+    }
+    if (call.name !== undefined && call.givenId !== undefined) this.#begin(call);
+  }
+
+  #input(key: string | number, text: string): void {
+    const call = this.#calls.get(key);
+    if (call === undefined || call.isClosed || text === '') return;
+    if (call.name !== undefined) this.#begin(call);
+    if (call.hasBegun) this.#append(call, text);
+    else call.early += text;
+  }
+
+  #endCall(key: string | number, whole: string | undefined): void {
+    const call = this.#calls.get(key);
+    if (call?.name === undefined || call.isClosed) return;
+    this.#begin(call);
+    const had = call.text;
+    if (whole !== undefined && whole.length > had.length && whole.startsWith(had)) {
+      this.#append(call, whole.slice(had.length));
+    }
+    call.isClosed = true;
+    this.#advance();
+  }
+
+  /** Puts a call into the queue, as soon as its name is known. */
+  #begin(call: CallBlock): void {
+    if (call.hasBegun || call.name === undefined) return;
+    call.head = {
+      type: 'tool_call',
+      id: call.givenId ?? `call_${this.#options.id}_${this.#callCount}`,
+      ...call.name,
+    };
+    this.#callCount++;
+    call.hasBegun = true;
+    this.#enqueue(call);
+    if (call.early !== '') this.#append(call, call.early);
+  }
+
+  #enqueue<B extends OpenBlock>(block: B): B {
+    const tail = this.#queue.at(-1);
+    // The end of a call shows in its input: a whole object cannot go on.
+    if (tail instanceof CallBlock) tail.isClosed ||= tail.isWhole;
+    else if (tail !== undefined) tail.isClosed = true;
+    this.#queue.push(block);
+    this.#advance();
+    return block;
+  }
+
+  #append(block: OpenBlock, text: string): void {
+    block.text += text;
+    this.#outputBytes += text.length;
+    if (this.#outputBytes > maxReplyBytes) {
+      this.failure = new GatewayError('upstream_failed', 'the upstream answered with more than any answer can be');
+      return;
+    }
+    if (this.#isLive(block)) this.#delta(block, text);
+  }
+
+  #isLive(block: OpenBlock): boolean {
+    return this.#queue[0] === block && !block.isHeldBack;
+  }
+
+  #delta(block: OpenBlock, text: string): void {
+    this.#announce(block);
+    this.#emit({ type: 'block_delta', index: this.#blocks.length, block: block.head, text });
+  }
+
+  #announce(block: OpenBlock): void {
+    if (this.#isLiveAnnounced) return;
+    this.#isLiveAnnounced = true;
+    this.#emit({ type: 'block_start', index: this.#blocks.length, block: block.head });
+  }
+
+  /** Lets go of the blocks that are closed, and of what the next one has collected. */
+  #advance(): void {
+    for (let live = this.#queue[0]; live !== undefined; live = this.#queue[0]) {
+      if (!this.#isLiveAnnounced && live instanceof CallBlock) this.#announce(live);
+      if (!live.isClosed) return;
+      this.#closeLive(live);
+      this.#queue.shift();
+      const next = this.#queue[0];
+      if (next !== undefined && !next.isHeldBack && next.text !== '') this.#delta(next, next.text);
+    }
+  }
+
+  #closeLive(live: OpenBlock): void {
+    const block = live.complete(this.#options.seal);
+    const unsent = live.unsent(block);
+    if (unsent === '') this.#announce(live);
+    else this.#delta(live, unsent);
+    this.#emit({ type: 'block_stop', index: this.#blocks.length, block });
+    this.#blocks.push(block);
+    this.#isLiveAnnounced = false;
+  }
+
+  #complete(): void {
+    for (const call of this.#calls.values()) this.#begin(call);
+    for (const block of this.#queue) block.isClosed = true;
+    this.#advance();
+    if (this.#blocks.length === 0 && this.#isSilent) {
+      this.failure = new GatewayError('upstream_failed', 'the upstream answered with nothing');
+      return;
+    }
+    this.#reply = {
+      blocks: this.#blocks,
+      finish: settleFinish(this.#finish, this.#blocks),
+      stopSequence: this.#stopSequence,
+      usage: this.#fullUsage(),
+    };
+    this.#emit({ type: 'finish', reply: this.#reply });
+  }
+
+  /** Nothing was said, and nothing says that this was meant: models do end without a word, and count a token for it. */
+  get #isSilent(): boolean {
+    return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.output ?? 0) === 0);
+  }
+
+  get #isEstimated(): boolean {
+    return this.#usage.input === undefined || this.#usage.output === undefined;
+  }
+
+  #fullUsage(): FullUsage {
+    const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#usage;
+    return {
+      input: Math.max(input ?? estimateTokens(this.#options.requestBytes), cacheRead + cacheWrite),
+      output: output ?? estimateTokens(this.#outputBytes),
+      cacheRead,
+      cacheWrite,
+      reasoning,
+    };
+  }
+
+  #emit(event: ReplyEvent): void {
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      const input = this.#usage.input ?? estimateTokens(this.#options.requestBytes);
+      this.#events.push({ type: 'start', usage: { ...this.#usage, input } });
+    }
+    this.#events.push(event);
+  }
+
+  #emitted(): ReplyEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+}
+
+function isAnotherId(id: string | undefined, known: string | undefined): boolean {
+  return id !== undefined && id !== '' && known !== undefined && id !== known;
+}
+
+/** What was said counts more than what the upstream calls it: vendors name calls `stop`, and `stop` calls. */
+function settleFinish(said: FinishReason | undefined, blocks: readonly Block[]): FinishReason {
+  const hasCalls = blocks.some(({ type }) => type === 'tool_call');
+  if (hasCalls && (said === undefined || said === 'stop' || said === 'stop_sequence')) return 'tool_calls';
+  if (!hasCalls && said === 'tool_calls') return 'stop';
+  return said ?? 'stop';
+}
+
+function withoutUnknown(usage: Usage): Usage {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
+}

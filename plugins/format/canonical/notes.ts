@@ -1,0 +1,52 @@
+/** Notes that are kept, and characters that one may have: they travel in a header. */
+const maxNotes = 24;
+const maxNoteLength = 120;
+
+/**
+ * What a translation has left out or said differently, so that client and operator can know. Each thing is said once.
+ * Notes name parameters and features, never their values.
+ */
+export class Notes {
+  readonly #entries = new Set<string>();
+  #more = 0;
+
+  /** @param what a parameter, `logit_bias`, or a feature, `images in tool results` */
+  drop(what: string): void {
+    this.#add(`dropped ${what}`);
+  }
+
+  /** @param how what came of it: `json_schema as instruction` */
+  approximate(how: string): void {
+    this.#add(`approximated ${how}`);
+  }
+
+  /** Notes every member that is set and not among those that were read. */
+  dropUnknown(body: object, known: ReadonlySet<string>): void {
+    for (const [name, value] of Object.entries(body)) {
+      if (!known.has(name) && value !== null && value !== undefined) this.drop(name);
+    }
+  }
+
+  include(others: Notes): void {
+    for (const entry of others.#entries) this.#add(entry);
+  }
+
+  get entries(): readonly string[] {
+    return this.#more === 0 ? [...this.#entries] : [...this.#entries, `and ${this.#more} more`];
+  }
+
+  /** For a header: visible ASCII only. Undefined when there is nothing to say. */
+  toHeader(): string | undefined {
+    return this.#entries.size === 0 ? undefined : this.entries.join('; ');
+  }
+
+  #add(entry: string): void {
+    const plain = entry
+      .replace(/[^\x20-\x7e]/g, '?')
+      .replaceAll(';', ',')
+      .slice(0, maxNoteLength);
+    if (this.#entries.has(plain)) return;
+    if (this.#entries.size < maxNotes) this.#entries.add(plain);
+    else this.#more++;
+  }
+}

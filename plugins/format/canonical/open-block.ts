@@ -1,0 +1,106 @@
+import { isJsonObject } from '#core/json.ts';
+import type { StateKind } from './conversation.ts';
+import type { Block, BlockHead, CallHead, Citation } from './reply.ts';
+import type { NamedTool } from './tool-names.ts';
+
+/** Tags what an upstream has sealed; without data, the tag only tells where the text came from. */
+export type Sealer = (kind: StateKind, data: string) => string;
+
+/** A block under way. */
+export abstract class OpenBlock {
+  abstract readonly head: BlockHead;
+  /** What has come of it. */
+  text = '';
+  /** Nothing more will come. */
+  isClosed = false;
+  /** True when nothing of it can be shown before all of it is there. */
+  get isHeldBack(): boolean {
+    return false;
+  }
+
+  /** @param seal for reasoning */
+  abstract complete(seal: Sealer): Block;
+
+  /** What of the complete block has not gone out as deltas. */
+  unsent(_block: Block): string {
+    return '';
+  }
+}
+
+export class TextBlock extends OpenBlock {
+  readonly head: { readonly type: 'text' | 'refusal' };
+  readonly citations: Citation[] = [];
+
+  constructor(type: 'text' | 'refusal') {
+    super();
+    this.head = { type };
+  }
+
+  complete(): Block {
+    const { text } = this;
+    return this.head.type === 'text' ? { type: 'text', text, citations: this.citations } : { type: 'refusal', text };
+  }
+}
+
+export class ReasoningBlock extends OpenBlock {
+  readonly head = { type: 'reasoning' } as const;
+  state: { readonly kind: StateKind; readonly data: string } | undefined;
+
+  complete(seal: Sealer): Block {
+    const { kind, data } = this.state ?? { kind: 'none', data: '' };
+    return { type: 'reasoning', text: this.text, state: seal(kind, data), isRedacted: kind === 'redacted' };
+  }
+}
+
+export class CallBlock extends OpenBlock {
+  head: CallHead = { type: 'tool_call', id: '', name: '', namespace: undefined, form: 'function' };
+  givenId: string | undefined;
+  name: NamedTool | undefined;
+  /** True once it stands in the queue: id and name are settled. */
+  hasBegun = false;
+  /** Input that came before the name. */
+  early = '';
+  /** The input of a freeform tool that travels inside an object, as the one string of it. */
+  isWrapped = false;
+
+  override get isHeldBack(): boolean {
+    return this.isWrapped;
+  }
+
+  /** True when the input is a whole object. */
+  get isWhole(): boolean {
+    return this.head.form !== 'freeform' || this.isWrapped ? parsedObject(this.text) !== undefined : false;
+  }
+
+  complete(): Block {
+    return { ...this.head, input: this.#input() };
+  }
+
+  override unsent(block: Block): string {
+    if (block.type !== 'tool_call') return '';
+    return this.isWrapped || this.text.trim() === '' ? block.input : '';
+  }
+
+  #input(): string {
+    if (this.isWrapped) return unwrap(this.text);
+    if (this.head.form === 'freeform') return this.text;
+    return this.text.trim() === '' ? '{}' : this.text;
+  }
+}
+
+/** The string inside `{"input": "…"}`; models that ignore the wrapping mean the text itself. */
+function unwrap(text: string): string {
+  const input = parsedObject(text)?.['input'];
+  return typeof input === 'string' ? input : text;
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  // Most texts that are no whole object do not end like one.
+  if (!text.trimEnd().endsWith('}')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+
+/**
+ * Reads members of a client's body. Each takes the path that the client would call it by, and refuses a wrong type by
+ * that path. `null` and a missing member are the same.
+ */
+type Value = JsonValue | undefined;
+
+/** @throws GatewayError `invalid_request` */
+export function invalid(path: string, right: string): GatewayError {
+  return new GatewayError('invalid_request', `${path} is wrong; it has to be ${right}`, { param: path });
+}
+
+export function isMissing(value: Value): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+export function readText(value: Value, path: string): string {
+  if (typeof value !== 'string') throw invalid(path, 'a string');
+  return value;
+}
+
+export function readObject(value: Value, path: string): JsonObject {
+  if (!isJsonObject(value)) throw invalid(path, 'an object');
+  return value;
+}
+
+export function readList(value: Value, path: string): readonly JsonValue[] {
+  if (!Array.isArray(value)) throw invalid(path, 'a list');
+  return value;
+}
+
+export function maybeText(value: Value, path: string): string | undefined {
+  return isMissing(value) ? undefined : readText(value, path);
+}
+
+export function maybeObject(value: Value, path: string): JsonObject | undefined {
+  return isMissing(value) ? undefined : readObject(value, path);
+}
+
+/** Empty when it is missing. */
+export function maybeList(value: Value, path: string): readonly JsonValue[] {
+  return isMissing(value) ? [] : readList(value, path);
+}
+
+export function maybeBoolean(value: Value, path: string): boolean | undefined {
+  if (isMissing(value)) return undefined;
+  if (typeof value !== 'boolean') throw invalid(path, 'true or false');
+  return value;
+}
+
+export function maybeNumber(value: Value, path: string, minimum: number, maximum: number): number | undefined {
+  if (isMissing(value)) return undefined;
+  if (typeof value !== 'number' || value < minimum || value > maximum) {
+    throw invalid(path, `a number from ${minimum} to ${maximum}`);
+  }
+  return value;
+}
+
+export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
+  const number = maybeNumber(value, path, minimum, maximum);
+  if (number !== undefined && !Number.isInteger(number)) throw invalid(path, `an integer from ${minimum}`);
+  return number;
+}
+
+/** A string or a list of them; empty when it is missing. */
+export function readTexts(value: Value, path: string): readonly string[] {
+  if (isMissing(value)) return [];
+  if (typeof value === 'string') return [value];
+  return readList(value, path).map((entry, index) => readText(entry, `${path}[${index}]`));
+}

@@ -1,0 +1,110 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
+import type { StateKind, ToolForm } from './conversation.ts';
+
+/**
+ * What an upstream says, as loosely as upstreams say it. Decoders emit these in the order of arrival and need not care
+ * whether blocks open and close, calls interleave, or endings come twice: the grammar guard does.
+ */
+export type Fragment =
+  /** The next piece of the answer. */
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'refusal'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** Seals the reasoning that is open, or stands for one that cannot be seen. */
+  | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string }
+  /** Belongs to the text that is open. */
+  | { readonly type: 'citation'; readonly citation: Citation }
+  /** Whatever is open, except calls, is over: what comes next is another block. */
+  | { readonly type: 'break' }
+  /** Tells about a call: it opens when id and name are known. `key` tells calls of one reply apart. */
+  | {
+      readonly type: 'call';
+      readonly key: string | number;
+      readonly id?: string | undefined;
+      readonly name?: string | undefined;
+      readonly namespace?: string | undefined;
+      readonly form?: ToolForm | undefined;
+    }
+  /** The next piece of a call's input. */
+  | { readonly type: 'input'; readonly key: string | number; readonly text: string }
+  /** A call is complete. `input` is the whole of it, where the upstream repeats it; what was missing is made up for. */
+  | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
+  /** Counts so far: later ones replace earlier ones, member by member. */
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
+  /** The format's last event: nothing that matters comes after it. */
+  | { readonly type: 'end' }
+  | { readonly type: 'error'; readonly error: GatewayError };
+
+/** `pause`: the vendor's own tools need another request. */
+export type FinishReason =
+  | 'stop'
+  | 'stop_sequence'
+  | 'length'
+  | 'context_length'
+  | 'tool_calls'
+  | 'content_filter'
+  | 'pause';
+
+export interface Citation {
+  readonly url: string;
+  readonly title: string | undefined;
+  /** Words of the source. */
+  readonly quote: string | undefined;
+  /** UTF-16 offsets in the text of its block. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+}
+
+/**
+ * A reply in order, whatever the upstream did: exactly one `start`; blocks one after the other with indexes 0, 1, 2…,
+ * each opened, filled and closed before the next; exactly one `finish`. Encoders read it.
+ */
+export type ReplyEvent =
+  | { readonly type: 'start'; readonly usage: Usage }
+  | { readonly type: 'block_start'; readonly index: number; readonly block: BlockHead }
+  /** Never empty. */
+  | { readonly type: 'block_delta'; readonly index: number; readonly block: BlockHead; readonly text: string }
+  | { readonly type: 'citation'; readonly index: number; readonly citation: Citation }
+  | { readonly type: 'block_stop'; readonly index: number; readonly block: Block }
+  | { readonly type: 'finish'; readonly reply: CompleteReply };
+
+/** What is known of a block when it opens. */
+export type BlockHead =
+  | { readonly type: 'text' }
+  | { readonly type: 'refusal' }
+  | { readonly type: 'reasoning' }
+  | CallHead;
+
+export interface CallHead {
+  readonly type: 'tool_call';
+  readonly id: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly form: ToolForm;
+}
+
+export type Block =
+  | { readonly type: 'text'; readonly text: string; readonly citations: readonly Citation[] }
+  | { readonly type: 'refusal'; readonly text: string }
+  /** `state` is tagged: what the client gets to see and hands back. `isRedacted`: there is no text for it. */
+  | { readonly type: 'reasoning'; readonly text: string; readonly state: string; readonly isRedacted: boolean }
+  /** `input`: JSON text of an object, `{}` when the model gave none; raw text for freeform calls. */
+  | (CallHead & { readonly input: string });
+
+export interface CompleteReply {
+  readonly blocks: readonly Block[];
+  readonly finish: FinishReason;
+  readonly stopSequence: string | undefined;
+  readonly usage: FullUsage;
+}
+
+/** Every count is there: what the upstream did not say is estimated. */
+export interface FullUsage {
+  readonly input: number; // all prompt tokens, cached ones included
+  readonly output: number; // reasoning included
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}

@@ -1,0 +1,118 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { member, parseObject } from '../members.ts';
+
+/** A call under way. */
+interface TrackedCall {
+  readonly key: number;
+  readonly index: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  input: string;
+}
+
+/** What an entry of `tool_calls` says. */
+interface Said {
+  readonly index: number | undefined;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly input: string;
+  readonly isCustom: boolean;
+}
+
+/**
+ * Knows which call an entry is about. Vendors leave out indexes or ids, count every call as number 0, repeat names, and
+ * say the whole call again at the end.
+ */
+export class CallTracker {
+  readonly #calls: TrackedCall[] = [];
+  readonly #byIndex = new Map<number, TrackedCall>();
+
+  /** The next piece of a call. */
+  piece(entry: JsonValue): Fragment[] {
+    if (!isJsonObject(entry)) return [];
+    const said = read(entry);
+    const call = this.#find(said) ?? this.#open(said);
+    const head = this.#learn(call, said);
+    if (said.input === '') return head;
+    call.input += said.input;
+    return [...head, { type: 'input', key: call.key, text: said.input }];
+  }
+
+  /** A whole call, of which pieces may have come before. @param position among the calls of its reply */
+  whole(entry: JsonValue, position: number): Fragment[] {
+    if (!isJsonObject(entry)) return [];
+    const said = read(entry);
+    const call = this.#repeated(said, position) ?? this.#open(said);
+    const head = this.#learn(call, said);
+    return [...head, { type: 'call_end', key: call.key, input: said.input }];
+  }
+
+  #find(said: Said): TrackedCall | undefined {
+    const last = this.#candidate(said);
+    if (last === undefined || said.name === undefined || last.name === undefined) return last;
+    return beginsAnother(said, last) ? undefined : last;
+  }
+
+  #candidate({ index, id }: Said): TrackedCall | undefined {
+    const known = this.#calls.find((call) => id !== undefined && call.id === id);
+    if (index === undefined) return known ?? this.#calls.at(-1);
+    return this.#byIndex.get(index) ?? (known?.index === undefined ? known : undefined);
+  }
+
+  #repeated({ id, name }: Said, position: number): TrackedCall | undefined {
+    const known = this.#calls.find((call) => id !== undefined && call.id === id);
+    const there = this.#calls[position];
+    return known ?? (there?.name === name ? there : undefined);
+  }
+
+  #open({ index }: Said): TrackedCall {
+    const call: TrackedCall = { key: this.#calls.length, index, id: undefined, name: undefined, input: '' };
+    this.#calls.push(call);
+    if (index !== undefined) this.#byIndex.set(index, call);
+    return call;
+  }
+
+  #learn(call: TrackedCall, { id: given, name, isCustom }: Said): Fragment[] {
+    // Two calls of one id could not be told apart when their results come.
+    const id = this.#calls.some((other) => other !== call && other.id === given) ? undefined : given;
+    const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
+    call.id ??= id;
+    call.name ??= name;
+    if (news.id === undefined && news.name === undefined && call.input !== '') return [];
+    return [{ type: 'call', key: call.key, ...news, ...(isCustom && { form: 'freeform' as const }) }];
+  }
+}
+
+/** A name begins a call, unless it only repeats that of the one under way. */
+function beginsAnother({ id, name, input }: Said, last: TrackedCall): boolean {
+  if (id !== undefined && last.id !== undefined) return id !== last.id;
+  return name !== last.name || (input !== '' && isWhole(last));
+}
+
+function isWhole({ input }: TrackedCall): boolean {
+  return input.trimEnd().endsWith('}') && parseObject(input) !== undefined;
+}
+
+function read(entry: JsonObject): Said {
+  const isCustom = entry['type'] === 'custom' || isJsonObject(entry['custom']);
+  const body = isCustom ? entry['custom'] : (entry['function'] ?? entry);
+  const { index, id } = entry;
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: filled(typeof id === 'number' ? String(id) : id),
+    name: filled(member(body, 'name')),
+    input: inputOf(member(body, isCustom ? 'input' : 'arguments')),
+    isCustom,
+  };
+}
+
+function filled(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Arguments are text; some give the object itself. */
+function inputOf(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value;
+  return isJsonObject(value) ? JSON.stringify(value) : '';
+}

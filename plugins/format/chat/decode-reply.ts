@@ -1,0 +1,132 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { ReplyDecoder } from '../canonical/codec.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { member, parseObject } from '../members.ts';
+import { readFailure } from '../responses/read-failure.ts';
+import { CallTracker } from './call-tracker.ts';
+import { readFinish, readSaid } from './read-reply.ts';
+import { TextTracker } from './text-tracker.ts';
+import { ThinkSplitter } from './think-splitter.ts';
+import { chatUsage } from './usage.ts';
+
+export interface ChatDecoderOptions {
+  /** Thoughts come inside the text, between <think> and </think>. */
+  readonly inlineThinking?: boolean;
+}
+
+/**
+ * Reads a Chat Completions reply, in whichever way a vendor bends it. Of several answers it reads the first.
+ * Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
+ */
+export class ChatDecoder implements ReplyDecoder {
+  readonly #calls = new CallTracker();
+  readonly #text = new TextTracker();
+  readonly #reasoning = new TextTracker();
+  readonly #refusal = new TextTracker();
+  readonly #splitter: ThinkSplitter | undefined;
+  /** Number of the answer that is read. */
+  #choice: JsonValue | undefined;
+
+  constructor({ inlineThinking = false }: ChatDecoderOptions = {}) {
+    this.#splitter = inlineThinking ? new ThinkSplitter() : undefined;
+  }
+
+  event(name: string | undefined, data: string): Fragment[] {
+    const json = data.replace(/^\uFEFF/, '').trim();
+    if (json === '[DONE]') return [...this.#rest(), { type: 'end' }];
+    const chunk = parseObject(json);
+    if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
+    if (name === 'error') return [failed(isJsonObject(chunk['error']) ? chunk['error'] : chunk)];
+    const error = readFailure(chunk);
+    if (error !== undefined) return [{ type: 'error', error }];
+    const choice = this.#pick(chunk['choices']);
+    return [...usageOf(chunk, choice), ...(choice === undefined ? [] : this.#answer(choice))];
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    const error = readFailure(body);
+    if (error !== undefined) return [{ type: 'error', error }];
+    const choice = this.#pick(body['choices']);
+    if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
+    const fragments = [...usageOf(body, choice), ...this.#answer(choice), ...this.#rest()];
+    return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
+  }
+
+  /** The first answer that has come, wherever it stands among others. */
+  #pick(choices: JsonValue | undefined): JsonObject | undefined {
+    const list = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
+    this.#choice ??= list[0]?.['index'] ?? undefined;
+    return list.find(({ index }) => typeof index !== 'number' || index === this.#choice);
+  }
+
+  #answer(choice: JsonObject): Fragment[] {
+    const { delta, message } = choice;
+    const error = readFailure(choice);
+    if (error !== undefined) return [{ type: 'error', error }];
+    const said: Fragment[] = [
+      ...(isJsonObject(delta) ? this.#delta(delta) : []),
+      ...(isJsonObject(message) ? this.#message(message) : []),
+    ];
+    const finish = readFinish(choice);
+    if (finish === undefined) return said;
+    if (finish === 'failed') return [...said, gaveUp(choice['finish_reason'])];
+    return [...said, ...this.#rest(), finish];
+  }
+
+  #delta(delta: JsonObject): Fragment[] {
+    const said = readSaid(delta);
+    const reasoning = said.isDetailed
+      ? this.#reasoning.pieceOrAll(said.reasoning)
+      : this.#reasoning.pieceOnce(said.reasoning);
+    // Who repeats all thoughts repeats all of the text.
+    const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(said.text) : this.#text.piece(said.text);
+    return [
+      ...spoken('reasoning', reasoning),
+      ...this.#split(text),
+      ...spoken('refusal', this.#refusal.piece(said.refusal)),
+      ...said.citations.map((citation) => ({ type: 'citation', citation }) as const),
+      ...said.calls.flatMap((call) => this.#calls.piece(call)),
+    ];
+  }
+
+  /** A whole message: the reply itself, or a repetition of what came in pieces. */
+  #message(message: JsonObject): Fragment[] {
+    const said = readSaid(message);
+    return [
+      ...spoken('reasoning', this.#reasoning.whole(said.reasoning)),
+      ...this.#split(this.#text.whole(said.text)),
+      ...spoken('refusal', this.#refusal.whole(said.refusal)),
+      ...said.citations.map((citation) => ({ type: 'citation', citation }) as const),
+      ...said.calls.flatMap((call, position) => this.#calls.whole(call, position)),
+    ];
+  }
+
+  #split(text: string): Fragment[] {
+    return this.#splitter === undefined ? spoken('text', text) : this.#splitter.take(text);
+  }
+
+  #rest(): Fragment[] {
+    return this.#splitter?.rest() ?? [];
+  }
+}
+
+function spoken(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
+  return text === '' ? [] : [{ type, text }];
+}
+
+/** Counts stand at the top, in the answer (older Moonshot) or in a member of Groq's. */
+function usageOf(body: JsonObject, choice: JsonObject | undefined): Fragment[] {
+  const usage = chatUsage(body['usage']) ?? chatUsage(choice?.['usage']) ?? chatUsage(member(body['x_groq'], 'usage'));
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
+function failed(body: JsonObject): Fragment {
+  return { type: 'error', error: readFailure(body, true) };
+}
+
+/** @param word `insufficient_system_resource` is DeepSeek's for being overloaded */
+function gaveUp(word: JsonValue | undefined): Fragment {
+  const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
+  return { type: 'error', error: new GatewayError(code, 'the upstream gave up in the middle of its answer') };
+}

@@ -1,0 +1,73 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/render-error.ts';
+import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
+import type { CompleteReply, ReplyEvent } from '../canonical/reply.ts';
+import { member } from '../members.ts';
+import { MessageDeltas } from './message-deltas.ts';
+import { asksForOldCalls, writeFinish, writeUsage } from './reply-object.ts';
+import { wholeMessage } from './whole-message.ts';
+
+/**
+ * Writes a Chat Completions reply. Source: OpenAI API reference, "The chat completion chunk object"; what clients insist
+ * on: the stream helper of the openai SDK, Vercel's AI SDK.
+ */
+export class ChatEncoder implements ReplyEncoder {
+  readonly #context: ReplyContext;
+  readonly #isOld: boolean;
+  readonly #wantsUsage: boolean;
+  readonly #deltas: MessageDeltas;
+
+  constructor(context: ReplyContext) {
+    const { request } = context;
+    this.#context = context;
+    this.#isOld = asksForOldCalls(request);
+    this.#wantsUsage = member(request['stream_options'], 'include_usage') === true;
+    this.#deltas = new MessageDeltas(this.#isOld);
+  }
+
+  event(event: ReplyEvent): string {
+    if (event.type === 'finish') return this.#finish(event.reply);
+    return this.#deltas
+      .take(event)
+      .map((delta) => this.#chunk(delta, null))
+      .join('');
+  }
+
+  whole(reply: CompleteReply): JsonObject {
+    const message = wholeMessage(reply, this.#isOld);
+    const finish_reason = writeFinish(reply.finish, this.#isOld);
+    return {
+      ...this.#head('chat.completion'),
+      choices: [{ index: 0, message, logprobs: null, finish_reason }],
+      usage: writeUsage(reply.usage),
+    };
+  }
+
+  failure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#context.id, format: 'chat', dialect: 'openai' });
+  }
+
+  #finish(reply: CompleteReply): string {
+    const end = this.#chunk({}, writeFinish(reply.finish, this.#isOld));
+    const usage = { ...this.#head('chat.completion.chunk'), choices: [], usage: writeUsage(reply.usage) };
+    return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
+  }
+
+  #chunk(delta: JsonObject, finish_reason: string | null): string {
+    return write({
+      ...this.#head('chat.completion.chunk'),
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      ...(this.#wantsUsage && { usage: null }),
+    });
+  }
+
+  #head(object: string): JsonObject {
+    const { id, created, model } = this.#context;
+    return { id: `chatcmpl-${id}`, object, created, model };
+  }
+}
+
+function write(chunk: JsonObject): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

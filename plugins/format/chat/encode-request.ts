@@ -1,0 +1,108 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Conversation } from '../canonical/conversation.ts';
+import { instructionText } from '../canonical/dialogue.ts';
+import { shortenId } from '../responses/shorten.ts';
+import { writeFormat } from '../responses/write-output-format.ts';
+import { writeMessages } from './write-messages.ts';
+import { writeReasoning } from './write-reasoning.ts';
+import { writeTools } from './write-tools.ts';
+
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+
+/**
+ * Writes a request for a chat completion. Source: OpenAI API reference, "Create chat completion"; how vendors bend it
+ * stands in the traits.
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+  // The format has a word for it, but a reply that is read and written again has room for one answer.
+  if (conversation.candidates > 1) {
+    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+  }
+  const { format, instruction } = writeFormat(conversation, target);
+  return withoutUnset({
+    model: target.model,
+    messages: [...writeInstructions(conversation, instruction, target), ...writeMessages(conversation.items, target)],
+    ...writeTools(conversation, target),
+    ...writeReasoning(conversation, target),
+    response_format: nestFormat(format),
+    ...writeLimit(conversation, target),
+    ...writeSampling(conversation, target),
+    stop: writeStop(conversation, target),
+    user: writeUser(conversation, target),
+    ...writeExtras(conversation, target),
+    stream: target.isStream,
+    stream_options: target.isStream && target.traits.parameters.stream_usage ? { include_usage: true } : undefined,
+  });
+}
+
+function withoutUnset(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function writeInstructions(conversation: Conversation, more: string | undefined, { traits }: Target): JsonObject[] {
+  const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
+  return text === '' ? [] : [{ role: traits.parameters.system_role, content: text }];
+}
+
+/** Responses says it flat, this format one level deeper. */
+function nestFormat(format: JsonObject | undefined): JsonObject | undefined {
+  if (format?.['type'] !== 'json_schema') return format;
+  const { type, ...wanted } = format;
+  return { type, json_schema: wanted };
+}
+
+function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): JsonObject {
+  if (maxOutputTokens === undefined) return {};
+  const { max_tokens_name: name, max_output_tokens: most = Infinity } = traits.parameters;
+  const limit = Math.min(maxOutputTokens, most);
+  if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
+  return { [name]: limit };
+}
+
+function writeSampling({ sampling }: Conversation, { traits, notes }: Target): JsonObject {
+  const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
+  if (topK !== undefined) notes.drop('top_k');
+  const wanted: JsonObject = {
+    temperature,
+    top_p: topP,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+  };
+  if (traits.parameters.sampling) return { ...wanted, seed };
+  for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
+  return { seed };
+}
+
+function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
+  const most = traits.parameters.stop;
+  if (stop.length > most) notes.drop(most === 0 ? 'stop' : `stop beyond ${most} sequences`);
+  const kept = stop.slice(0, most);
+  return kept.length === 0 ? undefined : kept;
+}
+
+function writeUser({ user }: Conversation, { traits, notes }: Target): string | undefined {
+  if (user === undefined) return undefined;
+  if (traits.parameters.end_user) return shortenId(user);
+  notes.drop('user');
+  return undefined;
+}
+
+/**
+ * Members that OpenAI has and many others refuse. They are as new as custom tools, so whoever knows those knows these.
+ */
+function writeExtras({ verbosity, cacheKey, serviceTier }: Conversation, { traits, notes }: Target): JsonObject {
+  const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
+  if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');
+  const extras: JsonObject = {
+    verbosity,
+    prompt_cache_key: cacheKey && shortenId(cacheKey),
+    service_tier: isKnownTier ? serviceTier : undefined,
+  };
+  if (traits.parameters.freeform_tools) return extras;
+  for (const [name, value] of Object.entries(extras)) if (value !== undefined) notes.drop(name);
+  return {};
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Block, BlockHead, ReplyEvent } from '../canonical/reply.ts';
+import { thoughtSeparator } from './read-reasoning.ts';
+import { writeCall, writeCitation, writeSealed } from './reply-object.ts';
+
+/** Between parts of a text that something else has parted. */
+const paragraph = '\n\n';
+
+/**
+ * Puts blocks into the one message that this format has room for, as deltas: one text, one of thoughts, one refusal, and
+ * calls with indexes 0, 1, 2…
+ */
+export class MessageDeltas {
+  readonly #isOld: boolean;
+  #text = 0;
+  #thoughts = 0;
+  #refusal = 0;
+  #calls = 0;
+  #seals = 0;
+  /** Characters of the text before the block that is open. */
+  #before = 0;
+  #separator = '';
+  #last: BlockHead['type'] | undefined;
+
+  /** @param isOld the client knows only `function_call`, of which there is one at most */
+  constructor(isOld: boolean) {
+    this.#isOld = isOld;
+  }
+
+  take(event: Exclude<ReplyEvent, { type: 'finish' }>): JsonObject[] {
+    switch (event.type) {
+      case 'start':
+        return [{ role: 'assistant', content: '', refusal: null }];
+      case 'block_start':
+        return this.#open(event.block);
+      case 'block_delta':
+        return this.#delta(event.block, event.text);
+      case 'citation':
+        return [{ annotations: [writeCitation(event.citation, this.#before)] }];
+      case 'block_stop':
+        return this.#close(event.block);
+    }
+  }
+
+  #open(head: BlockHead): JsonObject[] {
+    this.#separator = this.#separatorFor(head);
+    this.#last = head.type;
+    if (head.type === 'text') this.#before = this.#text + this.#separator.length;
+    if (head.type !== 'tool_call') return [];
+    const index = this.#calls++;
+    const call = writeCall(head, '');
+    if (!this.#isOld) return [{ tool_calls: [{ index, ...call }] }];
+    return index === 0 ? [{ function_call: call['function'] }] : [];
+  }
+
+  /** Vendors cut one text into several where they cite: such pieces belong together. */
+  #separatorFor({ type }: BlockHead): string {
+    if (type === 'text') return this.#text > 0 && this.#last !== 'text' ? paragraph : '';
+    if (type === 'reasoning') return this.#thoughts > 0 ? thoughtSeparator : '';
+    return type === 'refusal' && this.#refusal > 0 ? paragraph : '';
+  }
+
+  #delta(head: BlockHead, text: string): JsonObject[] {
+    const said = this.#separator + text;
+    this.#separator = '';
+    switch (head.type) {
+      case 'text':
+        this.#text += said.length;
+        return [{ content: said }];
+      case 'refusal':
+        this.#refusal += said.length;
+        return [{ refusal: said }];
+      case 'reasoning':
+        this.#thoughts += said.length;
+        return [{ reasoning_content: said }];
+      case 'tool_call':
+        return this.#input(head.form === 'freeform', text);
+    }
+  }
+
+  #input(isFreeform: boolean, text: string): JsonObject[] {
+    const index = this.#calls - 1;
+    if (this.#isOld) return index === 0 ? [{ function_call: { arguments: text } }] : [];
+    const piece: JsonObject = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
+    return [{ tool_calls: [{ index, ...piece }] }];
+  }
+
+  #close(block: Block): JsonObject[] {
+    return block.type === 'reasoning' ? [{ reasoning_details: [writeSealed(block, this.#seals++)] }] : [];
+  }
+}

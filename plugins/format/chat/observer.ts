@@ -1,0 +1,66 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { renderStreamError } from '#core/render-error.ts';
+import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { member, parseObject } from '../members.ts';
+import type { ReplyObserver } from '../reply-observer.ts';
+import { chatUsage } from './usage.ts';
+
+/** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
+const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"error"\s*:/;
+
+/** Watches a Chat Completions reply. Source: OpenAI API reference, "Chat streaming". */
+export class ChatObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  failure: GatewayError | undefined;
+  usage: Usage | undefined;
+  readonly #id: string;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  event(_name: string | undefined, data: string): void {
+    if (data === '[DONE]') {
+      this.isComplete = true;
+      return;
+    }
+    if (this.hasContent && !notable.test(data)) return;
+    const chunk = parseObject(data);
+    if (chunk !== undefined) this.#chunk(chunk);
+  }
+
+  whole(body: JsonObject): void {
+    const error = readReportedError(body);
+    if (error !== undefined) this.failure = reportedFailure(error);
+    this.usage = chatUsage(body['usage']);
+    this.hasContent = Array.isArray(body['choices']) && body['choices'].length > 0;
+    this.isComplete = true;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#id, format: 'chat', dialect: 'openai' });
+  }
+
+  #chunk(chunk: JsonObject): void {
+    const error = readReportedError(chunk);
+    if (error !== undefined) this.failure = reportedFailure(error);
+    this.usage = chatUsage(chunk['usage']) ?? this.usage;
+    for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) {
+      const isFinished = typeof member(choice, 'finish_reason') === 'string';
+      // Some vendors leave out the [DONE] at the end; a finish reason says as much.
+      this.isComplete ||= isFinished;
+      this.hasContent ||= isFinished || hasDelta(member(choice, 'delta'));
+    }
+  }
+}
+
+/** True when a delta carries more than the role. */
+function hasDelta(delta: JsonValue | undefined): boolean {
+  if (!isJsonObject(delta)) return false;
+  return Object.entries(delta).some(
+    ([name, value]) => name !== 'role' && value !== null && value !== '' && value !== undefined,
+  );
+}

@@ -1,0 +1,66 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { OpaqueState, Reasoning } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { readTaggedState } from '../canonical/opaque-state.ts';
+import { maybeList, maybeText } from '../canonical/read.ts';
+import { count } from '../members.ts';
+
+/** Between the thoughts of one message, which has room for one text only. */
+export const thoughtSeparator = '\n\n';
+
+interface Sealed {
+  readonly state: OpaqueState;
+  /** Characters of the text that belongs to it, where the entry says so. */
+  readonly length: number | undefined;
+}
+
+/**
+ * Reads what an assistant's message says of its thoughts. No part of OpenAI's format: `reasoning_content` came with
+ * DeepSeek, `reasoning` and `reasoning_details` with OpenRouter; clients hand back what the gateway gave them.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readReasoning(message: JsonObject, path: string, notes: Notes): Reasoning[] {
+  const details = maybeList(message['reasoning_details'], `${path}.reasoning_details`);
+  const text = maybeText(message['reasoning_content'], `${path}.reasoning_content`) || plainReasoning(message, details);
+  const sealed = details.flatMap((entry) => readSealed(entry, notes));
+  if (sealed.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
+  return share(text, sealed) ?? [{ type: 'reasoning', text, state: undefined }];
+}
+
+function plainReasoning({ reasoning }: JsonObject, details: readonly JsonValue[]): string {
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
+  return details.map(thoughtOf).join('');
+}
+
+/** The visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
+export function thoughtOf(entry: JsonValue | undefined): string {
+  if (!isJsonObject(entry)) return '';
+  const text = entry['text'] ?? entry['summary'];
+  return typeof text === 'string' ? text : '';
+}
+
+function readSealed(entry: JsonValue, notes: Notes): Sealed[] {
+  if (!isJsonObject(entry) || entry['type'] !== 'reasoning.encrypted') return [];
+  const state = typeof entry['data'] === 'string' ? readTaggedState(entry['data']) : undefined;
+  if (state !== undefined) return [{ state, length: count(entry['text_length']) }];
+  notes.drop('sealed reasoning of unknown origin');
+  return [];
+}
+
+/** Gives every seal its text. A seal beside another text than its own is refused, so where it cannot be told, none has. */
+function share(text: string, sealed: readonly Sealed[]): Reasoning[] | undefined {
+  const [only] = sealed;
+  if (sealed.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
+    return [{ type: 'reasoning', text, state: only.state }];
+  }
+  const reasoning: Reasoning[] = [];
+  let rest = text;
+  for (const { state, length } of sealed) {
+    if (length === undefined || length > rest.length) return undefined;
+    reasoning.push({ type: 'reasoning', text: rest.slice(0, length), state });
+    rest = rest.slice(length);
+    if (length > 0 && rest.startsWith(thoughtSeparator)) rest = rest.slice(thoughtSeparator.length);
+  }
+  return rest === '' ? reasoning : undefined;
+}

@@ -1,0 +1,128 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { ClientTool, Tool, ToolChoice } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import {
+  invalid,
+  isMissing,
+  maybeBoolean,
+  maybeList,
+  maybeObject,
+  maybeText,
+  readList,
+  readObject,
+  readText,
+} from '../canonical/read.ts';
+
+/**
+ * Reads the tools of a request, in the form of today and in the old one; a name that comes twice keeps its first
+ * meaning. Source: OpenAI API reference, "Create chat completion", `tools`, `functions`, `web_search_options`.
+ *
+ * @throws GatewayError `invalid_request`, or `not_supported` when there are tools, but none that can be served
+ */
+export function readTools(body: JsonObject, notes: Notes): Tool[] {
+  const tools = new Map<string, Tool>();
+  const keep = (tool: ClientTool) => tools.has(tool.name) || tools.set(tool.name, tool);
+  let foreign: string | undefined;
+  for (const [index, entry] of maybeList(body['tools'], 'tools').entries()) {
+    const path = `tools[${index}]`;
+    const tool = readObject(entry, path);
+    const type = readText(tool['type'], `${path}.type`);
+    if (type === 'function') keep(readFunction(readObject(tool[type], `${path}.function`), `${path}.function`));
+    else if (type === 'custom') keep(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`));
+    else {
+      foreign ??= `${path}.type`;
+      notes.drop(`tool ${type}`);
+    }
+  }
+  for (const [index, entry] of maybeList(body['functions'], 'functions').entries()) {
+    keep(readFunction(readObject(entry, `functions[${index}]`), `functions[${index}]`));
+  }
+  const search = maybeObject(body['web_search_options'], 'web_search_options');
+  if (tools.size === 0 && foreign !== undefined && search === undefined) throw unsupportedTool(foreign);
+  return search === undefined ? [...tools.values()] : [...tools.values(), { form: 'web_search' }];
+}
+
+function unsupportedTool(param: string): GatewayError {
+  return new GatewayError('not_supported', 'none of these types of tools is supported here', { param });
+}
+
+export function readName(value: JsonObject, path: string): string {
+  const name = readText(value['name'], `${path}.name`);
+  if (name === '') throw invalid(`${path}.name`, 'a name');
+  return name;
+}
+
+function readFunction(tool: JsonObject, path: string): ClientTool {
+  return {
+    form: 'function',
+    name: readName(tool, path),
+    namespace: undefined,
+    description: maybeText(tool['description'], `${path}.description`),
+    schema: maybeObject(tool['parameters'], `${path}.parameters`),
+    strict: maybeBoolean(tool['strict'], `${path}.strict`),
+    grammar: undefined,
+  };
+}
+
+function readCustom(tool: JsonObject, path: string): ClientTool {
+  return {
+    form: 'freeform',
+    name: readName(tool, path),
+    namespace: undefined,
+    description: maybeText(tool['description'], `${path}.description`),
+    schema: undefined,
+    strict: undefined,
+    grammar: readGrammar(maybeObject(tool['format'], `${path}.format`), `${path}.format`),
+  };
+}
+
+function readGrammar(format: JsonObject | undefined, path: string): ClientTool['grammar'] {
+  if (format?.['type'] !== 'grammar') return undefined;
+  const grammar = readObject(format['grammar'], `${path}.grammar`);
+  return {
+    syntax: readText(grammar['syntax'], `${path}.grammar.syntax`),
+    definition: readText(grammar['definition'], `${path}.grammar.definition`),
+  };
+}
+
+/** @throws GatewayError `invalid_request` */
+export function readToolChoice(body: JsonObject, notes: Notes): ToolChoice | undefined {
+  const { tool_choice: choice, function_call: old } = body;
+  if (!isMissing(choice)) return readChoice(choice, notes);
+  if (isMissing(old)) return undefined;
+  if (old === 'auto' || old === 'none') return { type: old };
+  if (typeof old === 'string') throw invalid('function_call', 'auto, none, or an object with a name');
+  return { type: 'tool', name: readName(readObject(old, 'function_call'), 'function_call') };
+}
+
+function readChoice(value: JsonValue | undefined, notes: Notes): ToolChoice {
+  if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
+  // What Mistral and Anthropic call it.
+  if (value === 'any') return { type: 'required' };
+  if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
+  const choice = readObject(value, 'tool_choice');
+  const type = readText(choice['type'], 'tool_choice.type');
+  if (type === 'function' || type === 'custom') return { type: 'tool', name: readMention(choice, type, 'tool_choice') };
+  if (type === 'allowed_tools') return readAllowed(choice, notes);
+  throw invalid('tool_choice.type', 'function, custom or allowed_tools');
+}
+
+function readMention(mention: JsonObject, type: 'function' | 'custom', path: string): string {
+  return readName(readObject(mention[type], `${path}.${type}`), `${path}.${type}`);
+}
+
+function readAllowed(choice: JsonObject, notes: Notes): ToolChoice {
+  const path = 'tool_choice.allowed_tools';
+  const { mode, tools } = readObject(choice['allowed_tools'], path);
+  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(`${path}.mode`, 'auto or required');
+  const allowed = readList(tools, `${path}.tools`).flatMap((entry, index) => {
+    const toolPath = `${path}.tools[${index}]`;
+    const tool = readObject(entry, toolPath);
+    const type = readText(tool['type'], `${toolPath}.type`);
+    if (type === 'function' || type === 'custom') return [readMention(tool, type, toolPath)];
+    notes.drop(`allowed tool ${type}`);
+    return [];
+  });
+  return { type: mode === 'required' ? 'required' : 'auto', allowed };
+}

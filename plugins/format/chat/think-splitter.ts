@@ -1,0 +1,71 @@
+import type { Fragment } from '../canonical/reply.ts';
+
+const opening = '<think>';
+const closing = '</think>';
+
+/**
+ * Parts what a model thinks at the beginning of its text from the answer: `<think>…</think>`. Further on the words are
+ * taken for what they are, because a model may well write about them.
+ */
+export class ThinkSplitter {
+  #place: 'before' | 'within' | 'after' | 'answer' = 'before';
+  /** What cannot be told yet: half a tag perhaps. */
+  #held = '';
+  #hasThought = false;
+
+  take(text: string): Fragment[] {
+    this.#held += text;
+    if (this.#place === 'before') this.#begin();
+    const thought = this.#think();
+    const answer = this.#answer();
+    return [...piece('reasoning', thought), ...piece('text', answer)];
+  }
+
+  /** What is left at the end. A thought that never ended is one all the same. */
+  rest(): Fragment[] {
+    const text = this.#held;
+    this.#held = '';
+    if (this.#place === 'within') return piece('reasoning', text.trimEnd());
+    return this.#place === 'before' ? piece('text', text) : [];
+  }
+
+  #begin(): void {
+    const start = this.#held.trimStart();
+    if (start.startsWith(opening)) {
+      this.#place = 'within';
+      this.#held = start.slice(opening.length);
+    } else if (!opening.startsWith(start)) this.#place = 'answer';
+  }
+
+  #think(): string {
+    if (this.#place !== 'within') return '';
+    if (!this.#hasThought) this.#held = this.#held.trimStart();
+    const end = this.#held.indexOf(closing);
+    const thought = end === -1 ? withoutTail(this.#held) : this.#held.slice(0, end).trimEnd();
+    this.#held = this.#held.slice(end === -1 ? thought.length : end + closing.length);
+    if (end !== -1) this.#place = 'after';
+    this.#hasThought ||= thought !== '';
+    return thought;
+  }
+
+  /** The blank line between thought and answer belongs to neither. */
+  #answer(): string {
+    if (this.#place !== 'after' && this.#place !== 'answer') return '';
+    const answer = this.#place === 'after' ? this.#held.trimStart() : this.#held;
+    if (answer !== '') this.#place = 'answer';
+    this.#held = '';
+    return answer;
+  }
+}
+
+function piece(type: 'reasoning' | 'text', text: string): Fragment[] {
+  return text === '' ? [] : [{ type, text }];
+}
+
+/** What surely is thought: neither the begin of the closing tag nor the space before it. */
+function withoutTail(text: string): string {
+  for (let length = Math.min(text.length, closing.length - 1); length > 0; length--) {
+    if (text.endsWith(closing.slice(0, length))) return text.slice(0, -length).trimEnd();
+  }
+  return text.trimEnd();
+}

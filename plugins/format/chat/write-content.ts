@@ -1,0 +1,84 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
+import { textOf } from '../canonical/dialogue.ts';
+import { writeDataUrl } from '../responses/data-url.ts';
+
+/** Words for how closely to look; that of Responses is read as the nearest. Others are refused. */
+const details = new Map([
+  ['auto', 'auto'],
+  ['low', 'low'],
+  ['high', 'high'],
+  ['original', 'high'],
+]);
+
+/**
+ * Writes what a user says: a string where it is one, or has to be one.
+ *
+ * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ */
+export function writeContent(parts: readonly Part[], target: Target): string | JsonObject[] {
+  const written = parts.map((part) => writePart(part, target));
+  const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  const isText = texts.length === written.length;
+  return isText && (texts.length === 1 || target.traits.parameters.text_content) ? texts.join('\n\n') : written;
+}
+
+/** What is no text: a tool or an assistant cannot say it. */
+export function isShown({ type }: Part): boolean {
+  return type !== 'text' && type !== 'refusal';
+}
+
+/** What an assistant said, as one text. */
+export function writeSaid(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): string {
+  for (const part of parts.filter(isShown)) notes.drop(`${part.type} in assistant message`);
+  return textOf(parts);
+}
+
+function writePart(part: Part, target: Target): JsonObject {
+  switch (part.type) {
+    case 'image':
+      return writeImage(part, target);
+    case 'file':
+      return writeFile(part, target);
+    case 'audio':
+      return writeAudio(part, target);
+    default:
+      return { type: 'text', text: part.text };
+  }
+}
+
+function writeImage({ source, detail }: ImagePart, { traits, notes }: Target): JsonObject {
+  if (!traits.capabilities.images) throw unsupported('images', 'image');
+  if (source.type === 'id') throw unsupported('images by the id of a file', 'image');
+  const closeness = detail === undefined ? undefined : details.get(detail);
+  if (detail !== undefined && closeness !== detail) notes.approximate('detail of an image');
+  const url = source.type === 'url' ? source.url : writeDataUrl(source);
+  return { type: 'image_url', image_url: { url, ...(closeness !== undefined && { detail: closeness }) } };
+}
+
+function writeFile({ source, name }: FilePart, { traits, notes }: Target): JsonObject {
+  if (source.type === 'base64' && source.mediaType.startsWith('text/')) {
+    notes.approximate('text files as text');
+    return { type: 'text', text: titled(name, Buffer.from(source.data, 'base64').toString()) };
+  }
+  if (!traits.capabilities.files) throw unsupported('files', 'file');
+  if (source.type === 'url') throw unsupported('files by address', 'file');
+  if (source.type === 'id') return { type: 'file', file: { file_id: source.id } };
+  return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: writeDataUrl(source) } };
+}
+
+/** A text that tells where it comes from; never an empty one. */
+function titled(name: string | undefined, text: string): string {
+  return `${name ?? 'document'}:\n${text}`;
+}
+
+function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
+  if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
+  return { type: 'input_audio', input_audio: { data, format } };
+}
+
+function unsupported(what: string, param: string): GatewayError {
+  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Item, Message, Part, ToolCall, ToolResult } from '../canonical/conversation.ts';
+import { asReminder, type AssistantTurn, settleCalls, textOf, toTurns, type UserTurn } from '../canonical/dialogue.ts';
+import { wireId } from './call-ids.ts';
+import { thoughtSeparator } from './read-reasoning.ts';
+import { isShown, writeContent, writeSaid } from './write-content.ts';
+import { isRaw } from './write-tools.ts';
+
+/**
+ * Writes the dialogue as messages. Source: OpenAI API reference, "Create chat completion", `messages`; what vendors want
+ * back of reasoning: DeepSeek, Moonshot and MiniMax API references.
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function writeMessages(items: readonly Item[], target: Target): JsonObject[] {
+  const { late_system, system_role } = target.traits.parameters;
+  const spoken = late_system ? items : items.map((item) => withoutSystem(item, target));
+  return toTurns(settleCalls(spoken)).flatMap((turn): JsonObject[] => {
+    if (turn.role === 'assistant') return writeAssistant(turn, target);
+    if (turn.role === 'user') return writeUser(turn, target);
+    return [{ role: system_role, content: textOf(turn.parts) }];
+  });
+}
+
+/** A late system message where only users may speak, in its place so that the prompt before it stays the same. */
+function withoutSystem(item: Item, { notes }: Target): Item {
+  if (item.type !== 'message' || item.role !== 'system') return item;
+  notes.approximate('late system message as user message');
+  return { ...item, role: 'user', parts: [{ type: 'text', text: asReminder(textOf(item.parts)) }] };
+}
+
+/** Results of tools may hold only text: a user shows the rest, when all results of the run have been told. */
+function writeUser({ results, parts }: UserTurn, target: Target): JsonObject[] {
+  const shown = results.flatMap((result) => result.parts.filter(isShown));
+  if (shown.length > 0) target.notes.approximate('images in tool results as user message');
+  const said: Part[] = [...shown, ...parts];
+  const written = results.map((result) => writeResult(result, target));
+  if (said.length > 0) written.push({ role: 'user', content: writeContent(said, target) });
+  return written;
+}
+
+/** There is no flag for an error: the text says it. Some vendors refuse an empty text. */
+function writeResult({ id, parts, isError }: ToolResult, target: Target): JsonObject {
+  const hint = parts.some(isShown) ? ['What this tool has shown follows in a message.'] : [];
+  const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
+  return { role: 'tool', tool_call_id: wireId(id, target), content: isError ? `Error: ${text}` : text };
+}
+
+function writeAssistant({ items }: AssistantTurn, target: Target): JsonObject[] {
+  const said = items.filter((item): item is Message => item.type === 'message').flatMap(({ parts }) => parts);
+  const calls = items.filter((item): item is ToolCall => item.type === 'tool_call');
+  const thoughts = items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
+  const text = writeSaid(said, target);
+  if (text === '' && calls.length === 0) {
+    target.notes.drop('reasoning without an answer');
+    return [];
+  }
+  const replayed = replay(thoughts, calls.length > 0, target);
+  if (replayed === undefined && items.some(({ type }) => type === 'reasoning')) {
+    target.notes.drop('reasoning of earlier turns');
+  }
+  return [
+    {
+      role: 'assistant',
+      ...withThoughts(text, replayed, target),
+      ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, target)) }),
+    },
+  ];
+}
+
+/** The thoughts of a message, where they are wanted; the empty string when they are lost, because they are missed. */
+function replay(thoughts: readonly string[], hasCalls: boolean, { traits }: Target): string | undefined {
+  const when = traits.parameters.replay_reasoning;
+  const isWanted = traits.capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
+  return isWanted ? thoughts.join(thoughtSeparator) : undefined;
+}
+
+/** Who thinks inside the text gets it back there. */
+function withThoughts(text: string, thoughts: string | undefined, { traits }: Target): JsonObject {
+  const { inline_thinking, text_content } = traits.parameters;
+  const content = text === '' && !text_content ? null : text;
+  if (thoughts === undefined) return { content };
+  if (!inline_thinking) return { content, reasoning_content: thoughts };
+  return { content: thoughts === '' ? content : `<think>\n${thoughts}\n</think>\n\n${text}` };
+}
+
+function writeCall(call: ToolCall, target: Target): JsonObject {
+  const id = wireId(call.id, target);
+  const name = target.names.toWire(call.name, call.namespace);
+  if (isRaw(call.form, target)) return { id, type: 'custom', custom: { name, input: call.input } };
+  const input = call.form === 'freeform' ? JSON.stringify({ input: call.input }) : call.input;
+  return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
+}

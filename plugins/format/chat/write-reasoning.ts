@@ -1,0 +1,47 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../canonical/conversation.ts';
+import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+
+/**
+ * Asks for reasoning in the words of the vendor. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
+ * Nothing is said where the client has not said how much: the vendor's own choice stands.
+ */
+export function writeReasoning({ reasoning }: Conversation, { traits, notes }: Target): JsonObject {
+  const wanted = wantedEffort(reasoning);
+  if (reasoning === undefined || wanted === undefined) return {};
+  const { parameters, capabilities } = traits;
+  if (!capabilities.reasoning || parameters.reasoning === 'none') {
+    if (wanted !== 'none') notes.drop('reasoning');
+    return {};
+  }
+  const effort = clampEffort(wanted, parameters.efforts);
+  switch (parameters.reasoning) {
+    case 'thinking':
+      return writeThinking(wanted, effort, parameters.efforts);
+    case 'enable_thinking':
+      return writeEnabled(wanted, reasoning);
+    case 'openrouter':
+      return { reasoning: writeOpenRouter(effort, reasoning) };
+    default:
+      if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+      return { reasoning_effort: effort };
+  }
+}
+
+/** An effort besides the switch is understood only where the efforts are known to be certain ones. */
+function writeThinking(wanted: Effort, effort: Effort, known: readonly Effort[]): JsonObject {
+  if (wanted === 'none') return { thinking: { type: 'disabled' } };
+  const hasEfforts = known.length < efforts.length;
+  return { thinking: { type: 'enabled' }, ...(hasEfforts && { reasoning_effort: effort }) };
+}
+
+function writeEnabled(wanted: Effort, { budget }: ReasoningRequest): JsonObject {
+  if (wanted === 'none') return { enable_thinking: false };
+  return { enable_thinking: true, thinking_budget: budget ?? budgetOf(wanted) };
+}
+
+function writeOpenRouter(effort: Effort, { budget, wantsText }: ReasoningRequest): JsonObject {
+  const amount = budget === undefined || budget === 0 ? { effort } : { max_tokens: budget };
+  return { ...amount, ...(!wantsText && effort !== 'none' && { exclude: true }) };
+}

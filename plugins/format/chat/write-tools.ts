@@ -1,0 +1,104 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../canonical/conversation.ts';
+import { isClientTool } from '../canonical/tool-names.ts';
+
+/**
+ * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
+ * an empty list, and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
+ */
+export function writeTools(conversation: Conversation, target: Target): JsonObject {
+  const tools = usableTools(conversation, target);
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map((tool) => writeTool(tool, target)),
+    tool_choice: writeChoice(conversation.toolChoice, tools, target),
+    parallel_tool_calls: writeParallel(conversation, target),
+  };
+}
+
+/** Only OpenAI has words for tools that are there and may not be called: for all others they are left out. */
+function usableTools({ tools, toolChoice }: Conversation, { traits, notes }: Target): ClientTool[] {
+  if (!traits.capabilities.tools) {
+    if (tools.length > 0) notes.drop('tools');
+    return [];
+  }
+  if (!tools.every(isClientTool)) notes.drop('web_search');
+  const allowed = toolChoice?.allowed;
+  if (allowed !== undefined) notes.approximate('allowed tools as the only ones');
+  return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowed?.includes(name) !== false);
+}
+
+/** True when raw text can be said as what it is; otherwise the tool is a function. */
+export function isRaw(form: ToolForm, { traits }: Pick<Target, 'traits'>): boolean {
+  return form === 'freeform' && traits.parameters.freeform_tools;
+}
+
+function writeTool(tool: ClientTool, target: Target): JsonObject {
+  const name = target.names.toWire(tool.name, tool.namespace);
+  if (isRaw(tool.form, target)) return writeCustom(tool, name);
+  const isFreeform = tool.form === 'freeform';
+  if (isFreeform) target.notes.approximate('freeform tools as functions');
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: isFreeform ? describeFreeform(tool) : tool.description,
+      parameters: isFreeform ? inputSchema() : (tool.schema ?? { type: 'object', properties: {} }),
+      ...writeStrict(tool, target),
+    },
+  };
+}
+
+function writeStrict({ strict }: ClientTool, { traits, notes }: Target): JsonObject {
+  if (strict === undefined) return {};
+  if (traits.parameters.strict_tools) return { strict };
+  if (strict) notes.drop('strict of tools');
+  return {};
+}
+
+function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
+  const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', grammar: { ...grammar } };
+  return { type: 'custom', custom: { name, description, format } };
+}
+
+function describeFreeform({ description, grammar }: ClientTool): string | undefined {
+  if (grammar === undefined) return description;
+  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return description === undefined ? rule : `${description}\n\n${rule}`;
+}
+
+function inputSchema(): JsonObject {
+  return {
+    type: 'object',
+    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+}
+
+function writeChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly ClientTool[],
+  target: Target,
+): string | JsonObject | undefined {
+  if (choice === undefined) return undefined;
+  const { type, name, namespace } = choice;
+  const isForced = type === 'required' || type === 'tool';
+  if (isForced && !target.traits.parameters.forced_tools) {
+    target.notes.approximate('forced tool_choice as auto');
+    return 'auto';
+  }
+  if (type !== 'tool') return type;
+  if (name === undefined) return 'required';
+  const wanted = tools.find((tool) => tool.name === name && tool.namespace === namespace);
+  const kind = wanted !== undefined && isRaw(wanted.form, target) ? 'custom' : 'function';
+  return { type: kind, [kind]: { name: target.names.toWire(name, namespace) } };
+}
+
+function writeParallel({ parallelToolCalls }: Conversation, { traits, notes }: Target): boolean | undefined {
+  if (parallelToolCalls === undefined) return undefined;
+  if (traits.parameters.parallel_switch) return parallelToolCalls && traits.capabilities.parallel_tools;
+  if (!parallelToolCalls) notes.drop('parallel_tool_calls');
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { collectItems, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
+
+/** Where the stored responses of a caller are looked up. */
+export interface Lookup {
+  readonly rows: ResponseRows;
+  /** Undefined for callers without an account; nothing is theirs. */
+  readonly accountId: string | undefined;
+  readonly now: number; // epoch ms
+  /** Bytes that a request may have once everything it refers to is in it. */
+  maxBytes(): number;
+}
+
+/** What a request says, with everything that it refers to. */
+export interface Expanded {
+  /** All items: those of the response that is continued, then those of the request. */
+  readonly items: readonly JsonValue[];
+  /** True when these are not just the request's own. */
+  readonly isExpanded: boolean;
+}
+
+/**
+ * Puts the items of the response that is continued before those of the request, and items in the place of references
+ * to them. Source: OpenAI API reference, "Create a model response".
+ *
+ * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`,
+ *   `unavailable`
+ */
+export async function expand(body: JsonObject, lookup: Lookup): Promise<Expanded> {
+  if (isJsonObject(body['conversation']) || typeof body['conversation'] === 'string') {
+    const message = 'conversations are not kept here; continue a response with previous_response_id';
+    throw new GatewayError('not_supported', message, { param: 'conversation' });
+  }
+  const own = itemsOf(body['input']);
+  const previousId = body['previous_response_id'];
+  const prefix = typeof previousId === 'string' ? itemsBehind(await findPrevious(previousId, lookup)) : [];
+  const resolved = await resolveReferences(own, prefix, lookup);
+  return { items: [...prefix, ...resolved], isExpanded: typeof previousId === 'string' || resolved !== own };
+}
+
+/** Input as a list of items; a text is a message of the user. */
+function itemsOf(input: JsonValue | undefined): readonly JsonValue[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
+  return Array.isArray(input) ? input : [];
+}
+
+function itemsBehind({ input, response }: StoredResponse): JsonValue[] {
+  return [...input, ...outputOf(response)];
+}
+
+async function findPrevious(id: string, { rows, accountId, now }: Lookup): Promise<StoredResponse> {
+  const found = accountId === undefined ? undefined : await rows.find(accountId, id, now).catch(unavailable);
+  if (found !== undefined) return found;
+  const message = `previous response with id '${id.slice(0, 200)}' not found; send the whole conversation as input`;
+  throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
+}
+
+/** Returns `own` itself when it refers to nothing. */
+async function resolveReferences(
+  own: readonly JsonValue[],
+  prefix: readonly JsonValue[],
+  { rows, accountId, now, maxBytes }: Lookup,
+): Promise<readonly JsonValue[]> {
+  const wanted = new Set(own.flatMap((item) => referenceOf(item) ?? []));
+  if (wanted.size === 0) return own;
+  const found = new Map<string, JsonObject>();
+  collectItems(prefix, wanted, found);
+  const missing = [...wanted].filter((id) => !found.has(id));
+  if (missing.length > 0 && accountId !== undefined) {
+    const others = await rows.findItems(accountId, missing, now).catch(unavailable);
+    for (const [id, item] of others) found.set(id, item);
+  }
+  const sizes = new Map([...found].map(([id, item]) => [id, JSON.stringify(item).length]));
+  const limit = maxBytes();
+  let room = limit;
+  return own.map((item, index) => {
+    const id = referenceOf(item);
+    if (id === undefined) return item;
+    room -= sizes.get(id) ?? 0;
+    if (room < 0) throw new GatewayError('request_too_large', `the items referred to are over ${limit} bytes`);
+    return found.get(id) ?? refuseReference(id, index);
+  });
+}
+
+/** The id that a reference names. Its type may be left out or null: it is then an item that has nothing but an id. */
+function referenceOf(item: JsonValue): string | undefined {
+  if (!isJsonObject(item) || typeof item['id'] !== 'string') return undefined;
+  const isBare = (item['type'] ?? null) === null && Object.keys(item).every((name) => name === 'id' || name === 'type');
+  return isBare || item['type'] === 'item_reference' ? item['id'] : undefined;
+}
+
+function refuseReference(id: string, index: number): never {
+  const message = `item with id '${id.slice(0, 200)}' not found; send the item itself`;
+  throw new GatewayError('previous_response_not_found', message, { param: `input[${index}]` });
+}
+
+/** Whoever goes on from what is stored cannot be served without it. */
+export function unavailable(cause: unknown): never {
+  throw new GatewayError('unavailable', 'stored responses cannot be read at the moment; try again', {
+    retryAfter: 1,
+    cause,
+  });
+}

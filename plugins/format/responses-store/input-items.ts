@@ -1,0 +1,86 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { StoredResponse } from './rows.ts';
+
+/** A page of items. Source: OpenAI API reference, "List input items". */
+export interface ItemPage {
+  readonly object: 'list';
+  readonly data: readonly JsonObject[];
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+  readonly has_more: boolean;
+}
+
+const limits = { default: 20, most: 100 };
+
+/** What the ids of items begin with, by type; clients look at it. */
+const idPrefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+};
+
+/**
+ * The part of a response's input that `limit`, `order` and `after` ask for; the latest items come first unless told
+ * otherwise.
+ *
+ * @throws GatewayError `invalid_request` naming the parameter
+ */
+export function pageOf(stored: StoredResponse, query: URLSearchParams): ItemPage {
+  const limit = readLimit(query.get('limit'));
+  const all = stored.input.map((item, index) => present(item, stored.id, index));
+  const ordered = readOrder(query.get('order')) === 'asc' ? all : all.toReversed();
+  const begin = beginAfter(ordered, query.get('after'));
+  const data = ordered.slice(begin, begin + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: idOf(data[0]),
+    last_id: idOf(data.at(-1)),
+    has_more: begin + limit < ordered.length,
+  };
+}
+
+/** An item as lists show it: with a type and an id, and with parts where a message may be written as a text. */
+function present(item: JsonValue, responseId: string, index: number): JsonObject {
+  const given = isJsonObject(item) ? item : {};
+  const type = typeof given['type'] === 'string' ? given['type'] : 'message';
+  const own = typeof given['id'] === 'string' && given['id'] !== '' ? given['id'] : undefined;
+  const id = own ?? `${idPrefixes[type] ?? 'item'}_${responseId.replace(/^resp_/, '')}_${index}`;
+  const { content, role } = given;
+  if (type !== 'message' || typeof content !== 'string') return { ...given, id, type };
+  const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : textPart(content);
+  return { ...given, id, type, status: given['status'] ?? 'completed', content: [part] };
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'input_text', text };
+}
+
+function idOf(item: JsonObject | undefined): string | null {
+  return typeof item?.['id'] === 'string' ? item['id'] : null;
+}
+
+function beginAfter(items: readonly JsonObject[], after: string | null): number {
+  if (after === null || after === '') return 0;
+  const index = items.findIndex(({ id }) => id === after);
+  if (index !== -1) return index + 1;
+  throw new GatewayError('invalid_request', 'after is wrong; it has to be the id of an item', { param: 'after' });
+}
+
+function readLimit(text: string | null): number {
+  if (text === null || text === '') return limits.default;
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= limits.most) return limit;
+  const message = `limit is wrong; it has to be an integer from 1 to ${limits.most}`;
+  throw new GatewayError('invalid_request', message, { param: 'limit' });
+}
+
+function readOrder(text: string | null): 'asc' | 'desc' {
+  if (text === null || text === '' || text === 'desc') return 'desc';
+  if (text === 'asc') return 'asc';
+  throw new GatewayError('invalid_request', 'order is wrong; it has to be asc or desc', { param: 'order' });
+}

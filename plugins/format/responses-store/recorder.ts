@@ -1,0 +1,103 @@
+import type { SectionValue } from '#core/config/section.ts';
+import type { Host } from '#core/host.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isStorable, type NewRow, outputOf, ResponseRows } from './rows.ts';
+import type { responsesSection } from './section.ts';
+
+/** What a request has to do with the store, known before it is answered. */
+export interface Draft {
+  readonly accountId: string | undefined;
+  /** Everything before the answer's output. */
+  readonly items: readonly JsonValue[];
+  /** The response that it continues. */
+  readonly previousId: string | undefined;
+  /** False when the client wants nothing to be kept. */
+  readonly isWanted: boolean;
+}
+
+/** Ms that an answer waits for the database before it goes out without being kept. */
+const deadline = 2_000;
+const hour = 3_600_000; // ms
+/** Answers that can be continued. Failed ones cannot. */
+const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
+const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
+
+/** Keeps the answer to one request. */
+export class Recorder {
+  /** Bytes beyond which nothing is kept. */
+  readonly maxBytes: number;
+  readonly #host: Host;
+  readonly #draft: Draft;
+  readonly #keepHours: number;
+
+  constructor(host: Host, draft: Draft, { keep_hours, max_bytes }: SectionValue<typeof responsesSection>) {
+    this.maxBytes = max_bytes;
+    this.#host = host;
+    this.#draft = draft;
+    this.#keepHours = keep_hours;
+  }
+
+  get hasWork(): boolean {
+    return this.keeps || this.#draft.previousId !== undefined;
+  }
+
+  get keeps(): boolean {
+    return this.#draft.isWanted && this.#draft.accountId !== undefined && this.#keepHours > 0;
+  }
+
+  /** The upstream does not know what was continued: its answers say null. Inside of strings quotes are escaped. */
+  readonly withPreviousId = (text: string): string => {
+    const { previousId } = this.#draft;
+    if (previousId === undefined || !text.includes('"previous_response_id"')) return text;
+    return text.replace(noPreviousId, (_, name: string) => name + JSON.stringify(previousId));
+  };
+
+  get isContinued(): boolean {
+    return this.#draft.previousId !== undefined;
+  }
+
+  /** Resolves when the response is kept, or is not going to be. Never rejects: the answer counts for more. */
+  async save(response: JsonObject): Promise<void> {
+    const { log, database } = this.#host;
+    const row = this.#rowOf(response);
+    if (row === undefined) return;
+    const size = Buffer.byteLength(row.input) + Buffer.byteLength(row.response);
+    if (size > this.maxBytes) {
+      log.info(`response ${row.id} is not stored: it has ${size} bytes with its conversation`);
+      return;
+    }
+    try {
+      await within(deadline, new ResponseRows(database).save(row));
+    } catch (error) {
+      log.error(`response ${row.id} could not be stored; its client cannot continue it`, error);
+    }
+  }
+
+  #rowOf(response: JsonObject): NewRow | undefined {
+    const { accountId, items, previousId } = this.#draft;
+    const { id, status } = response;
+    if (!this.keeps || accountId === undefined || !continuable.has(status) || !isStorable(id)) return undefined;
+    const now = this.#host.now();
+    const kept = { ...response, previous_response_id: previousId ?? null, store: true };
+    return {
+      accountId,
+      id,
+      input: JSON.stringify(items),
+      response: JSON.stringify(kept),
+      itemIds: outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : [])),
+      createdAt: now,
+      expiresAt: now + this.#keepHours * hour,
+    };
+  }
+}
+
+/** @throws Error when the work takes longer, or what it throws; it may still come to an end later */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`the database took more than ${ms} ms`)), ms);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,134 @@
+import type { Database } from '#core/database/database.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+
+/** A response that is kept, as it is read back. */
+export interface StoredResponse {
+  readonly id: string;
+  /** Every item before the output, those of the responses that it continues included. */
+  readonly input: readonly JsonValue[];
+  /** The response object, as the client got it. */
+  readonly response: JsonObject;
+}
+
+/** A response on its way into the store. Both texts are JSON. */
+export interface NewRow {
+  readonly accountId: string;
+  readonly id: string;
+  readonly input: string;
+  readonly response: string;
+  readonly itemIds: readonly string[];
+  readonly createdAt: number; // epoch ms
+  readonly expiresAt: number; // epoch ms
+}
+
+interface Row {
+  readonly id: string;
+  readonly input: string;
+  readonly response: string;
+}
+
+/** Bytes of responses in which references to items are looked up at once. */
+const maxBytesOfReferences = 33_554_432;
+const batch = 1_000;
+
+/** The table `response_store`. Every access names the account: an id of another one is not there. */
+export class ResponseRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async save(row: NewRow): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at)
+       VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?)
+       ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
+         item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`,
+      [
+        row.accountId,
+        row.id,
+        row.input,
+        row.response,
+        JSON.stringify(row.itemIds),
+        time(row.createdAt),
+        time(row.expiresAt),
+      ],
+    );
+  }
+
+  /** @param now epoch ms; what has expired by then is not found */
+  async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
+    if (!isStorable(id)) return undefined;
+    const [row] = await this.#database.query<Row>(
+      'SELECT id, input, response FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?',
+      [accountId, id, time(now)],
+    );
+    return row && { id: row.id, input: JSON.parse(row.input), response: JSON.parse(row.response) };
+  }
+
+  /** Items with these ids that stored responses have put out. Ids that are not there are missing from the map. */
+  async findItems(accountId: string, ids: readonly string[], now: number): Promise<Map<string, JsonObject>> {
+    const wanted = ids.filter(isStorable);
+    const found = new Map<string, JsonObject>();
+    if (wanted.length === 0) return found;
+    const rows = await this.#database.query<Pick<Row, 'response'>>(
+      `SELECT response FROM (
+         SELECT response, sum(octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes FROM response_store
+         WHERE account_id = ? AND item_ids && ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) AND expires_at > ?
+       ) AS newest WHERE bytes <= ?`,
+      [accountId, JSON.stringify(wanted), time(now), maxBytesOfReferences],
+    );
+    for (const { response } of rows) collectItems(outputOf(JSON.parse(response)), new Set(wanted), found);
+    return found;
+  }
+
+  /** @returns false when there was none */
+  async delete(accountId: string, id: string, now: number): Promise<boolean> {
+    if (!isStorable(id)) return false;
+    const rows = await this.#database.query(
+      'DELETE FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ? RETURNING id',
+      [accountId, id, time(now)],
+    );
+    return rows.length > 0;
+  }
+
+  /** Deletes what has expired, some rows at a time, so that nobody waits long for a lock. Returns how many. */
+  async deleteExpired(now: number): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const rows = await this.#database.query(
+        `DELETE FROM response_store WHERE (account_id, id) IN (
+           SELECT account_id, id FROM response_store WHERE expires_at <= ? LIMIT ? FOR UPDATE SKIP LOCKED
+         ) RETURNING 1`,
+        [time(now), batch],
+      );
+      total += rows.length;
+      if (rows.length < batch) return total;
+    }
+  }
+}
+
+/** Ids that the store takes: those that vendors give. Others would not survive the way through a database. */
+export function isStorable(id: unknown): id is string {
+  return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
+}
+
+export function outputOf(response: JsonObject): readonly JsonValue[] {
+  return Array.isArray(response['output']) ? response['output'] : [];
+}
+
+/** Adds the items that are wanted to `found`, by their id. */
+export function collectItems(
+  items: readonly JsonValue[],
+  wanted: ReadonlySet<string>,
+  found: Map<string, JsonObject>,
+): void {
+  for (const item of items) {
+    if (isJsonObject(item) && typeof item['id'] === 'string' && wanted.has(item['id'])) found.set(item['id'], item);
+  }
+}
+
+function time(epoch: number): string {
+  return new Date(epoch).toISOString();
+}

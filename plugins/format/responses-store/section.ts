@@ -1,0 +1,28 @@
+import { defineSection } from '#core/config/section.ts';
+
+/** What the gateway keeps so that clients of the Responses format can go on from an answer. */
+export const responsesSection = defineSection({
+  name: 'responses',
+  schema: {
+    type: 'object',
+    description: 'What is kept of answers on /v1/responses, so that clients can continue and fetch them.',
+    default: {},
+    properties: {
+      keep_hours: {
+        type: 'number',
+        minimum: 0,
+        maximum: 8784,
+        default: 24,
+        description: 'Hours for which an answer can be continued and fetched; 0 keeps none.',
+      },
+      max_bytes: {
+        type: 'integer',
+        minimum: 1024,
+        maximum: 33_554_432,
+        default: 4_194_304,
+        description: 'Bytes of the largest conversation that is kept, answer included.',
+      },
+    },
+    additionalProperties: false,
+  },
+});

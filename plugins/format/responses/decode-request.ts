@@ -1,0 +1,133 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import { type Conversation, efforts, type OutputFormat, type ReasoningRequest } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import {
+  invalid,
+  isMissing,
+  maybeBoolean,
+  maybeInteger,
+  maybeNumber,
+  maybeObject,
+  maybeText,
+  readObject,
+  readText,
+  readTexts,
+} from '../canonical/read.ts';
+import { ItemReader, responseNotFound } from './read-items.ts';
+import { readToolChoice, ToolReader } from './read-tools.ts';
+
+/** Members that are read, or that say nothing to an upstream: how the reply is kept and sent is the gateway's affair. */
+const known = new Set(
+  (
+    'model input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p ' +
+    'presence_penalty frequency_penalty reasoning text stream stream_options store include previous_response_id ' +
+    'conversation background prompt user safety_identifier prompt_cache_key service_tier metadata client_metadata ' +
+    'truncation top_logprobs'
+  ).split(' '),
+);
+const knownOfReasoning = new Set(['effort', 'summary', 'generate_summary']);
+
+/**
+ * Reads a request for a response. Source: OpenAI API reference, "Create a model response".
+ *
+ * @throws GatewayError `invalid_request`, `not_supported`, `previous_response_not_found`
+ */
+export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
+  refuseStored(body);
+  checkRepeated(body, notes);
+  const tools = new ToolReader(notes);
+  const reader = new ItemReader(tools, notes);
+  tools.add(body['tools'], 'tools');
+  const instructions = maybeText(body['instructions'], 'instructions') ?? '';
+  reader.read(body['input']);
+  const toolChoice = readToolChoice(body['tool_choice'], tools.tools, notes);
+  if (toolChoice?.type !== 'none') tools.refuseOnlyForeign();
+  const text = maybeObject(body['text'], 'text') ?? {};
+  notes.dropUnknown(body, known);
+  return {
+    instructions: instructions === '' ? reader.instructions : [instructions, ...reader.instructions],
+    items: reader.items,
+    tools: tools.tools,
+    toolChoice,
+    parallelToolCalls: maybeBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
+    reasoning: readReasoning(body['reasoning'], notes),
+    output: readOutput(text['format']),
+    sampling: readSampling(body),
+    maxOutputTokens: maybeInteger(body['max_output_tokens'], 'max_output_tokens', 1),
+    stop: [],
+    verbosity: maybeText(text['verbosity'], 'text.verbosity'),
+    user: readId(body, 'safety_identifier') ?? readId(body, 'user'),
+    cacheKey: readId(body, 'prompt_cache_key'),
+    serviceTier: readId(body, 'service_tier'),
+    candidates: 1,
+  };
+}
+
+/** What needs something that is stored: to leave it out would lose the conversation in silence. */
+function refuseStored(body: JsonObject): void {
+  for (const name of ['previous_response_id', 'conversation']) {
+    if (!isMissing(body[name])) throw responseNotFound(name);
+  }
+  if (maybeBoolean(body['background'], 'background') === true) {
+    throw new GatewayError('not_supported', 'background responses are not supported here', { param: 'background' });
+  }
+  if (!isMissing(body['prompt'])) {
+    throw new GatewayError('not_supported', 'stored prompts are not supported here', { param: 'prompt' });
+  }
+}
+
+/** The reply repeats these to the client, so they have to be right even where no upstream sees them. */
+function checkRepeated(body: JsonObject, notes: Notes): void {
+  maybeBoolean(body['store'], 'store');
+  maybeObject(body['metadata'], 'metadata');
+  readTexts(body['include'], 'include');
+  if ((maybeInteger(body['top_logprobs'], 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
+  maybeInteger(body['max_tool_calls'], 'max_tool_calls');
+  if (maybeText(body['truncation'], 'truncation') === 'auto') notes.drop('truncation');
+}
+
+function readReasoning(value: JsonValue | undefined, notes: Notes): ReasoningRequest | undefined {
+  const reasoning = maybeObject(value, 'reasoning');
+  if (reasoning === undefined) return undefined;
+  const word = maybeText(reasoning['effort'], 'reasoning.effort');
+  const effort = efforts.find((one) => one === word);
+  if (word !== undefined && effort === undefined) throw invalid('reasoning.effort', `one of ${efforts.join(', ')}`);
+  const summary =
+    maybeText(reasoning['summary'], 'reasoning.summary') ??
+    maybeText(reasoning['generate_summary'], 'reasoning.generate_summary');
+  for (const [name, entry] of Object.entries(reasoning)) {
+    if (!knownOfReasoning.has(name) && !isMissing(entry)) notes.drop(`reasoning.${name}`);
+  }
+  return { effort, budget: undefined, wantsText: summary !== undefined && summary !== 'none' };
+}
+
+function readOutput(value: JsonValue | undefined): OutputFormat | undefined {
+  const format = maybeObject(value, 'text.format');
+  if (format === undefined) return undefined;
+  const type = readText(format['type'], 'text.format.type');
+  if (type === 'text') return undefined;
+  if (type === 'json_object') return { type };
+  if (type !== 'json_schema') throw invalid('text.format.type', 'text, json_object or json_schema');
+  return {
+    type,
+    name: maybeText(format['name'], 'text.format.name'),
+    description: maybeText(format['description'], 'text.format.description'),
+    schema: readObject(format['schema'], 'text.format.schema'),
+    strict: maybeBoolean(format['strict'], 'text.format.strict'),
+  };
+}
+
+function readSampling(body: JsonObject): Conversation['sampling'] {
+  return {
+    temperature: maybeNumber(body['temperature'], 'temperature', 0, 2),
+    topP: maybeNumber(body['top_p'], 'top_p', 0, 1),
+    presencePenalty: maybeNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
+    frequencyPenalty: maybeNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
+  };
+}
+
+/** A name that the client gives; an empty one is none. */
+function readId(body: JsonObject, name: string): string | undefined {
+  return maybeText(body[name], name) || undefined;
+}

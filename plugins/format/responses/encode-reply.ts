@@ -1,0 +1,170 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import { renderResponseFailed } from '#core/render-error.ts';
+import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
+import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
+import { responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';
+import { itemId, writeCitation, writeItem, writeOpenItem, writePart, writeSummary } from './write-output.ts';
+
+type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
+
+/**
+ * Writes a Responses reply; every block is an item of its own. Source: OpenAI API reference, "Responses streaming
+ * events"; what clients insist on: the accumulator of the openai SDK, Codex.
+ */
+export class ResponsesEncoder implements ReplyEncoder {
+  readonly #context: ReplyContext;
+  /** Items that are finished. */
+  readonly #output: JsonObject[] = [];
+  #sequence = 0;
+  #hasSummary = false;
+  #citations = 0;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  event(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'start':
+        return this.#response('response.created') + this.#response('response.in_progress');
+      case 'block_start':
+        return this.#open(event.index, event.block);
+      case 'block_delta':
+        return this.#delta(event.index, event.block, event.text);
+      case 'citation':
+        return this.#cite(event.index, event.citation);
+      case 'block_stop':
+        return this.#close(event.index, event.block);
+      case 'finish':
+        return this.#finish(event.reply);
+    }
+  }
+
+  whole(reply: CompleteReply): JsonObject {
+    const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
+    return responseObject(this.#context, { status: statusOf(reply), output, reply });
+  }
+
+  failure(error: GatewayError): string {
+    const response = responseObject(this.#context, { status: 'failed', output: this.#output });
+    return renderResponseFailed(error, responseId(this.#context), this.#sequence++, response);
+  }
+
+  #response(type: string, state: ResponseState = { status: 'in_progress', output: [] }): string {
+    return this.#write(type, { response: responseObject(this.#context, state) });
+  }
+
+  #finish(reply: CompleteReply): string {
+    const status = statusOf(reply);
+    return this.#response(`response.${status}`, { status, output: this.#output, reply });
+  }
+
+  #open(index: number, head: BlockHead): string {
+    this.#hasSummary = false;
+    this.#citations = 0;
+    const item = writeOpenItem(this.#itemId(index, head), head);
+    const added = this.#write('response.output_item.added', { output_index: index, item });
+    if (head.type === 'text') return added + this.#part('added', index, { ...head, text: '', citations: [] });
+    return head.type === 'refusal' ? added + this.#part('added', index, { ...head, text: '' }) : added;
+  }
+
+  #delta(index: number, head: BlockHead, delta: string): string {
+    const place = this.#place(index, head);
+    switch (head.type) {
+      case 'text':
+        return this.#write('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] });
+      case 'refusal':
+        return this.#write('response.refusal.delta', { ...place, content_index: 0, delta });
+      case 'reasoning':
+        return (
+          this.#beginSummary(index, head) +
+          this.#write('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta })
+        );
+      case 'tool_call':
+        // Searches carry an object, which has no deltas.
+        return head.form === 'tool_search' ? '' : this.#write(`${inputEvents[head.form]}.delta`, { ...place, delta });
+    }
+  }
+
+  /** A summary has parts only once there is text: sealed reasoning has none. */
+  #beginSummary(index: number, head: BlockHead): string {
+    if (this.#hasSummary) return '';
+    this.#hasSummary = true;
+    const place = { ...this.#place(index, head), summary_index: 0 };
+    return this.#write('response.reasoning_summary_part.added', { ...place, part: writeSummary('') });
+  }
+
+  #cite(index: number, citation: Citation): string {
+    return this.#write('response.output_text.annotation.added', {
+      ...this.#place(index, { type: 'text' }),
+      content_index: 0,
+      annotation_index: this.#citations++,
+      annotation: writeCitation(citation),
+    });
+  }
+
+  #close(index: number, block: Block): string {
+    const item = writeItem(this.#itemId(index, block), block);
+    this.#output.push(item);
+    return this.#whole(index, block) + this.#write('response.output_item.done', { output_index: index, item });
+  }
+
+  /** The whole of a block, before its item is repeated. */
+  #whole(index: number, block: Block): string {
+    const place = this.#place(index, block);
+    switch (block.type) {
+      case 'text': {
+        const done = { ...place, content_index: 0, text: block.text, logprobs: [] };
+        return this.#write('response.output_text.done', done) + this.#part('done', index, block);
+      }
+      case 'refusal': {
+        const done = { ...place, content_index: 0, refusal: block.text };
+        return this.#write('response.refusal.done', done) + this.#part('done', index, block);
+      }
+      case 'reasoning':
+        return this.#hasSummary ? this.#endSummary(index, block) : '';
+      case 'tool_call':
+        return this.#endInput(index, block);
+    }
+  }
+
+  #endSummary(index: number, block: BlockOf<'reasoning'>): string {
+    const place = { ...this.#place(index, block), summary_index: 0 };
+    return (
+      this.#write('response.reasoning_summary_text.done', { ...place, text: block.text }) +
+      this.#write('response.reasoning_summary_part.done', { ...place, part: writeSummary(block.text) })
+    );
+  }
+
+  #endInput(index: number, call: BlockOf<'tool_call'>): string {
+    const { form, name, input } = call;
+    if (form === 'tool_search') return '';
+    const whole = form === 'function' ? { name, arguments: input } : { input };
+    return this.#write(`${inputEvents[form]}.done`, { ...this.#place(index, call), ...whole });
+  }
+
+  #part(what: 'added' | 'done', index: number, block: BlockOf<'text'> | BlockOf<'refusal'>): string {
+    const place = this.#place(index, block);
+    return this.#write(`response.content_part.${what}`, { ...place, content_index: 0, part: writePart(block) });
+  }
+
+  #place(index: number, head: BlockHead): { item_id: string; output_index: number } {
+    return { item_id: this.#itemId(index, head), output_index: index };
+  }
+
+  #itemId(index: number, head: BlockHead): string {
+    return itemId(this.#context.id, index, head);
+  }
+
+  /** One event in one piece. `event:` repeats the type, which some clients insist on. */
+  #write(type: string, members: Readonly<Record<string, JsonValue>>): string {
+    const data = { type, sequence_number: this.#sequence++, ...members };
+    return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  }
+}
+
+const inputEvents = {
+  function: 'response.function_call_arguments',
+  freeform: 'response.custom_tool_call_input',
+} as const;

@@ -1,0 +1,113 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Conversation } from '../canonical/conversation.ts';
+import { instructionText } from '../canonical/dialogue.ts';
+import { clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { shortenId } from './shorten.ts';
+import { writeItems } from './write-items.ts';
+import { writeFormat } from './write-output-format.ts';
+import { writeTools } from './write-tools.ts';
+
+/** Fewer are refused by OpenAI. */
+const minOutputTokens = 16;
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+
+/**
+ * Writes a request for a response that the upstream does not keep. Source: OpenAI API reference, "Create a model
+ * response".
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+  if (conversation.candidates > 1) {
+    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+  }
+  const { format, instruction } = writeFormat(conversation, target);
+  const items = writeItems(conversation.items, target);
+  if (instruction !== undefined) items.unshift(developerMessage(instruction));
+  noteUnsaid(conversation, target);
+  return withoutUnset({
+    model: target.model,
+    instructions: instructionText(conversation) || undefined,
+    input: items,
+    ...writeTools(conversation, target),
+    reasoning: writeReasoning(conversation, target),
+    text: writeText(conversation, format),
+    max_output_tokens: writeLimit(conversation, target),
+    ...writeSampling(conversation, target),
+    ...writeIdentity(conversation, target),
+    service_tier: writeTier(conversation, target),
+    include: target.traits.capabilities.reasoning ? ['reasoning.encrypted_content'] : undefined,
+    store: false,
+    stream: target.isStream,
+  });
+}
+
+function developerMessage(text: string): JsonObject {
+  return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] };
+}
+
+function withoutUnset(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function writeReasoning({ reasoning }: Conversation, { traits, notes }: Target): JsonObject | undefined {
+  if (reasoning === undefined) return undefined;
+  const wanted = wantedEffort(reasoning);
+  if (!traits.capabilities.reasoning || traits.parameters.reasoning === 'none') {
+    if (wanted !== undefined && wanted !== 'none') notes.drop('reasoning');
+    return undefined;
+  }
+  const effort = wanted && clampEffort(wanted, traits.parameters.efforts);
+  if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+  if (effort === undefined && !reasoning.wantsText) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(reasoning.wantsText && { summary: 'auto' }) };
+}
+
+function writeText({ verbosity }: Conversation, format: JsonObject | undefined): JsonObject | undefined {
+  if (verbosity === undefined && format === undefined) return undefined;
+  return { ...(format !== undefined && { format }), ...(verbosity !== undefined && { verbosity }) };
+}
+
+function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): number | undefined {
+  if (maxOutputTokens === undefined) return undefined;
+  const most = traits.parameters.max_output_tokens ?? Infinity;
+  const limit = Math.max(minOutputTokens, Math.min(maxOutputTokens, most));
+  if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
+  return limit;
+}
+
+function writeSampling({ sampling: { temperature, topP } }: Conversation, { traits, notes }: Target): JsonObject {
+  if (traits.parameters.sampling) return { temperature, top_p: topP };
+  if (temperature !== undefined) notes.drop('temperature');
+  if (topP !== undefined) notes.drop('top_p');
+  return {};
+}
+
+function writeIdentity({ user, cacheKey }: Conversation, { traits, notes }: Target): JsonObject {
+  const isUserKnown = traits.parameters.end_user;
+  if (user !== undefined && !isUserKnown) notes.drop('user');
+  return {
+    user: user !== undefined && isUserKnown ? shortenId(user) : undefined,
+    prompt_cache_key: cacheKey && shortenId(cacheKey),
+  };
+}
+
+function writeTier({ serviceTier }: Conversation, { notes }: Target): string | undefined {
+  if (serviceTier === undefined || tiers.has(serviceTier)) return serviceTier;
+  notes.drop('service_tier');
+  return undefined;
+}
+
+/** Notes what the format has no words for. */
+function noteUnsaid({ stop, sampling }: Conversation, { notes }: Target): void {
+  const unsaid = {
+    stop: stop.length > 0 ? stop : undefined,
+    top_k: sampling.topK,
+    presence_penalty: sampling.presencePenalty || undefined,
+    frequency_penalty: sampling.frequencyPenalty || undefined,
+    seed: sampling.seed,
+  };
+  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+}

@@ -1,0 +1,136 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { member } from '../members.ts';
+
+/** One item of the output under way. */
+export interface TrackedItem {
+  /** Tells calls of one reply apart. */
+  readonly key: number;
+  /** Type and id of the call, once they are known. */
+  type: string | undefined;
+  call: string | undefined;
+  /** What has come of each part, by kind and number of the part. */
+  readonly parts: Map<string, string>;
+  lastPart: string | undefined;
+  citations: number;
+  /** Its seal has been told, or it is too late for it. */
+  isSealed: boolean;
+  /** The call has been named, and so can take its input. */
+  isNamed: boolean;
+  isDone: boolean;
+}
+
+/**
+ * Knows which item an event is about. Vendors leave out `item_id` or `output_index`, change the id from event to event,
+ * or number every item 0.
+ */
+export class ItemTracker {
+  readonly #byId = new Map<string, TrackedItem>();
+  readonly #byIndex = new Map<number, TrackedItem>();
+  readonly #byCall = new Map<string, TrackedItem>();
+  #last: TrackedItem | undefined;
+  /** What came without any name: whatever is named next is it. */
+  #nameless: TrackedItem | undefined;
+  #count = 0;
+
+  isLast(item: TrackedItem): boolean {
+    return this.#last === item;
+  }
+
+  /** An item that begins, whatever had its number before. */
+  open(event: JsonObject): TrackedItem {
+    const item = newItem(this.#count++);
+    this.#learn(event, item);
+    return item;
+  }
+
+  /** The item that an event is about; an unannounced one begins with it. */
+  find(event: JsonObject): TrackedItem {
+    const names = namesOf(event);
+    const known = this.#known(names) ?? this.#current(names);
+    if (known === undefined) return this.open(event);
+    this.#call(names, known);
+    return known;
+  }
+
+  /** The item that the end of a reply repeats, if it has come before. */
+  recall(event: JsonObject): TrackedItem | undefined {
+    const { id, index, call, type } = namesOf(event);
+    if (call !== undefined) return this.#byCall.get(call);
+    const byId = id === undefined ? undefined : this.#byId.get(id);
+    if (byId !== undefined) return byId;
+    const there = index === undefined ? undefined : this.#byIndex.get(index);
+    return there !== undefined && (there.type === undefined || there.type === type) ? there : this.#nameless;
+  }
+
+  #known({ id, index, call }: Names): TrackedItem | undefined {
+    const byCall = call === undefined ? undefined : this.#byCall.get(call);
+    if (byCall !== undefined) return byCall;
+    const item = (id === undefined ? undefined : this.#byId.get(id)) ?? this.#openAt(index);
+    const isAnother = call !== undefined && item?.call !== undefined;
+    return isAnother ? undefined : item;
+  }
+
+  /** An event that names nothing belongs to what is going on, and so does the first that names what went on without. */
+  #current({ id, index }: Names): TrackedItem | undefined {
+    const isNameless = id === undefined && index === undefined;
+    const current = isNameless ? this.#last : this.#nameless;
+    return current?.isDone === false ? current : undefined;
+  }
+
+  #openAt(index: number | undefined): TrackedItem | undefined {
+    const item = index === undefined ? undefined : this.#byIndex.get(index);
+    return item?.isDone === true ? undefined : item;
+  }
+
+  #learn(event: JsonObject, item: TrackedItem): void {
+    const names = namesOf(event);
+    const { id, index, call } = names;
+    if (id !== undefined) this.#byId.set(id, item);
+    if (index !== undefined) this.#byIndex.set(index, item);
+    if (id === undefined && index === undefined && call === undefined) this.#nameless = item;
+    this.#call(names, item);
+    this.#last = item;
+  }
+
+  #call({ call, type }: Names, item: TrackedItem): void {
+    item.type ??= type;
+    item.call ??= call;
+    if (call !== undefined) this.#byCall.set(call, item);
+  }
+}
+
+function newItem(key: number): TrackedItem {
+  return {
+    key,
+    type: undefined,
+    call: undefined,
+    parts: new Map(),
+    lastPart: undefined,
+    citations: 0,
+    isSealed: false,
+    isNamed: false,
+    isDone: false,
+  };
+}
+
+interface Names {
+  readonly id: string | undefined;
+  readonly index: number | undefined;
+  readonly call: string | undefined;
+  readonly type: string | undefined;
+}
+
+function namesOf(event: JsonObject): Names {
+  const item = isJsonObject(event['item']) ? event['item'] : undefined;
+  const index = event['output_index'];
+  return {
+    id: text(event['item_id']) ?? text(member(item, 'id')),
+    index: typeof index === 'number' ? index : undefined,
+    call: text(member(item, 'call_id')),
+    type: text(member(item, 'type')),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

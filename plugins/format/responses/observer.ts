@@ -1,0 +1,83 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { renderResponseFailed } from '#core/render-error.ts';
+import { readRefusal, reportedFailure } from '#core/upstream-error.ts';
+import { count, member, parseObject } from '../members.ts';
+import type { ReplyObserver } from '../reply-observer.ts';
+
+/** Watches a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
+export class ResponsesObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  failure: GatewayError | undefined;
+  usage: Usage | undefined;
+  readonly #id: string;
+  /** What a `response.failed` of ours has to repeat: the response as announced, the items that are finished. */
+  #response: JsonObject = {};
+  readonly #output: JsonValue[] = [];
+  #lastData = '';
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  event(name: string | undefined, data: string): void {
+    this.#lastData = data;
+    const type = name ?? member(parseObject(data), 'type');
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress': {
+        const response = member(parseObject(data), 'response');
+        if (isJsonObject(response)) this.#response = response;
+        return;
+      }
+      case 'response.completed':
+      case 'response.incomplete':
+        this.hasContent = true;
+        this.isComplete = true;
+        this.usage = responsesUsage(member(member(parseObject(data), 'response'), 'usage'));
+        return;
+      case 'response.failed':
+        this.#fail(member(parseObject(data), 'response'));
+        return;
+      case 'error':
+        this.#fail(parseObject(data));
+        return;
+      case 'response.output_item.done':
+        this.#output.push(member(parseObject(data), 'item') ?? null);
+        return;
+      default:
+        this.hasContent ||= typeof type === 'string' && type.startsWith('response.');
+    }
+  }
+
+  whole(body: JsonObject): void {
+    if (body['status'] === 'failed' || isJsonObject(body['error'])) this.#fail(body);
+    this.usage = responsesUsage(body['usage']);
+    this.hasContent = Array.isArray(body['output']);
+    this.isComplete = true;
+  }
+
+  renderFailure(error: GatewayError): string {
+    const last = /"sequence_number"\s*:\s*(\d+)/.exec(this.#lastData)?.[1];
+    const response = { ...this.#response, output: this.#output };
+    return renderResponseFailed(error, `resp_${this.#id}`, last === undefined ? 0 : Number(last) + 1, response);
+  }
+
+  #fail(body: JsonValue | undefined): void {
+    this.failure = reportedFailure(readRefusal(isJsonObject(body) ? body : undefined));
+  }
+}
+
+export function responsesUsage(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  return {
+    input: count(usage['input_tokens']),
+    output: count(usage['output_tokens']),
+    cacheRead: count(member(usage['input_tokens_details'], 'cached_tokens')),
+    cacheWrite: count(member(usage['input_tokens_details'], 'cache_write_tokens')),
+    reasoning: count(member(usage['output_tokens_details'], 'reasoning_tokens')),
+  };
+}

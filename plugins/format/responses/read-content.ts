@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { ImagePart, FilePart, Part, Source } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { invalid, isMissing, maybeText, readList, readObject, readText } from '../canonical/read.ts';
+import { isDataUrl, readDataUrl } from './data-url.ts';
+
+/**
+ * Reads what a message or the result of a tool holds: a string, or a list of parts. Parts without text are left out.
+ * Source: OpenAI API reference, "Responses", input items.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readContent(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
+  if (isMissing(value)) return [];
+  if (typeof value === 'string') return textPart(value);
+  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of parts');
+  return readList(value, path).flatMap((part, index) => {
+    const partPath = `${path}[${index}]`;
+    return typeof part === 'string' ? textPart(part) : readPart(readObject(part, partPath), partPath, notes);
+  });
+}
+
+function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
+  const type = readText(part['type'], `${path}.type`);
+  switch (type) {
+    case 'input_text':
+    case 'output_text':
+    case 'summary_text':
+    case 'text':
+      return textPart(readText(part['text'], `${path}.text`));
+    case 'refusal': {
+      const text = readText(part['refusal'], `${path}.refusal`);
+      return text === '' ? [] : [{ type: 'refusal', text }];
+    }
+    case 'input_image':
+      return [readImage(part, path)];
+    case 'input_file':
+      return [readFile(part, path)];
+    case 'input_audio':
+      return [readAudio(part, path)];
+    default:
+      notes.drop(`content part ${type}`);
+      return [];
+  }
+}
+
+function textPart(text: string): Part[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+function readImage(part: JsonObject, path: string): ImagePart {
+  const detail = maybeText(part['detail'], `${path}.detail`);
+  const id = maybeText(part['file_id'], `${path}.file_id`);
+  const url = maybeText(part['image_url'], `${path}.image_url`);
+  if (url !== undefined && url !== '') return { type: 'image', source: readUrl(url, `${path}.image_url`), detail };
+  if (id !== undefined && id !== '') return { type: 'image', source: { type: 'id', id }, detail };
+  throw invalid(`${path}.image_url`, 'the URL of an image, unless there is a file_id');
+}
+
+function readFile(part: JsonObject, path: string): FilePart {
+  return { type: 'file', source: readFileSource(part, path), name: maybeText(part['filename'], `${path}.filename`) };
+}
+
+function readFileSource(part: JsonObject, path: string): Source {
+  const data = maybeText(part['file_data'], `${path}.file_data`);
+  const url = maybeText(part['file_url'], `${path}.file_url`);
+  const id = maybeText(part['file_id'], `${path}.file_id`);
+  if (data !== undefined && data !== '') return readFileData(data, `${path}.file_data`);
+  if (url !== undefined && url !== '') return readUrl(url, `${path}.file_url`);
+  if (id !== undefined && id !== '') return { type: 'id', id };
+  throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_url or a file_id');
+}
+
+/** Bare base64 says nothing of its type; what clients send without one is PDF. */
+function readFileData(data: string, path: string): Source {
+  return isDataUrl(data)
+    ? readUrl(data, path)
+    : { type: 'base64', mediaType: 'application/pdf', data: data.replace(/\s+/g, '') };
+}
+
+function readUrl(url: string, path: string): Source {
+  if (!isDataUrl(url)) return { type: 'url', url };
+  const content = readDataUrl(url);
+  if (content === undefined || content.mediaType === '')
+    throw invalid(path, 'a URL, or data:<media type>;base64,<data>');
+  return { type: 'base64', ...content };
+}
+
+function readAudio(part: JsonObject, path: string): Part {
+  const audio = readObject(part['input_audio'], `${path}.input_audio`);
+  return {
+    type: 'audio',
+    data: readText(audio['data'], `${path}.input_audio.data`),
+    format: readText(audio['format'], `${path}.input_audio.format`),
+  };
+}

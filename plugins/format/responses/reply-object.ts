@@ -1,0 +1,115 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { ReplyContext } from '../canonical/codec.ts';
+import type { CompleteReply, FullUsage } from '../canonical/reply.ts';
+
+/** What changes while a response comes into being. */
+export interface ResponseState {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly output: readonly JsonObject[];
+  readonly reply?: CompleteReply;
+}
+
+export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
+  return `resp_${id}`;
+}
+
+/**
+ * The response object: what was asked for is repeated, what was not is as it is by default.
+ * Source: Open Responses specification, "ResponseResource", whose members all have to be there.
+ */
+export function responseObject(context: ReplyContext, { status, output, reply }: ResponseState): JsonObject {
+  return {
+    id: responseId(context),
+    object: 'response',
+    created_at: context.created,
+    completed_at: status === 'completed' ? Math.max(context.created, Math.floor(Date.now() / 1000)) : null,
+    status,
+    error: null,
+    incomplete_details: status === 'incomplete' && reply !== undefined ? { reason: whyIncomplete(reply) } : null,
+    model: context.model,
+    ...repeated(context.request),
+    output: [...output],
+    usage: reply === undefined ? null : writeUsage(reply.usage),
+  };
+}
+
+/** A refusal is an answer; what was filtered without one is not. */
+export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
+  if (finish === 'length' || finish === 'context_length') return 'incomplete';
+  return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
+}
+
+function whyIncomplete({ finish }: CompleteReply): string {
+  return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+}
+
+/** Codex fails the turn when one of these is missing. */
+function writeUsage({ input, output, cacheRead, cacheWrite, reasoning }: FullUsage): JsonObject {
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+}
+
+function repeated(request: JsonObject): JsonObject {
+  const tier = text(request['service_tier']);
+  return {
+    instructions: text(request['instructions']),
+    max_output_tokens: number(request['max_output_tokens'], null),
+    max_tool_calls: number(request['max_tool_calls'], null),
+    parallel_tool_calls: request['parallel_tool_calls'] !== false,
+    previous_response_id: text(request['previous_response_id']),
+    reasoning: writeReasoning(request['reasoning']),
+    store: request['store'] !== false,
+    background: false,
+    temperature: number(request['temperature'], 1),
+    top_p: number(request['top_p'], 1),
+    top_logprobs: number(request['top_logprobs'], 0),
+    presence_penalty: number(request['presence_penalty'], 0),
+    frequency_penalty: number(request['frequency_penalty'], 0),
+    text: writeText(request['text']),
+    tool_choice: request['tool_choice'] ?? 'auto',
+    tools: Array.isArray(request['tools']) ? request['tools'].map(writeTool) : [],
+    truncation: text(request['truncation']) ?? 'disabled',
+    metadata: isJsonObject(request['metadata']) ? request['metadata'] : {},
+    service_tier: tier === null || tier === 'auto' ? 'default' : tier,
+    safety_identifier: text(request['safety_identifier']),
+    prompt_cache_key: text(request['prompt_cache_key']),
+  };
+}
+
+function text(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function number(value: JsonValue | undefined, otherwise: number | null): number | null {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function writeReasoning(value: JsonValue | undefined): JsonObject {
+  const reasoning = isJsonObject(value) ? value : {};
+  return { effort: text(reasoning['effort']), summary: text(reasoning['summary']) };
+}
+
+function writeText(value: JsonValue | undefined): JsonObject {
+  const wanted = isJsonObject(value) ? value : {};
+  const verbosity = text(wanted['verbosity']);
+  return {
+    format: isJsonObject(wanted['format']) ? wanted['format'] : { type: 'text' },
+    ...(verbosity !== null && { verbosity }),
+  };
+}
+
+/** Functions have all four members in a reply, whatever the request left out. */
+function writeTool(tool: JsonValue): JsonValue {
+  if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
+  return {
+    ...tool,
+    description: tool['description'] ?? null,
+    parameters: tool['parameters'] ?? null,
+    strict: tool['strict'] ?? null,
+  };
+}

@@ -1,0 +1,68 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
+import type { Target } from '../canonical/codec.ts';
+import { writeDataUrl } from './data-url.ts';
+
+/** Words for how closely to look; others are refused. */
+const details = new Set(['low', 'high', 'auto', 'original']);
+
+/**
+ * Writes what a user or a tool says.
+ *
+ * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ */
+export function writeInput(parts: readonly Part[], target: Target): JsonObject[] {
+  return parts.map((part) => {
+    switch (part.type) {
+      case 'image':
+        return writeImage(part, target);
+      case 'file':
+        return writeFile(part, target);
+      case 'audio':
+        return writeAudio(part, target);
+      default:
+        return { type: 'input_text', text: part.text };
+    }
+  });
+}
+
+/** Writes what the assistant said; there it can only have been text. */
+export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): JsonObject[] {
+  return parts.flatMap((part): JsonObject[] => {
+    if (part.type === 'text') return [{ type: 'output_text', text: part.text, annotations: [] }];
+    if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.text }];
+    notes.drop(`${part.type} in assistant message`);
+    return [];
+  });
+}
+
+function writeImage({ source, detail }: ImagePart, { traits, notes }: Target): JsonObject {
+  if (!traits.capabilities.images) throw unsupported('images', 'image');
+  const closeness = detail !== undefined && details.has(detail) ? { detail } : {};
+  if (detail !== undefined && !details.has(detail)) notes.drop('detail of an image');
+  if (source.type === 'id') return { type: 'input_image', file_id: source.id, ...closeness };
+  const url = source.type === 'url' ? source.url : writeDataUrl(source);
+  return { type: 'input_image', image_url: url, ...closeness };
+}
+
+function writeFile({ source, name }: FilePart, { traits }: Target): JsonObject {
+  if (!traits.capabilities.files) throw unsupported('files', 'file');
+  if (source.type === 'id') return { type: 'input_file', file_id: source.id };
+  if (source.type === 'url') return { type: 'input_file', file_url: source.url };
+  return { type: 'input_file', filename: name ?? defaultName(source.mediaType), file_data: writeDataUrl(source) };
+}
+
+/** Data without a name is refused. */
+function defaultName(mediaType: string): string {
+  return mediaType.startsWith('text/') ? 'document.txt' : 'document.pdf';
+}
+
+function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
+  if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
+  return { type: 'input_audio', input_audio: { data, format } };
+}
+
+function unsupported(what: string, param: string): GatewayError {
+  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
+}

@@ -1,0 +1,127 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
+import { asReminder, settleCalls, textOf } from '../canonical/dialogue.ts';
+import { parseObject } from '../members.ts';
+import { nineCharacters, shortenId } from './shorten.ts';
+import { writeInput, writeOutput } from './write-content.ts';
+import { speaksNatively, wireName } from './write-tools.ts';
+
+/** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
+export function writeItems(items: readonly Item[], target: Target): JsonObject[] {
+  const writer = new ItemWriter(target);
+  const settled = settleCalls(items);
+  for (const [index, item] of settled.entries()) {
+    if (item.type !== 'tool_result') writer.showImages();
+    if (item.type === 'reasoning' && !leadsSomewhere(settled, index)) target.notes.drop('reasoning without an answer');
+    else writer.write(item);
+  }
+  writer.showImages();
+  return writer.items;
+}
+
+/** Reasoning is refused when what it led to does not come next. */
+function leadsSomewhere(items: readonly Item[], index: number): boolean {
+  let next = items[index + 1];
+  for (let after = index + 2; next?.type === 'reasoning'; after++) next = items[after];
+  return next?.type === 'tool_call' || (next?.type === 'message' && next.role === 'assistant');
+}
+
+class ItemWriter {
+  readonly items: JsonObject[] = [];
+  readonly #target: Target;
+  readonly #forms = new Map<string, ToolForm>();
+  /** Pictures in results of tools that cannot hold any: a user shows them when all results have been told. */
+  #images: Part[] = [];
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  write(item: Item): void {
+    if (item.type === 'message') this.#message(item);
+    else if (item.type === 'reasoning') this.#reasoning(item);
+    else if (item.type === 'tool_call') this.items.push(this.#call(item));
+    else this.items.push(this.#result(item));
+  }
+
+  showImages(): void {
+    if (this.#images.length === 0) return;
+    this.#push('user', writeInput(this.#images, this.#target));
+    this.#images = [];
+  }
+
+  #push(role: string, content: JsonObject[]): void {
+    if (content.length > 0) this.items.push({ type: 'message', role, content });
+  }
+
+  #message({ role, parts }: Message): void {
+    if (role === 'assistant') this.#push(role, writeOutput(parts, this.#target));
+    else if (role === 'user') this.#push(role, writeInput(parts, this.#target));
+    else if (this.#target.traits.parameters.late_system) this.#push('developer', writeInput(parts, this.#target));
+    else {
+      this.#target.notes.approximate('late system message as user message');
+      this.#push('user', [{ type: 'input_text', text: asReminder(textOf(parts)) }]);
+    }
+  }
+
+  /** Without its seal an upstream that keeps nothing does not know the item at all. */
+  #reasoning({ text, state }: Reasoning): void {
+    const { notes, traits } = this.#target;
+    const isWelcome = state?.kind === 'encrypted' && traits.capabilities.reasoning;
+    const sealed = isWelcome ? this.#target.open(state) : undefined;
+    if (sealed === undefined) return notes.drop('reasoning of earlier turns');
+    const colon = sealed.indexOf(':');
+    const id = sealed.slice(0, Math.max(colon, 0));
+    this.items.push({
+      type: 'reasoning',
+      ...(id !== '' && { id }),
+      summary: text === '' ? [] : [{ type: 'summary_text', text }],
+      encrypted_content: sealed.slice(colon + 1),
+    });
+  }
+
+  #call(call: ToolCall): JsonObject {
+    this.#forms.set(call.id, call.form);
+    const head = { call_id: this.#callId(call.id), name: wireName(call, this.#target) };
+    const isNative = speaksNatively(this.#target);
+    const group = isNative && call.namespace !== undefined ? { namespace: call.namespace } : {};
+    if (call.form === 'function') return { type: 'function_call', ...head, ...group, arguments: filled(call.input) };
+    if (call.form === 'freeform') {
+      return isNative
+        ? { type: 'custom_tool_call', ...head, ...group, input: call.input }
+        : { type: 'function_call', ...head, arguments: JSON.stringify({ input: call.input }) };
+    }
+    if (!isNative) return { type: 'function_call', ...head, arguments: filled(call.input) };
+    const wanted = parseObject(call.input) ?? {};
+    return { type: 'tool_search_call', call_id: head.call_id, execution: 'client', arguments: wanted };
+  }
+
+  #result(result: ToolResult): JsonObject {
+    const call_id = this.#callId(result.id);
+    const form = speaksNatively(this.#target) ? this.#forms.get(result.id) : 'function';
+    // What was found is among the tools of the request already.
+    if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
+    const type = form === 'freeform' ? 'custom_tool_call_output' : 'function_call_output';
+    return { type, call_id, output: this.#output(result) };
+  }
+
+  /** There is no flag for an error: the text says it. */
+  #output({ parts, isError }: ToolResult): string | JsonObject[] {
+    const marked: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
+    const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
+    if (isText) return isError ? `Error: ${textOf(parts)}` : textOf(parts);
+    if (this.#target.traits.parameters.tool_result_images) return writeInput(marked, this.#target);
+    this.#target.notes.approximate('images in tool results as user message');
+    this.#images.push(...parts.filter(({ type }) => type !== 'text' && type !== 'refusal'));
+    return [textOf(marked), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
+  }
+
+  #callId(id: string): string {
+    return this.#target.traits.parameters.tool_call_ids === 'nine_characters' ? nineCharacters(id) : shortenId(id);
+  }
+}
+
+function filled(input: string): string {
+  return input.trim() === '' ? '{}' : input;
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Conversation, OutputFormat } from '../canonical/conversation.ts';
+import { textOf } from '../canonical/dialogue.ts';
+
+/** How an answer's form is asked for: as a parameter, in words, or both. */
+export interface WrittenFormat {
+  readonly format: JsonObject | undefined;
+  /** To be said before the dialogue. */
+  readonly instruction: string | undefined;
+}
+
+/** Asks for JSON as well as the model can be asked. */
+export function writeFormat(conversation: Conversation, { traits, notes }: Target): WrittenFormat {
+  const { output } = conversation;
+  if (output === undefined) return { format: undefined, instruction: undefined };
+  const known = traits.capabilities.structured_output;
+  if (output.type === 'json_schema' && known === 'schema')
+    return { format: writeSchema(output), instruction: undefined };
+  if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
+  else if (known === 'none') notes.approximate('json_object as instruction');
+  const format = known === 'none' ? undefined : { type: 'json_object' };
+  // json_object is refused unless the input has the word in it; instructions do not count.
+  const isSaid = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
+  return { format, instruction: isSaid ? undefined : instructionFor(output) };
+}
+
+function writeSchema(output: Extract<OutputFormat, { type: 'json_schema' }>): JsonObject {
+  return {
+    type: 'json_schema',
+    name: plainName(output.name),
+    ...(output.description !== undefined && { description: output.description }),
+    schema: output.schema,
+    strict: output.strict ?? false,
+  };
+}
+
+/** A name is required, of up to 64 letters, digits, - and _. */
+function plainName(name: string | undefined): string {
+  return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
+}
+
+function instructionFor(output: OutputFormat): string {
+  if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
+  return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;
+}
+
+function mentionsJson({ items }: Conversation): boolean {
+  return items.some((item) => 'parts' in item && /json/i.test(textOf(item.parts)));
+}

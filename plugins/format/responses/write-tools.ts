@@ -1,0 +1,156 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
+import { isClientTool } from '../canonical/tool-names.ts';
+
+/**
+ * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
+ * an empty list, and a choice without a list.
+ */
+export function writeTools(conversation: Conversation, target: Target): JsonObject {
+  const { notes, traits } = target;
+  if (!traits.capabilities.tools) {
+    if (conversation.tools.length > 0) notes.drop('tools');
+    return {};
+  }
+  const { toolChoice } = conversation;
+  const isFiltered = !canSayAllowed(conversation, target);
+  const allowed = isFiltered ? new Set(toolChoice?.allowed) : undefined;
+  const tools = conversation.tools.filter((tool) => !isClientTool(tool) || allowed?.has(tool.name) !== false);
+  const written = writeList(tools, target);
+  if (written.length === 0) return {};
+  return {
+    tools: written,
+    tool_choice: toolChoice && writeChoice(isFiltered ? { type: toolChoice.type } : toolChoice, conversation, target),
+    parallel_tool_calls: writeParallel(conversation, target),
+  };
+}
+
+/** A list of allowed tools cannot name what is in a group; then the others are left out instead. */
+function canSayAllowed({ tools, toolChoice }: Conversation, target: Target): boolean {
+  const allowed = toolChoice?.allowed;
+  if (allowed === undefined || !speaksNatively(target)) return true;
+  return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
+}
+
+/** True when groups, freeform tools and searches can be said as what they are; otherwise all are functions. */
+export function speaksNatively({ traits }: Pick<Target, 'traits'>): boolean {
+  return traits.parameters.freeform_tools;
+}
+
+function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
+  const written: JsonObject[] = [];
+  const groups = new Map<string, JsonObject[]>();
+  for (const tool of tools) {
+    if (!isClientTool(tool)) {
+      if (target.traits.parameters.hosted_search) written.push({ type: 'web_search' });
+      else target.notes.drop('web_search');
+    } else if (tool.namespace === undefined || !speaksNatively(target)) written.push(writeTool(tool, target));
+    else {
+      let group = groups.get(tool.namespace);
+      if (group === undefined) {
+        group = [];
+        groups.set(tool.namespace, group);
+        written.push(writeGroup(tool.namespace, group));
+      }
+      group.push(writeTool(tool, target));
+    }
+  }
+  return written;
+}
+
+function writeGroup(name: string, tools: JsonObject[]): JsonObject {
+  return { type: 'namespace', name, description: `Tools of ${name}`, tools };
+}
+
+/** What a tool is called there, within its group where there are groups. */
+export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: Target): string {
+  return target.names.toWire(name, speaksNatively(target) ? undefined : namespace);
+}
+
+function writeTool(tool: ClientTool, target: Target): JsonObject {
+  const name = wireName(tool, target);
+  if (tool.form === 'function' || !speaksNatively(target)) return writeFunction(tool, name, target);
+  if (tool.form === 'freeform') return writeCustom(tool, name);
+  return {
+    type: 'tool_search',
+    execution: 'client',
+    description: tool.description,
+    parameters: tool.schema ?? emptySchema(),
+  };
+}
+
+/** Strictness is always said: where nothing is said, it is on, and ordinary schemas are refused. */
+function writeFunction(tool: ClientTool, name: string, { traits, notes }: Target): JsonObject {
+  const isFreeform = tool.form === 'freeform';
+  const strict = tool.strict === true && traits.parameters.strict_tools;
+  if (tool.strict === true && !strict) notes.drop('strict of tools');
+  if (isFreeform) notes.approximate('freeform tools as functions');
+  return {
+    type: 'function',
+    name,
+    description: isFreeform ? describeFreeform(tool) : tool.description,
+    parameters: isFreeform ? inputSchema() : (tool.schema ?? emptySchema()),
+    strict,
+  };
+}
+
+function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
+  const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
+  return { type: 'custom', name, description, format };
+}
+
+function describeFreeform({ description, grammar }: ClientTool): string | undefined {
+  if (grammar === undefined) return description;
+  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return description === undefined ? rule : `${description}\n\n${rule}`;
+}
+
+function inputSchema(): JsonObject {
+  return {
+    type: 'object',
+    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+}
+
+function emptySchema(): JsonObject {
+  return { type: 'object', properties: {} };
+}
+
+function writeChoice(choice: ToolChoice, conversation: Conversation, target: Target): string | JsonObject {
+  const { type, name, allowed } = choice;
+  const isForced = type === 'required' || type === 'tool';
+  if (isForced && !target.traits.parameters.forced_tools) {
+    target.notes.approximate('forced tool_choice as auto');
+    return 'auto';
+  }
+  if (type === 'tool' && name !== undefined) return writeNamed(choice, conversation, target);
+  if (allowed === undefined || type === 'none') return type === 'tool' ? 'required' : type;
+  const tools = conversation.tools.filter(isClientTool).filter((tool) => allowed.includes(tool.name));
+  return { type: 'allowed_tools', mode: type, tools: tools.map((tool) => writeMention(tool, target)) };
+}
+
+function writeNamed({ name, namespace }: ToolChoice, { tools }: Conversation, target: Target): string | JsonObject {
+  const wanted = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
+  if (wanted !== undefined && isClientTool(wanted)) {
+    if (namespace === undefined || !speaksNatively(target)) return writeMention(wanted, target);
+    target.notes.approximate('tool_choice of a tool in a group as required');
+    return 'required';
+  }
+  return { type: 'function', name: target.names.toWire(name ?? '', namespace) };
+}
+
+function writeMention(tool: ClientTool, target: Target): JsonObject {
+  if (tool.form === 'tool_search' && speaksNatively(target)) return { type: 'tool_search' };
+  const type = tool.form === 'freeform' && speaksNatively(target) ? 'custom' : 'function';
+  return { type, name: wireName(tool, target) };
+}
+
+function writeParallel({ parallelToolCalls }: Conversation, { traits, notes }: Target): boolean | undefined {
+  if (parallelToolCalls === undefined) return undefined;
+  if (traits.parameters.parallel_switch) return parallelToolCalls && traits.capabilities.parallel_tools;
+  if (!parallelToolCalls) notes.drop('parallel_tool_calls');
+  return undefined;
+}

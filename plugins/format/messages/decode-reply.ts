@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { readReportedError } from '#core/upstream-error.ts';
+import type { ReplyDecoder } from '../canonical/codec.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { member, parseObject } from '../members.ts';
+import { BlockReader } from './read-output.ts';
+import { readFailure } from './read-failure.ts';
+import { readFinish } from './read-finish.ts';
+import { UsageCounter } from './usage.ts';
+
+/**
+ * Reads a Messages reply. A whole reply is read as the events that it stands for.
+ * Source: Anthropic API reference, "Streaming Messages".
+ */
+export class MessagesDecoder implements ReplyDecoder {
+  readonly #usage = new UsageCounter();
+  readonly #blocks = new BlockReader();
+
+  event(name: string | undefined, data: string): Fragment[] {
+    if (data.trim() === '[DONE]') return this.#end();
+    const body = parseObject(data);
+    if (body === undefined) return [];
+    const type = typeof body['type'] === 'string' ? body['type'] : (name ?? '');
+    if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
+    return this.#event(type, body);
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    const { content } = body;
+    if (body['type'] === 'error' || readReportedError(body) !== undefined) return [failed(body)];
+    if (typeof content !== 'string' && !Array.isArray(content))
+      return [failed({ message: 'an answer without content' })];
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    const read = blocks.flatMap((block, index) => [...this.#blocks.start(index, block), ...this.#blocks.stop(index)]);
+    return [...read, ...this.#count(body['usage']), ...this.#finish(body, 'whole'), { type: 'end' }];
+  }
+
+  #event(type: string, body: JsonObject): Fragment[] {
+    switch (type) {
+      case 'message_start':
+        return this.#start(member(body['message'], 'usage'));
+      case 'content_block_start':
+        return this.#blocks.start(body['index'], body['content_block']);
+      case 'content_block_delta':
+        return this.#blocks.delta(body['index'], body['delta']);
+      case 'content_block_stop':
+        return this.#blocks.stop(body['index']);
+      case 'message_delta':
+        return [...this.#blocks.stopAll(), ...this.#count(body['usage']), ...this.#finish(body['delta'], 'part')];
+      case 'message_stop':
+        return this.#end();
+      case 'message':
+        return this.whole(body);
+      default:
+        return [];
+    }
+  }
+
+  /** The output is not counted yet: what stands there is no count of it. */
+  #start(usage: JsonValue | undefined): Fragment[] {
+    return isJsonObject(usage) ? this.#count({ ...usage, output_tokens: undefined }) : [];
+  }
+
+  #count(usage: JsonValue | undefined): Fragment[] {
+    this.#usage.add(usage);
+    return this.#usage.usage === undefined ? [] : [{ type: 'usage', usage: this.#usage.usage }];
+  }
+
+  #finish(ending: JsonValue | undefined, said: 'whole' | 'part'): Fragment[] {
+    const finish = readFinish(ending);
+    if (finish === undefined) return said === 'whole' ? [{ type: 'finish', reason: 'stop' }] : [];
+    const explanation = member(member(ending, 'stop_details'), 'explanation');
+    // Otherwise who is refused without a word would not know why.
+    const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;
+    if (!isSilent || typeof explanation !== 'string') return [finish];
+    return [{ type: 'refusal', text: explanation }, finish];
+  }
+
+  #end(): Fragment[] {
+    return [...this.#blocks.stopAll(), { type: 'end' }];
+  }
+}
+
+function failed(body: JsonObject): Fragment {
+  return { type: 'error', error: readFailure(body) };
+}

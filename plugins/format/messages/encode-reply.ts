@@ -1,0 +1,113 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/render-error.ts';
+import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
+import type { Block, BlockHead, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
+import { writeUsage } from './usage.ts';
+import { inputText, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
+
+/**
+ * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; what clients insist on: MessageStream
+ * of the anthropic SDK, Claude Code.
+ */
+export class MessagesEncoder implements ReplyEncoder {
+  readonly #context: ReplyContext;
+  /** True while it is not known whether thoughts can be seen, on which the type of their block depends. */
+  #isHeldBack = false;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  event(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'start':
+        // One token of output: what Anthropic says before it has counted.
+        return write('message_start', {
+          message: { ...this.#message([], null, null), usage: writeUsage({ output: 1, ...known(event.usage) }) },
+        });
+      case 'block_start':
+        this.#isHeldBack = event.block.type === 'reasoning';
+        return this.#isHeldBack ? '' : open(event.index, writeOpenBlock(event.block));
+      case 'block_delta':
+        return this.#delta(event.index, event.block, event.text);
+      case 'citation':
+        return delta(event.index, { type: 'citations_delta', citation: writeCitation(event.citation) });
+      case 'block_stop':
+        return this.#close(event.index, event.block) + write('content_block_stop', { index: event.index });
+      case 'finish':
+        return finish(event.reply);
+    }
+  }
+
+  whole(reply: CompleteReply): JsonObject {
+    const { stop_reason, stop_sequence, stop_details } = writeEnding(reply);
+    return {
+      ...this.#message(reply.blocks.map(writeBlock), stop_reason, stop_sequence),
+      stop_details,
+      usage: writeUsage(reply.usage),
+    };
+  }
+
+  failure(error: GatewayError): string {
+    return renderStreamError(error, { id: `req_${this.#context.id}`, format: 'messages', dialect: 'anthropic' });
+  }
+
+  #message(content: JsonObject[], stop_reason: string | null, stop_sequence: string | null): JsonObject {
+    const { id, model } = this.#context;
+    return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence };
+  }
+
+  #delta(index: number, head: BlockHead, text: string): string {
+    switch (head.type) {
+      case 'text':
+      case 'refusal':
+        return delta(index, { type: 'text_delta', text });
+      case 'reasoning':
+        return this.#release(index) + delta(index, { type: 'thinking_delta', thinking: text });
+      case 'tool_call':
+        // Raw text is no JSON: it goes out inside an object, when all of it is there.
+        return head.form === 'freeform' ? '' : delta(index, { type: 'input_json_delta', partial_json: text });
+    }
+  }
+
+  #release(index: number): string {
+    if (!this.#isHeldBack) return '';
+    this.#isHeldBack = false;
+    return open(index, { type: 'thinking', thinking: '', signature: '' });
+  }
+
+  /** What is said of a block only at its end. */
+  #close(index: number, block: Block): string {
+    if (block.type === 'tool_call' && block.form === 'freeform') {
+      return delta(index, { type: 'input_json_delta', partial_json: inputText(block) });
+    }
+    if (block.type !== 'reasoning') return '';
+    if (block.isRedacted) return open(index, writeBlock(block));
+    return this.#release(index) + delta(index, { type: 'signature_delta', signature: block.state });
+  }
+}
+
+function open(index: number, content_block: JsonObject): string {
+  return write('content_block_start', { index, content_block });
+}
+
+function delta(index: number, content: JsonObject): string {
+  return write('content_block_delta', { index, delta: content });
+}
+
+function finish(reply: CompleteReply): string {
+  return (
+    write('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) + write('message_stop', {})
+  );
+}
+
+/** Without members that are undefined: they would hide what stands before them. */
+function known<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** One event in one piece. `event:` repeats the type: clients see nothing of an event without it. */
+function write(type: string, members: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+}

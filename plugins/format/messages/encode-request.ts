@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Conversation } from '../canonical/conversation.ts';
+import { settleCalls, toTurns } from '../canonical/dialogue.ts';
+import { writeMessages } from './write-messages.ts';
+import { writeFormat } from './write-output-format.ts';
+import { writeThinking } from './write-thinking.ts';
+import { writeTools } from './write-tools.ts';
+
+/** Where neither client nor catalog has said a limit: fewer would cut answers off, more is refused by older models. */
+const defaultMaxTokens = 32_000;
+const maxUserLength = 256;
+/** Least `top_p` that is taken together with thinking. */
+const minThinkingTopP = 0.95;
+
+/**
+ * Writes a request for a message. Source: Anthropic API reference, "Create a Message".
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+  if (conversation.candidates > 1) {
+    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+  }
+  const { isStream, model, traits } = target;
+  const turns = toTurns(settleCalls(conversation.items));
+  const maxTokens = writeLimit(conversation, target);
+  const { format, instruction } = writeFormat(conversation.output, target);
+  const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
+  const isThinking = thinking !== undefined;
+  noteUnsaid(conversation, target);
+  return withoutUnset({
+    model,
+    max_tokens: maxTokens,
+    system: writeSystem(conversation, instruction),
+    messages: writeMessages(turns, target),
+    ...writeTools(conversation, target, isThinking),
+    thinking,
+    output_config: effort === undefined && format === undefined ? undefined : withoutUnset({ effort, format }),
+    ...writeSampling(conversation, target, isThinking),
+    stop_sequences: writeStop(conversation, target),
+    metadata: writeUser(conversation, target),
+    service_tier: writeTier(conversation, target),
+    cache_control: traits.parameters.automatic_caching ? { type: 'ephemeral' } : undefined,
+    stream: isStream,
+  });
+}
+
+function withoutUnset(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): number {
+  const most = traits.parameters.max_output_tokens;
+  const wanted = maxOutputTokens ?? most ?? defaultMaxTokens;
+  const limit = Math.min(wanted, most ?? wanted);
+  if (limit !== wanted) notes.approximate(`the limit of output tokens as ${limit}`);
+  return limit;
+}
+
+function writeSystem({ instructions }: Conversation, instruction: string | undefined): string | undefined {
+  const texts = instruction === undefined ? instructions : [...instructions, instruction];
+  const said = texts.filter((text) => text.trim() !== '');
+  return said.length === 0 ? undefined : said.join('\n\n');
+}
+
+function writeSampling({ sampling }: Conversation, target: Target, isThinking: boolean): JsonObject {
+  const { temperature, topP, topK } = sampling;
+  if (!target.traits.parameters.sampling) return noneOf(sampling, target);
+  if (isThinking) return writeThinkingSampling(sampling, target);
+  const isWarm = temperature !== undefined && temperature !== 1;
+  // Newer models take only one of the two; 1 is what both are by themselves.
+  if (isWarm && topP !== undefined && topP !== 1) target.notes.drop('top_p');
+  if (temperature !== undefined && temperature > 1) target.notes.approximate('temperature as 1');
+  const isTopPAlone = topP !== undefined && topP !== 1 && !isWarm;
+  return {
+    temperature: temperature === undefined || isTopPAlone ? undefined : Math.min(temperature, 1),
+    top_p: isTopPAlone ? topP : undefined,
+    top_k: topK,
+  };
+}
+
+function writeThinkingSampling({ temperature, topP, topK }: Conversation['sampling'], { notes }: Target): JsonObject {
+  const isTopPTaken = topP !== undefined && topP >= minThinkingTopP;
+  if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
+  if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
+  if (topK !== undefined) notes.drop('top_k');
+  return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
+}
+
+function noneOf({ temperature, topP, topK }: Conversation['sampling'], { notes }: Target): JsonObject {
+  const unsaid = { temperature, top_p: topP, top_k: topK };
+  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+  return {};
+}
+
+/** Sequences without a visible character are refused. */
+function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
+  const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, traits.parameters.stop);
+  if (taken.length < stop.length) notes.drop(taken.length === 0 ? 'stop' : 'some of stop');
+  return taken.length === 0 ? undefined : taken;
+}
+
+/** What is too long, or looks like the address or the number of a person, becomes a hash. */
+function writeUser({ user }: Conversation, { traits, notes }: Target): JsonObject | undefined {
+  if (user === undefined) return undefined;
+  if (!traits.parameters.end_user) {
+    notes.drop('user');
+    return undefined;
+  }
+  const isPlain = user.length <= maxUserLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
+  return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
+}
+
+function writeTier({ serviceTier }: Conversation, { notes }: Target): string | undefined {
+  if (serviceTier === undefined || serviceTier === 'auto') return serviceTier;
+  if (serviceTier === 'default') return 'standard_only';
+  notes.drop('service_tier');
+  return undefined;
+}
+
+/** Notes what the format has no words for. */
+function noteUnsaid({ sampling, verbosity }: Conversation, { notes }: Target): void {
+  const unsaid = {
+    presence_penalty: sampling.presencePenalty || undefined,
+    frequency_penalty: sampling.frequencyPenalty || undefined,
+    seed: sampling.seed,
+    verbosity,
+  };
+  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+}

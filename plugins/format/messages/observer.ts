@@ -1,0 +1,63 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
+import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/render-error.ts';
+import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { member, parseObject } from '../members.ts';
+import type { ReplyObserver } from '../reply-observer.ts';
+import { UsageCounter } from './usage.ts';
+
+/** Watches a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
+export class MessagesObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  failure: GatewayError | undefined;
+  readonly #usage = new UsageCounter();
+  readonly #id: string;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage.usage;
+  }
+
+  event(name: string | undefined, data: string): void {
+    switch (name ?? member(parseObject(data), 'type')) {
+      case 'message_start':
+        this.#usage.add(member(member(parseObject(data), 'message'), 'usage'));
+        return;
+      case 'content_block_start':
+      case 'content_block_delta':
+        this.hasContent = true;
+        return;
+      case 'message_delta':
+        this.hasContent = true;
+        this.#usage.add(member(parseObject(data), 'usage'));
+        return;
+      case 'message_stop':
+        this.isComplete = true;
+        return;
+      case 'error':
+        this.#fail(parseObject(data));
+        return;
+      default:
+    }
+  }
+
+  whole(body: JsonObject): void {
+    if (body['type'] === 'error') this.#fail(body);
+    this.#usage.add(body['usage']);
+    this.hasContent = Array.isArray(body['content']) || typeof body['input_tokens'] === 'number';
+    this.isComplete = true;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#id, format: 'messages', dialect: 'anthropic' });
+  }
+
+  #fail(body: JsonObject | undefined): void {
+    this.failure = reportedFailure(readReportedError(body));
+  }
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { FilePart, Part, Source } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { invalid, isMissing, maybeText, readList, readObject, readText } from '../canonical/read.ts';
+
+/** A block of content and where it stands. */
+export interface PlacedBlock {
+  readonly type: string;
+  readonly block: JsonObject;
+  readonly path: string;
+}
+
+/**
+ * Reads content into its blocks; a string stands for one block of text.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readBlocks(value: JsonValue | undefined, path: string): PlacedBlock[] {
+  if (isMissing(value)) return [];
+  if (typeof value === 'string') return [{ type: 'text', block: { type: 'text', text: value }, path }];
+  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of blocks');
+  return readList(value, path).map((entry, index) => {
+    const blockPath = `${path}[${index}]`;
+    const block = readObject(entry, blockPath);
+    return { type: readText(block['type'], `${blockPath}.type`), block, path: blockPath };
+  });
+}
+
+/** Reads content that can only be seen, not acted upon: of a user, of a result. */
+export function readParts(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
+  return readBlocks(value, path).flatMap((placed) => readPart(placed, notes));
+}
+
+/**
+ * Reads what a user or a tool shows. A block without text is left out, one of an unknown type too.
+ * Source: Anthropic API reference, "Messages", content blocks.
+ */
+export function readPart({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
+  switch (type) {
+    case 'text':
+      return textPart(readText(block['text'], `${path}.text`));
+    case 'image':
+      return [{ type: 'image', source: readSource(block, path), detail: undefined }];
+    case 'document':
+      return readDocument(block, path, notes);
+    case 'search_result':
+      return readSearchResult(block, path, notes);
+    case 'tool_reference':
+      return textPart(`The tool ${readText(block['tool_name'], `${path}.tool_name`)} is now available.`);
+    default:
+      notes.drop(`content block ${type}`);
+      return [];
+  }
+}
+
+export function textPart(text: string): Part[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+function readSource(block: JsonObject, path: string): Source {
+  const sourcePath = `${path}.source`;
+  const source = readObject(block['source'], sourcePath);
+  switch (readText(source['type'], `${sourcePath}.type`)) {
+    case 'base64':
+      return {
+        type: 'base64',
+        mediaType: plainMediaType(readText(source['media_type'], `${sourcePath}.media_type`)),
+        data: readText(source['data'], `${sourcePath}.data`).replace(/\s+/g, ''),
+      };
+    case 'url':
+      return { type: 'url', url: readText(source['url'], `${sourcePath}.url`) };
+    case 'file':
+      return { type: 'id', id: readText(source['file_id'], `${sourcePath}.file_id`) };
+    default:
+      throw invalid(`${sourcePath}.type`, 'base64, url or file');
+  }
+}
+
+/** `image/jpg` is no media type, but clients send it and vendors refuse it. */
+function plainMediaType(mediaType: string): string {
+  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
+}
+
+/** A document of plain text is said as text, which every model can read; others stay files. */
+function readDocument(block: JsonObject, path: string, notes: Notes): Part[] {
+  const source = readObject(block['source'], `${path}.source`);
+  const title = maybeText(block['title'], `${path}.title`) || undefined;
+  for (const name of ['context', 'citations']) if (!isMissing(block[name])) notes.drop(`${name} of a document`);
+  if (source['type'] === 'text') return titled(title, readText(source['data'], `${path}.source.data`));
+  if (source['type'] === 'content') {
+    return [...titled(title, ''), ...readParts(source['content'], `${path}.source.content`, notes)];
+  }
+  const file: FilePart = { type: 'file', source: readSource(block, path), name: title };
+  return [file];
+}
+
+function readSearchResult(block: JsonObject, path: string, notes: Notes): Part[] {
+  const title = maybeText(block['title'], `${path}.title`);
+  const source = maybeText(block['source'], `${path}.source`);
+  const head = [title, source].filter(Boolean).join('\n');
+  return [...textPart(head), ...readParts(block['content'], `${path}.content`, notes)];
+}
+
+function titled(title: string | undefined, text: string): Part[] {
+  return textPart([title, text].filter(Boolean).join('\n\n'));
+}

@@ -1,0 +1,33 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonValue } from '#core/json.ts';
+import type { FinishReason, Fragment } from '../canonical/reply.ts';
+import { member } from '../members.ts';
+
+/** Reasons of the format, and those that other vendors take from theirs. What is not here is an end like any other. */
+const reasons = new Map<string, FinishReason>([
+  ['end_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['stop_sequence', 'stop_sequence'],
+  ['tool_use', 'tool_calls'],
+  ['pause_turn', 'pause'],
+  ['refusal', 'content_filter'],
+  ['model_context_window_exceeded', 'context_length'],
+  ['length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
+]);
+const failures = new Set(['error', 'network_error']);
+
+/** Why a reply has ended; undefined while it has not said so. */
+export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
+  const said = member(ending, 'stop_reason');
+  if (typeof said !== 'string' || said === '') return undefined;
+  if (failures.has(said)) {
+    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${said}`);
+    return { type: 'error', error };
+  }
+  const stopSequence = member(ending, 'stop_sequence');
+  const reason = reasons.get(said) ?? 'stop';
+  return { type: 'finish', reason, stopSequence: typeof stopSequence === 'string' ? stopSequence : undefined };
+}

@@ -1,0 +1,127 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { readTaggedState } from '../canonical/opaque-state.ts';
+import { invalid, isMissing, maybeBoolean, maybeText, readList, readObject, readText } from '../canonical/read.ts';
+import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
+
+/** Says which client pays. It differs from request to request, so that it would spoil every other vendor's cache. */
+const billingHeader = 'x-anthropic-billing-header';
+
+/**
+ * Reads the messages of a request into items, and system messages before the first of them into instructions.
+ * Source: Anthropic API reference, "Messages".
+ */
+export class MessageReader {
+  readonly instructions: string[] = [];
+  readonly items: Item[] = [];
+  readonly #notes: Notes;
+  /** What one side has said since its last call or result. */
+  #parts: Part[] = [];
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
+
+  /** @throws GatewayError `invalid_request` */
+  readSystem(value: JsonValue | undefined, path: string): void {
+    for (const part of readParts(value, path, this.#notes)) {
+      if (part.type !== 'text') this.#notes.drop(`${part.type} in system`);
+      else if (!part.text.startsWith(billingHeader)) this.instructions.push(part.text);
+    }
+  }
+
+  /** @throws GatewayError `invalid_request` */
+  readMessages(value: JsonValue | undefined): void {
+    const messages = readList(value, 'messages');
+    if (messages.length === 0) throw invalid('messages', 'a list of at least one message');
+    for (const [index, entry] of messages.entries()) {
+      const path = `messages[${index}]`;
+      this.#readMessage(readObject(entry, path), path);
+    }
+  }
+
+  #readMessage(message: JsonObject, path: string): void {
+    const { content, role } = message;
+    if (isMissing(content)) throw invalid(`${path}.content`, 'a string or a list of blocks');
+    if (role !== 'user' && role !== 'assistant' && role !== 'system') {
+      throw invalid(`${path}.role`, 'user, assistant or system');
+    }
+    if (!isMissing(message['output_config'])) this.#notes.drop('output_config of a message');
+    if (role === 'system' && this.items.length === 0) return this.readSystem(content, `${path}.content`);
+    for (const placed of readBlocks(content, `${path}.content`)) {
+      if (role === 'assistant') this.#readAnswer(placed);
+      else if (role === 'user' && placed.type === 'tool_result') this.#push(role, readResult(placed, this.#notes));
+      else this.#parts.push(...readPart(placed, this.#notes));
+    }
+    this.#flush(role);
+  }
+
+  #readAnswer(placed: PlacedBlock): void {
+    switch (placed.type) {
+      case 'thinking':
+        return this.#push('assistant', readThinking(placed));
+      case 'redacted_thinking':
+        return this.#push('assistant', readRedacted(placed));
+      case 'tool_use':
+        return this.#push('assistant', readCall(placed));
+      default:
+        this.#parts.push(...readPart(placed, this.#notes));
+    }
+  }
+
+  #push(role: 'user' | 'assistant', item: Reasoning | ToolCall | ToolResult): void {
+    // Sealed by nobody that we know, and without words: it tells nothing to anybody.
+    if (item.type === 'reasoning' && item.text === '' && item.state === undefined) {
+      this.#notes.drop('reasoning of unknown origin');
+      return;
+    }
+    this.#flush(role);
+    this.items.push(item);
+  }
+
+  #flush(role: 'user' | 'assistant' | 'system'): void {
+    if (this.#parts.length > 0) this.items.push({ type: 'message', role, parts: this.#parts });
+    this.#parts = [];
+  }
+}
+
+/** Other vendors' thinking has no signature when clients hand it back. */
+function readThinking({ block, path }: PlacedBlock): Reasoning {
+  const signature = maybeText(block['signature'], `${path}.signature`) ?? '';
+  return {
+    type: 'reasoning',
+    text: readText(block['thinking'], `${path}.thinking`),
+    state: readTaggedState(signature),
+  };
+}
+
+function readRedacted({ block, path }: PlacedBlock): Reasoning {
+  return { type: 'reasoning', text: '', state: readTaggedState(readText(block['data'], `${path}.data`)) };
+}
+
+function readCall({ block, path }: PlacedBlock): ToolCall {
+  return {
+    type: 'tool_call',
+    id: readName(block['id'], `${path}.id`),
+    name: readName(block['name'], `${path}.name`),
+    namespace: undefined,
+    form: 'function',
+    input: JSON.stringify(readObject(block['input'] ?? {}, `${path}.input`)),
+  };
+}
+
+function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
+  return {
+    type: 'tool_result',
+    id: readName(block['tool_use_id'], `${path}.tool_use_id`),
+    parts: readParts(block['content'], `${path}.content`, notes),
+    isError: maybeBoolean(block['is_error'], `${path}.is_error`) ?? false,
+  };
+}
+
+function readName(value: JsonValue | undefined, path: string): string {
+  const name = readText(value, path);
+  if (name === '') throw invalid(path, 'a string that is not empty');
+  return name;
+}

@@ -1,0 +1,99 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
+
+type Base64 = Extract<Source, { type: 'base64' }>;
+
+/** How images begin in base64: what they are called has to fit, or they are refused. */
+const imageBeginnings: readonly (readonly [string, string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
+
+/**
+ * Writes what a user or a tool says, without blocks of text that hold nothing, which are refused.
+ *
+ * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ */
+export function writeInput(parts: readonly Part[], target: Target): JsonObject[] {
+  return parts.flatMap((part) => {
+    switch (part.type) {
+      case 'image':
+        return [writeImage(part, target)];
+      case 'file':
+        return writeFile(part, target);
+      case 'audio':
+        throw unsupported('audio', 'input_audio');
+      default:
+        return writeText(part.text);
+    }
+  });
+}
+
+/** Writes what the assistant said; there it can only have been text. */
+export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): JsonObject[] {
+  return parts.flatMap((part) => {
+    if (part.type === 'text' || part.type === 'refusal') return writeText(part.text);
+    notes.drop(`${part.type} in assistant message`);
+    return [];
+  });
+}
+
+export function writeText(text: string): JsonObject[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+function writeImage({ source, detail }: ImagePart, { traits, notes }: Target): JsonObject {
+  if (!traits.capabilities.images) throw unsupported('images', 'image');
+  if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
+  if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
+  const begun = imageBeginnings.find(([beginning]) => source.data.startsWith(beginning));
+  return { type: 'image', source: writeSource({ ...source, mediaType: begun?.[1] ?? source.mediaType }) };
+}
+
+function writeSource(source: Source): JsonObject {
+  switch (source.type) {
+    case 'base64':
+      return { type: 'base64', media_type: source.mediaType, data: source.data };
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'id':
+      return { type: 'file', file_id: source.id };
+  }
+}
+
+/** Text can be read by models that read no files. */
+function writeFile(file: FilePart, target: Target): JsonObject[] {
+  const { source, name } = file;
+  const content = source.type === 'base64' && isText(source) ? decodeText(source) : undefined;
+  const { files } = target.traits.capabilities;
+  if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
+  if (!files) throw unsupported('files', 'file');
+  if (content !== undefined && content.trim() === '') return [];
+  const title = name === undefined || name === '' ? {} : { title: name };
+  if (content !== undefined) {
+    return [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: content }, ...title }];
+  }
+  if (source.type === 'base64' && source.mediaType.startsWith('image/')) {
+    return [writeImage({ type: 'image', source, detail: undefined }, target)];
+  }
+  if (source.type === 'base64' && source.mediaType !== 'application/pdf') {
+    throw unsupported(`files of the type ${source.mediaType}`, 'file');
+  }
+  return [{ type: 'document', source: writeSource(source), ...title }];
+}
+
+function isText({ mediaType }: Base64): boolean {
+  return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
+}
+
+function decodeText({ data }: Base64): string {
+  return Buffer.from(data, 'base64').toString();
+}
+
+function unsupported(what: string, param: string): GatewayError {
+  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
+}

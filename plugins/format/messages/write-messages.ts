@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Part, Reasoning, ToolCall, ToolResult } from '../canonical/conversation.ts';
+import {
+  type AssistantTurn,
+  asReminder,
+  type SystemTurn,
+  textOf,
+  type Turn,
+  type UserTurn,
+} from '../canonical/dialogue.ts';
+import { parseObject } from '../members.ts';
+import { writeInput, writeOutput, writeText } from './write-content.ts';
+
+type Role = 'user' | 'assistant' | 'system';
+
+interface Written {
+  readonly role: Role;
+  readonly content: JsonObject[];
+}
+
+/** Stands for what a user said, where a conversation begins without anything. */
+const opening = 'Begin.';
+
+/**
+ * Writes turns as messages. What the endpoint insists on: a user begins; results come first in the turn after their
+ * calls; no block is empty.
+ *
+ * Source: Anthropic API reference, "Messages".
+ */
+export function writeMessages(turns: readonly Turn[], target: Target): JsonObject[] {
+  const writer = new MessageWriter(target);
+  for (const [index, turn] of turns.entries()) {
+    if (turn.role === 'user') writer.user(turn);
+    else if (turn.role === 'assistant') writer.assistant(turn);
+    else writer.system(turn, turns[index + 1]);
+  }
+  return writer.finish();
+}
+
+class MessageWriter {
+  readonly #target: Target;
+  readonly #messages: Written[] = [];
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  user({ results, parts }: UserTurn): void {
+    const shown: Part[] = [];
+    const content = results.map((result) => this.#result(result, shown));
+    this.#push('user', [...content, ...writeInput([...shown, ...parts], this.#target)]);
+  }
+
+  assistant({ items }: AssistantTurn): void {
+    const content = items.flatMap((item) => {
+      if (item.type === 'message') return writeOutput(item.parts, this.#target);
+      return item.type === 'reasoning' ? this.#reasoning(item) : [this.#call(item)];
+    });
+    this.#push('assistant', content);
+  }
+
+  /** A system message is sure to be taken only between what a user said and the answer; elsewhere a user says it. */
+  system({ parts }: SystemTurn, next: Turn | undefined): void {
+    const { notes, traits } = this.#target;
+    const text = textOf(parts);
+    if (text.trim() === '') return;
+    const isBetween = this.#last?.role === 'user' && (next === undefined || next.role === 'assistant');
+    if (traits.parameters.late_system && isBetween) return this.#push('system', writeText(text));
+    notes.approximate('late system message as user message');
+    this.#push('user', writeText(asReminder(text)));
+  }
+
+  finish(): JsonObject[] {
+    if (this.#messages[0]?.role !== 'user') {
+      this.#target.notes.approximate('a conversation without a user at its beginning');
+      this.#messages.unshift({ role: 'user', content: writeText(opening) });
+    }
+    if (this.#last?.role === 'assistant') trimEnd(this.#last.content);
+    return this.#messages.map(({ role, content }) => ({ role, content }));
+  }
+
+  get #last(): Written | undefined {
+    return this.#messages.at(-1);
+  }
+
+  #push(role: Role, content: JsonObject[]): void {
+    if (content.length === 0) return;
+    const last = this.#last;
+    if (last?.role === role) last.content.push(...content);
+    else this.#messages.push({ role, content: [...content] });
+  }
+
+  /** Only what this upstream has sealed itself: anything else is refused, and would be in every request that follows. */
+  #reasoning({ text, state }: Reasoning): JsonObject[] {
+    const sealed = this.#target.open(state);
+    if (sealed === undefined || sealed === '') {
+      this.#target.notes.drop('reasoning of earlier turns');
+      return [];
+    }
+    if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: sealed }];
+    return [{ type: 'thinking', thinking: text, signature: sealed }];
+  }
+
+  #call(call: ToolCall): JsonObject {
+    return {
+      type: 'tool_use',
+      id: plainId(call.id),
+      name: this.#target.names.toWire(call.name, call.namespace),
+      input: this.#input(call),
+    };
+  }
+
+  /** An object, whatever the model wrote. */
+  #input({ form, input }: ToolCall): JsonObject {
+    if (form === 'freeform') return { input };
+    if (input.trim() === '') return {};
+    const parsed = parseObject(input);
+    if (parsed === undefined) this.#target.notes.approximate('broken input of a call');
+    return parsed ?? { _raw: input };
+  }
+
+  /** @param shown takes what the result itself cannot hold */
+  #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
+    // Errors can be nothing but text.
+    const holdsAll = this.#target.traits.parameters.tool_result_images && !isError;
+    const others = holdsAll ? [] : parts.filter(({ type }) => type !== 'text' && type !== 'refusal');
+    if (others.length > 0) this.#target.notes.approximate('images in tool results as user message');
+    shown.push(...others);
+    const content = writeInput(
+      parts.filter((part) => !others.includes(part)),
+      this.#target,
+    );
+    if (content.length === 0 && others.length > 0) content.push(...writeText('What this tool has shown follows.'));
+    if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
+    return {
+      type: 'tool_result',
+      tool_use_id: plainId(id),
+      ...(content.length > 0 && { content }),
+      ...(isError && { is_error: true }),
+    };
+  }
+}
+
+/** What the answer is to begin with must not end in white space. */
+function trimEnd(content: JsonObject[]): void {
+  const last = content.at(-1);
+  if (last?.['type'] === 'text') last['text'] = String(last['text']).trimEnd();
+}
+
+/** Ids may have letters, digits, - and _; any other becomes a hash, always the same. */
+function plainId(id: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(id)) return id;
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+}

@@ -1,0 +1,56 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { OutputFormat } from '../canonical/conversation.ts';
+
+/** How an answer's form is asked for: as a parameter, or in words. */
+export interface WrittenFormat {
+  readonly format?: JsonObject;
+  /** To be said after all other instructions. */
+  readonly instruction?: string;
+}
+
+/** Asks for JSON as well as the model can be asked. Source: Anthropic docs, "Structured outputs". */
+export function writeFormat(output: OutputFormat | undefined, { traits, notes }: Target): WrittenFormat {
+  if (output === undefined) return {};
+  if (output.type === 'json_object') {
+    notes.approximate('json_object as instruction');
+    return { instruction: 'Answer with one JSON object and nothing else.' };
+  }
+  if (traits.capabilities.structured_output !== 'schema') {
+    notes.approximate('json_schema as instruction');
+    const schema = JSON.stringify(output.schema);
+    return { instruction: `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${schema}` };
+  }
+  const closed = closeObjects(output.schema);
+  if (JSON.stringify(closed) !== JSON.stringify(output.schema)) notes.approximate('additionalProperties as false');
+  return { format: { type: 'json_schema', schema: closed } };
+}
+
+/** Keywords under which schemas stand: one, a list, or by name. */
+const holders = new Set(['items', 'anyOf', 'oneOf', 'allOf', 'not', 'prefixItems']);
+const namedHolders = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
+
+/** Objects that may have more members than are named are refused. */
+function closeObjects(schema: JsonObject): JsonObject {
+  const closed: JsonObject = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (holders.has(name)) closed[name] = closeValue(value);
+    else if (namedHolders.has(name) && isJsonObject(value)) closed[name] = closeMembers(value);
+    else closed[name] = value;
+  }
+  const isObject = isObjectType(schema['type']) || isJsonObject(schema['properties']);
+  return isObject ? { ...closed, additionalProperties: false } : closed;
+}
+
+function isObjectType(type: JsonValue | undefined): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object'));
+}
+
+function closeValue(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((entry) => (isJsonObject(entry) ? closeObjects(entry) : entry));
+  return isJsonObject(value) ? closeObjects(value) : value;
+}
+
+function closeMembers(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, closeValue(value)]));
+}

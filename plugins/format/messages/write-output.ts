@@ -1,0 +1,76 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
+import { parseObject } from '../members.ts';
+
+type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
+
+/** A block as it opens, empty. Thoughts open by themselves, see `MessagesEncoder`. */
+export function writeOpenBlock(head: BlockHead): JsonObject {
+  if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {} };
+  return { type: 'text', text: '' };
+}
+
+export function writeBlock(block: Block): JsonObject {
+  switch (block.type) {
+    case 'text': {
+      const citations = block.citations.map(writeCitation);
+      return { type: 'text', text: block.text, ...(citations.length > 0 && { citations }) };
+    }
+    case 'refusal':
+      return { type: 'text', text: block.text };
+    case 'reasoning':
+      return block.isRedacted
+        ? { type: 'redacted_thinking', data: block.state }
+        : { type: 'thinking', thinking: block.text, signature: block.state };
+    case 'tool_call':
+      return { type: 'tool_use', id: block.id, name: block.name, input: inputObject(block) };
+  }
+}
+
+/** The input as JSON text. */
+export function inputText({ form, input }: BlockOf<'tool_call'>): string {
+  return form === 'freeform' ? JSON.stringify({ input }) : input;
+}
+
+/** An input that was cut off is no object, but has to be one. */
+function inputObject(call: BlockOf<'tool_call'>): JsonObject {
+  return parseObject(inputText(call)) ?? { _raw: call.input };
+}
+
+/** Where in the text it belongs cannot be said: it belongs to the block. */
+export function writeCitation({ url, title, quote }: Citation): JsonObject {
+  return {
+    type: 'web_search_result_location',
+    url,
+    title: title ?? null,
+    encrypted_index: '',
+    cited_text: quote ?? '',
+  };
+}
+
+const stopReasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  stop_sequence: 'stop_sequence',
+  length: 'max_tokens',
+  context_length: 'model_context_window_exceeded',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+  pause: 'pause_turn',
+};
+
+export interface Ending extends JsonObject {
+  readonly stop_reason: string;
+  readonly stop_sequence: string | null;
+  readonly stop_details: JsonObject | null;
+}
+
+/** Why the reply ends. One that is a refusal ends as such, whatever its vendor calls it. */
+export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
+  const refusal = blocks.find((block) => block.type === 'refusal');
+  const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);
+  return {
+    stop_reason: isRefusal ? stopReasons.content_filter : stopReasons[finish],
+    stop_sequence: finish === 'stop_sequence' ? (stopSequence ?? null) : null,
+    stop_details: isRefusal ? { type: 'refusal', category: null, explanation: refusal?.text ?? null } : null,
+  };
+}

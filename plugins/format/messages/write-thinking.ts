@@ -1,0 +1,101 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
+import type { AssistantTurn, Turn } from '../canonical/dialogue.ts';
+import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+
+export interface WrittenThinking {
+  readonly thinking: JsonObject | undefined;
+  /** For `output_config`. */
+  readonly effort: Effort | undefined;
+}
+
+const off: WrittenThinking = { thinking: undefined, effort: undefined };
+const fewestThinkingTokens = 1_024;
+/** The efforts that the format has words for. */
+const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+
+/**
+ * Writes how much the model is to think. Thinking is turned off by saying nothing.
+ * Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
+ *
+ * @param maxTokens of the whole answer, of which thinking is a part
+ */
+export function writeThinking(
+  reasoning: ReasoningRequest | undefined,
+  turns: readonly Turn[],
+  maxTokens: number,
+  target: Target,
+): WrittenThinking {
+  const wanted = wantedEffort(reasoning);
+  if (reasoning === undefined || wanted === 'none') return off;
+  const { capabilities, parameters } = target.traits;
+  if (!capabilities.reasoning || parameters.reasoning === 'none') {
+    target.notes.drop('reasoning');
+    return off;
+  }
+  const isAllowed = mayThink(turns, target);
+  if (parameters.reasoning === 'budget') {
+    return { thinking: isAllowed ? writeBudget(reasoning, wanted, maxTokens, target) : undefined, effort: undefined };
+  }
+  const display = reasoning.wantsText ? { display: 'summarized' } : {};
+  const thinking = isAllowed ? { type: 'adaptive', ...display } : undefined;
+  return { thinking, effort: wanted && writeEffort(wanted, target) };
+}
+
+function writeBudget(
+  { budget, effort }: ReasoningRequest,
+  wanted: Effort | undefined,
+  maxTokens: number,
+  { traits, notes }: Target,
+): JsonObject | undefined {
+  const asked =
+    (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', traits.parameters.efforts));
+  const enough = Math.max(asked, fewestThinkingTokens);
+  const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
+  if (fitting < fewestThinkingTokens) {
+    notes.drop('reasoning: the answer has no room for it');
+    return undefined;
+  }
+  if (fitting !== asked) notes.approximate(`the budget of thinking as ${fitting}`);
+  return { type: 'enabled', budget_tokens: fitting };
+}
+
+function writeEffort(wanted: Effort, { traits, notes }: Target): Effort | undefined {
+  const known = traits.parameters.efforts.filter((effort) => ownEfforts.has(effort));
+  if (known.length === 0) {
+    notes.drop('reasoning effort');
+    return undefined;
+  }
+  const effort = clampEffort(wanted, known);
+  if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
+  return effort;
+}
+
+/**
+ * Thinking cannot be turned on in the middle: an answer that is under way, with results of its calls just in, has to
+ * have begun with thoughts of this very upstream; and words that an answer is to begin with leave no room for thoughts.
+ */
+function mayThink(turns: readonly Turn[], target: Target): boolean {
+  const dialogue = turns.filter(({ role }) => role !== 'system');
+  const isPrefilled = dialogue.at(-1)?.role === 'assistant';
+  const begun = beginOfLoop(dialogue);
+  if (!isPrefilled && (begun === undefined || beginsWithSeal(begun, target))) return true;
+  target.notes.drop(isPrefilled ? 'reasoning: the answer has begun' : 'reasoning until the end of this tool loop');
+  return false;
+}
+
+/** The assistant's first turn after what a user last said, when it has led to calls whose results come last. */
+function beginOfLoop(dialogue: readonly Turn[]): AssistantTurn | undefined {
+  let begun: AssistantTurn | undefined;
+  for (const turn of dialogue.toReversed()) {
+    if (turn.role === 'assistant') begun = turn;
+    else if (turn.role === 'user' && turn.results.length === 0) return begun;
+  }
+  return begun;
+}
+
+function beginsWithSeal({ items }: AssistantTurn, target: Target): boolean {
+  const sealed = items.map((item) => item.type !== 'reasoning' || Boolean(target.open(item.state)));
+  return items.find((_, index) => sealed[index])?.type === 'reasoning';
+}

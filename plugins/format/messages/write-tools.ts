@@ -1,0 +1,103 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
+import { isClientTool } from '../canonical/tool-names.ts';
+
+const searchName = 'web_search';
+
+/**
+ * Writes the tools of a request and the choice among them; nothing when there are none, and no calls either.
+ * Source: Anthropic API reference, "Messages", tools.
+ */
+export function writeTools(conversation: Conversation, target: Target, isThinking: boolean): JsonObject {
+  const { capabilities } = target.traits;
+  if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
+  const tools = capabilities.tools ? writeList(allowedTools(conversation), target) : [];
+  if (tools.length === 0) return writeForgotten(conversation, target);
+  return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
+}
+
+/** Which tools may be called cannot be said; then the others are left out. */
+function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
+  const allowed = toolChoice?.allowed;
+  return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
+}
+
+function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
+  const written = new Map<string, JsonObject>();
+  for (const tool of tools.filter(isClientTool)) {
+    const name = target.names.toWire(tool.name, tool.namespace);
+    if (!written.has(name)) written.set(name, writeTool(tool, name, target));
+  }
+  if (tools.every(isClientTool)) return [...written.values()];
+  const isServed = target.traits.parameters.hosted_search && !written.has(searchName);
+  if (isServed) written.set(searchName, { type: 'web_search_20250305', name: searchName });
+  else target.notes.drop(searchName);
+  return [...written.values()];
+}
+
+function writeTool(tool: ClientTool, name: string, { traits, notes }: Target): JsonObject {
+  const isFreeform = tool.form === 'freeform';
+  if (isFreeform) notes.approximate('freeform tools as functions');
+  const isStrict = tool.strict === true && traits.parameters.strict_tools;
+  if (tool.strict === true && !isStrict) notes.drop('strict of tools');
+  const description = isFreeform ? describeFreeform(tool) : tool.description;
+  return {
+    name,
+    ...(description !== undefined && description !== '' && { description }),
+    input_schema: isFreeform ? inputSchema() : objectSchema(tool.schema),
+    ...(isStrict && { strict: true }),
+  };
+}
+
+function describeFreeform({ description, grammar }: ClientTool): string | undefined {
+  if (grammar === undefined) return description;
+  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return description === undefined ? rule : `${description}\n\n${rule}`;
+}
+
+function inputSchema(): JsonObject {
+  return {
+    type: 'object',
+    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+}
+
+function objectSchema(schema: JsonObject | undefined): JsonObject {
+  return schema?.['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
+}
+
+/** Calls in the history are refused where no tool is known; these tell what was called, and cannot be called again. */
+function writeForgotten({ items }: Conversation, { names, traits }: Target): JsonObject {
+  if (!traits.capabilities.tools) return {};
+  const calls = items.filter((item) => item.type === 'tool_call');
+  const called = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
+  if (called.size === 0) return {};
+  const description = 'Not available any more.';
+  return {
+    tools: [...called].map((name) => ({ name, description, input_schema: objectSchema(undefined) })),
+    tool_choice: { type: 'none' },
+  };
+}
+
+function writeChoice(conversation: Conversation, target: Target, isThinking: boolean): JsonObject | undefined {
+  const { toolChoice, parallelToolCalls } = conversation;
+  const choice = toolChoice && writeChoiceType(toolChoice, target, isThinking);
+  if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice;
+  if (target.traits.parameters.parallel_switch) return { type: 'auto', ...choice, disable_parallel_tool_use: true };
+  target.notes.drop('parallel_tool_calls');
+  return choice;
+}
+
+function writeChoiceType({ type, name, namespace }: ToolChoice, target: Target, isThinking: boolean): JsonObject {
+  const isForced = type === 'required' || type === 'tool';
+  if (!isForced) return { type };
+  // Who thinks decides for himself: to force a call is refused then.
+  if (isThinking || !target.traits.parameters.forced_tools) {
+    target.notes.approximate('forced tool_choice as auto');
+    return { type: 'auto' };
+  }
+  return name === undefined ? { type: 'any' } : { type: 'tool', name: target.names.toWire(name, namespace) };
+}

@@ -1,0 +1,22 @@
+import type { TextFormat } from '#core/formats.ts';
+import type { Codec } from './canonical/codec.ts';
+import { type NameRules, plainNames } from './canonical/tool-names.ts';
+import { chatCodec } from './chat/codec.ts';
+import { geminiCodec, geminiNames } from './gemini/codec.ts';
+import { messagesCodec } from './messages/codec.ts';
+import { responsesCodec } from './responses/codec.ts';
+
+export const codecs: Readonly<Record<TextFormat, Codec>> = {
+  chat: chatCodec,
+  responses: responsesCodec,
+  messages: messagesCodec,
+  gemini: geminiCodec,
+};
+
+/** What each format allows tools to be called. */
+export const nameRules: Readonly<Record<TextFormat, NameRules>> = {
+  chat: plainNames,
+  responses: plainNames,
+  messages: { ...plainNames, maxLength: 128 },
+  gemini: geminiNames,
+};

@@ -1,0 +1,49 @@
+import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
+import type { JsonObject } from '#core/json.ts';
+import { renderStreamError } from '#core/render-error.ts';
+import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { member, parseObject } from '../members.ts';
+import type { ReplyObserver } from '../reply-observer.ts';
+import { responsesUsage } from '../responses/observer.ts';
+
+/** Watches an Images reply. Its usage has the shape of the Responses format. Source: OpenAI API reference, "Images". */
+export class ImagesObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  failure: GatewayError | undefined;
+  usage: Usage | undefined;
+  readonly #id: string;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  event(name: string | undefined, data: string): void {
+    if (name === 'image_generation.partial_image') {
+      this.hasContent = true;
+      return;
+    }
+    // Parsed only at the end: each event holds a picture.
+    const body = parseObject(data);
+    const type = name ?? member(body, 'type');
+    const error = readReportedError(body);
+    if (error !== undefined) this.failure = reportedFailure(error);
+    if (type !== 'image_generation.completed') return;
+    this.hasContent = true;
+    this.isComplete = true;
+    this.usage = responsesUsage(body?.['usage']);
+  }
+
+  whole(body: JsonObject): void {
+    const error = readReportedError(body);
+    if (error !== undefined) this.failure = reportedFailure(error);
+    this.usage = responsesUsage(body['usage']);
+    this.hasContent = Array.isArray(body['data']) && body['data'].length > 0;
+    this.isComplete = true;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return renderStreamError(error, { id: this.#id, format: 'images', dialect: 'openai' });
+  }
+}

@@ -1,0 +1,129 @@
+import type { Catalog, Route } from '#core/catalog.ts';
+import type { CatalogProblem } from '#core/registry.ts';
+import { type Format, formats, type TextFormat, textFormats } from '#core/formats.ts';
+import type { Traits } from '#core/traits.ts';
+import { isTextFormat, preferredFormat } from './upstream-format.ts';
+
+/** What clients use, and operators ask about. */
+export const features = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
+export type Feature = (typeof features)[number];
+
+/** `yes`, `no`, or what is lost. */
+export type Service = 'yes' | 'no' | { readonly loss: string };
+
+const capabilityOf: Readonly<Record<Feature, ((traits: Traits) => boolean) | undefined>> = {
+  stream: undefined,
+  tools: ({ capabilities }) => capabilities.tools,
+  'parallel tools': ({ capabilities }) => capabilities.tools && capabilities.parallel_tools,
+  images: ({ capabilities }) => capabilities.images,
+  reasoning: ({ capabilities }) => capabilities.reasoning,
+  'structured output': undefined,
+};
+
+/** How a route serves a feature to a client of a format. */
+export function serviceOf(client: TextFormat, route: Route, feature: Feature): Service {
+  const upstream = preferredFormat(client, route.upstream.formats);
+  if (upstream === undefined) return 'no';
+  if (capabilityOf[feature]?.(route.traits) === false) return 'no';
+  const loss = lossOf(client, upstream, route.traits, feature);
+  return loss === undefined ? 'yes' : { loss };
+}
+
+function lossOf(client: TextFormat, upstream: TextFormat, traits: Traits, feature: Feature): string | undefined {
+  if (client === upstream) return undefined;
+  switch (feature) {
+    case 'tools':
+      return lossOfTools(client, upstream, traits);
+    case 'parallel tools':
+      return upstream === 'gemini' ? 'parallel calls cannot be turned off' : undefined;
+    case 'images':
+      return lossOfImages(client, upstream, traits);
+    case 'reasoning':
+      return lossOfReasoning(client, upstream);
+    case 'structured output':
+      return lossOfStructure(traits);
+    case 'stream':
+      return undefined;
+  }
+}
+
+function lossOfTools(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
+  const hasFreeform = client === 'responses' || client === 'chat';
+  const keepsFreeform = (upstream === 'responses' || upstream === 'chat') && parameters.freeform_tools;
+  if (hasFreeform && !keepsFreeform) return 'the grammar of freeform tools is described, not enforced';
+  return undefined;
+}
+
+function lossOfImages(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
+  const hasInResults = client === 'responses' || client === 'messages';
+  if (hasInResults && upstream === 'chat') return 'images in tool results go beside them';
+  if (upstream === 'gemini' && !parameters.tool_result_images) return 'images in tool results go beside them';
+  return upstream === 'gemini' ? 'addresses of images only where Google can fetch them' : undefined;
+}
+
+function lossOfReasoning(client: TextFormat, upstream: TextFormat): string | undefined {
+  if (upstream === 'chat') return 'reasoning has no seal';
+  return client === 'chat' ? 'sealed reasoning comes back only from clients that echo reasoning_details' : undefined;
+}
+
+function lossOfStructure({ capabilities }: Traits): string | undefined {
+  if (capabilities.structured_output === 'schema') return undefined;
+  return capabilities.structured_output === 'object'
+    ? 'the schema stands in the prompt, only JSON is enforced'
+    : 'the schema stands in the prompt, nothing is enforced';
+}
+
+/** Lines for `gateway check`: what each client format gets on each route, and what is lost on the way. */
+export function describeMatrix({ models }: Catalog): string[] {
+  const losses: string[] = [];
+  const rows = models.flatMap((model) =>
+    model.routes.flatMap((route) => textFormats.map((client) => describeRow(model.id, client, route, losses))),
+  );
+  const shown = rows.filter((row) => row !== undefined);
+  if (shown.length === 0) return [];
+  const head = `  ${'model'.padEnd(20)} ${'route'.padEnd(28)} ${'client'.padEnd(10)} ${'upstream'.padEnd(10)} ${features.map((feature) => columnOf(feature, feature)).join(' ')}`;
+  return ['client formats', head, ...shown, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
+}
+
+function describeRow(model: string, client: TextFormat, route: Route, losses: string[]): string | undefined {
+  const upstream = preferredFormat(client, route.upstream.formats);
+  if (upstream === undefined) return undefined;
+  const cells = features.map((feature) => columnOf(feature, cellOf(serviceOf(client, route, feature), losses)));
+  return `  ${model.padEnd(20)} ${route.id.padEnd(28)} ${client.padEnd(10)} ${upstream.padEnd(10)} ${cells.join(' ')}`.trimEnd();
+}
+
+function cellOf(service: Service, losses: string[]): string {
+  if (typeof service === 'string') return service;
+  const known = losses.indexOf(service.loss);
+  return `loss ${known === -1 ? losses.push(service.loss) : known + 1}`;
+}
+
+function columnOf(feature: Feature, value: string): string {
+  return value.padEnd(Math.max(feature.length, 7));
+}
+
+/** A backup that can take over nothing of its primary's is a mistake, and found before anybody needs it. */
+export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
+  return models.flatMap(({ id, routes }) =>
+    routes.flatMap((route, index) => {
+      const [primary] = routes;
+      if (primary === undefined || index === 0 || servedBy(route).some((one) => servedBy(primary).includes(one)))
+        return [];
+      const spoken = route.upstream.formats.join(', ');
+      return [
+        {
+          model: id,
+          route: route.id,
+          wrong: `speaks only ${spoken} and can take over nothing that ${primary.id} serves`,
+          right: 'take it out, or give it a model of its own',
+        },
+      ];
+    }),
+  );
+}
+
+/** Client formats that a route can serve. */
+function servedBy({ upstream }: Route): Format[] {
+  const speaksText = upstream.formats.some(isTextFormat);
+  return formats.filter((format) => (isTextFormat(format) ? speaksText : upstream.formats.includes(format)));
+}

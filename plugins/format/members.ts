@@ -1,0 +1,26 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+
+/** A count of tokens, where there is one. */
+export function count(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && value >= 0 ? value : undefined;
+}
+
+/** A member of an object that may not be there. */
+export function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}
+
+export function sum(...values: (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
+}
+
+/** The object that a text holds; undefined when it is something else, or not JSON. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Adapter, ReplyReader, UpstreamRequest } from '#core/adapter.ts';
+import type { Model, Route } from '#core/catalog.ts';
+import { GatewayError } from '#core/errors.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { ClientRequest } from './client-request.ts';
+import { PassThrough } from './pass-through.ts';
+import { sessionOf } from './session.ts';
+import { Translator } from './translation.ts';
+import { upstreamFormat } from './upstream-format.ts';
+
+/** How a request goes to one route and its reply comes back. */
+export interface Way {
+  readonly request: UpstreamRequest;
+  read(): ReplyReader;
+}
+
+/**
+ * The adapter of a model call: on a route that speaks the client's format bytes pass through, on every other one the
+ * request is translated. Ways are made when a route is asked for, and kept: most requests need one.
+ */
+export class ModelCall implements Adapter {
+  readonly model: Model;
+  readonly requestedModel: string;
+  readonly isStream: boolean;
+  readonly session: string | undefined;
+  readonly #exchange: Exchange;
+  readonly #request: ClientRequest;
+  readonly #translator: Translator;
+  readonly #ways = new Map<Route, Way | GatewayError>();
+
+  constructor(exchange: Exchange, model: Model, request: ClientRequest) {
+    this.model = model;
+    this.requestedModel = request.model;
+    this.isStream = request.isStream;
+    this.session = sessionOf(exchange.headers, request.body);
+    this.#exchange = exchange;
+    this.#request = request;
+    this.#translator = new Translator(exchange, request);
+  }
+
+  canServe(route: Route): boolean {
+    return !(this.#way(route) instanceof GatewayError);
+  }
+
+  /** Why no route can serve the request; undefined when one can. */
+  get refusal(): GatewayError | undefined {
+    let first: GatewayError | undefined;
+    for (const route of this.model.routes) {
+      const way = this.#way(route);
+      if (!(way instanceof GatewayError)) return undefined;
+      first ??= way;
+    }
+    return first;
+  }
+
+  encode(route: Route): UpstreamRequest {
+    return this.#served(route).request;
+  }
+
+  read(route: Route): ReplyReader {
+    return this.#served(route).read();
+  }
+
+  #served(route: Route): Way {
+    const way = this.#way(route);
+    if (way instanceof GatewayError) throw way;
+    return way;
+  }
+
+  #way(route: Route): Way | GatewayError {
+    const known = this.#ways.get(route);
+    if (known !== undefined) return known;
+    const way = this.#open(route);
+    this.#ways.set(route, way);
+    return way;
+  }
+
+  #open(route: Route): Way | GatewayError {
+    try {
+      const format = upstreamFormat(route, this.#request);
+      if (format === this.#request.format) return new PassThrough(this.#exchange, this.#request, route);
+      return this.#translator.open(route, format);
+    } catch (error) {
+      if (error instanceof GatewayError) return error;
+      throw error;
+    }
+  }
+}

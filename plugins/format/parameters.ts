@@ -1,0 +1,109 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+
+/** Says what a value has to be; undefined when it is that. */
+type Rule = (value: JsonValue) => string | undefined;
+export type ParameterRules = Readonly<Record<string, Rule>>;
+
+const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
+const text: Rule = (value) => (typeof value === 'string' ? undefined : 'a string');
+const list: Rule = (value) => (Array.isArray(value) && value.length > 0 ? undefined : 'a list with at least one entry');
+const anyList: Rule = (value) => (Array.isArray(value) ? undefined : 'a list');
+const textOrList: Rule = (value) =>
+  typeof value === 'string' || Array.isArray(value) ? undefined : 'a string or a list';
+const textOrObject: Rule = (value) =>
+  typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object';
+const object: Rule = (value) => (isJsonObject(value) ? undefined : 'an object');
+
+const number =
+  (minimum: number, maximum: number): Rule =>
+  (value) =>
+    typeof value === 'number' && value >= minimum && value <= maximum
+      ? undefined
+      : `a number from ${minimum} to ${maximum}`;
+
+const integer =
+  (minimum: number, maximum = 1_000_000_000): Rule =>
+  (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
+      ? undefined
+      : `an integer from ${minimum} to ${maximum}`;
+
+/**
+ * The parameters whose mistakes are the caller's for certain. Everything else, known or not, is the upstream's to judge:
+ * vendors add fields faster than gateways learn them. Bounds are the published ones.
+ */
+export const chatParameters: ParameterRules = {
+  messages: list,
+  stream: boolean,
+  stream_options: object,
+  n: integer(1, 128),
+  max_tokens: integer(1),
+  max_completion_tokens: integer(1),
+  temperature: number(0, 2),
+  top_p: number(0, 1),
+  tools: anyList,
+  response_format: object,
+};
+
+export const responsesParameters: ParameterRules = {
+  input: textOrList,
+  instructions: text,
+  stream: boolean,
+  max_output_tokens: integer(1),
+  temperature: number(0, 2),
+  top_p: number(0, 1),
+  tools: anyList,
+  text: object,
+  reasoning: object,
+  previous_response_id: text,
+};
+
+export const messagesParameters: ParameterRules = {
+  messages: list,
+  stream: boolean,
+  system: textOrList,
+  max_tokens: integer(1),
+  temperature: number(0, 1),
+  top_p: number(0, 1),
+  top_k: integer(0),
+  stop_sequences: anyList,
+  tools: anyList,
+  thinking: object,
+};
+
+export const geminiParameters: ParameterRules = {
+  contents: list,
+  tools: anyList,
+  toolConfig: object,
+  generationConfig: object,
+  systemInstruction: textOrObject,
+};
+
+export const imagesParameters: ParameterRules = { prompt: text, stream: boolean, n: integer(1, 10), size: text };
+
+/** Parameters that a request cannot do without, by endpoint. */
+export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
+  chat: ['messages'],
+  messages: ['messages', 'max_tokens'],
+  count_tokens: ['messages'],
+  generate_content: ['contents'],
+  stream_generate_content: ['contents'],
+  images: ['prompt'],
+};
+
+/** @throws GatewayError `invalid_request` naming the first parameter that is wrong */
+export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
+  for (const name of required) {
+    if (body[name] === undefined || body[name] === null) throw wrong(name, 'is missing', rules[name]?.(null));
+  }
+  for (const [name, rule] of Object.entries(rules)) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    const right = value === undefined || value === null ? undefined : rule(value);
+    if (right !== undefined) throw wrong(name, 'is wrong', right);
+  }
+}
+
+function wrong(name: string, what: string, right: string | undefined): GatewayError {
+  return new GatewayError('invalid_request', `${name} ${what}; it has to be ${right ?? 'there'}`, { param: name });
+}

@@ -1,0 +1,111 @@
+import { createParser } from 'eventsource-parser';
+import type { ReplyReader, WholeReply } from '#core/adapter.ts';
+import { GatewayError } from '#core/errors.ts';
+import type { ReplyAmender } from './amend-reply.ts';
+import { EventSplitter } from './event-splitter.ts';
+import { parseObject } from './members.ts';
+import type { ReplyObserver } from './reply-observer.ts';
+
+const none = Buffer.alloc(0);
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+/** The end of one event: a line end and an empty line, in any of the three spellings. */
+const eventEnd = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
+
+/**
+ * Hands a reply on as it came, for routes that speak the client's own format. An observer looks on; only what follows
+ * an error of the upstream is held back.
+ */
+export class PassThroughReader implements ReplyReader {
+  readonly #observer: ReplyObserver;
+  readonly #amender: ReplyAmender | undefined;
+  readonly #splitter = new EventSplitter();
+  readonly #parser = createParser({ onEvent: ({ event, data }) => this.#observer.event(event, data) });
+  readonly #converter: (() => ReplyReader) | undefined;
+  #hasBegun = false;
+  #converted: WholeReply | undefined;
+  #overfull: GatewayError | undefined;
+
+  /** @param converter makes a reader that can convert; undefined where the format knows only one kind */
+  constructor(observer: ReplyObserver, amender?: ReplyAmender, converter?: () => ReplyReader) {
+    this.#observer = observer;
+    this.#amender = amender;
+    this.#converter = converter;
+  }
+
+  get hasContent(): boolean {
+    return this.#observer.hasContent;
+  }
+
+  get isComplete(): boolean {
+    return this.#observer.isComplete;
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#overfull ?? this.#observer.failure;
+  }
+
+  get usage(): ReplyReader['usage'] {
+    return this.#converted === undefined ? this.#observer.usage : this.#converted.usage;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return this.#observer.renderFailure(error);
+  }
+
+  whole(body: Buffer, contentType: string): WholeReply {
+    const text = body.toString();
+    const value = parseObject(text);
+    if (value === undefined) throw noAnswer(body.length === 0 ? 'an empty body' : `a body that is no JSON object`);
+    this.#observer.whole(value);
+    if (this.#observer.failure !== undefined) throw this.#observer.failure;
+    if (!this.#observer.hasContent) throw noAnswer('a body without an answer');
+    const amended = this.#amender?.whole(text) ?? text;
+    return { body: amended === text ? body : Buffer.from(amended), contentType, usage: this.#observer.usage };
+  }
+
+  convert(body: Buffer, isEventStream: boolean): WholeReply {
+    this.#converted = this.#converter?.().convert?.(body, isEventStream);
+    if (this.#converted !== undefined) return this.#converted;
+    throw noAnswer(isEventStream ? 'a stream, although none was asked for' : 'no stream, although one was asked for');
+  }
+
+  push(chunk: Buffer): Buffer {
+    const events = this.#splitter.push(this.#hasBegun ? chunk : withoutMark(chunk));
+    this.#hasBegun = true;
+    if (this.#splitter.isOverfull) this.#overfull = noAnswer('an event larger than any answer');
+    return events.length === 0 ? events : this.#observe(events);
+  }
+
+  end(): Buffer {
+    const rest = this.#splitter.rest();
+    // A last event whose blank line was forgotten is whole when the observer finds the ending in it.
+    if (rest.length === 0 || this.#observer.isComplete) return none;
+    const closed = Buffer.concat([rest, Buffer.from('\n\n')]);
+    const seen = this.#observe(closed);
+    return this.#observer.isComplete ? seen : none;
+  }
+
+  /** Shows each event to the observer and returns those that come before a failure. */
+  #observe(events: Buffer): Buffer {
+    const text = events.toString();
+    let amended = '';
+    let begin = 0;
+    eventEnd.lastIndex = 0;
+    for (let match = eventEnd.exec(text); match !== null; match = eventEnd.exec(text)) {
+      const event = text.slice(begin, eventEnd.lastIndex);
+      this.#parser.feed(event);
+      if (this.failure !== undefined) return Buffer.from(amended);
+      amended += this.#amender?.event(event) ?? event;
+      begin = eventEnd.lastIndex;
+    }
+    return amended === text ? events : Buffer.from(amended);
+  }
+}
+
+function withoutMark(chunk: Buffer): Buffer {
+  return chunk.subarray(0, 3).equals(byteOrderMark) ? chunk.subarray(3) : chunk;
+}
+
+function noAnswer(what: string): GatewayError {
+  return new GatewayError('upstream_failed', `the upstream answered with ${what}`);
+}

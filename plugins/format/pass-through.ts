@@ -1,0 +1,48 @@
+import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
+import type { Route } from '#core/catalog.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { amenderFor } from './amend-reply.ts';
+import { amendRequest } from './amend-request.ts';
+import type { ClientRequest } from './client-request.ts';
+import type { Way } from './model-call.ts';
+import { PassThroughReader } from './pass-through-reader.ts';
+import { readerBetween } from './translation.ts';
+import { isTextFormat } from './upstream-format.ts';
+import { wires } from './wire.ts';
+
+/**
+ * The way to a route that speaks the client's own format: bytes go through. Only the model's name changes, and what the
+ * route would refuse or nobody else could read.
+ */
+export class PassThrough implements Way {
+  readonly request: UpstreamRequest;
+  readonly #exchange: Exchange;
+  readonly #client: ClientRequest;
+  readonly #route: Route;
+
+  constructor(exchange: Exchange, client: ClientRequest, route: Route) {
+    this.#exchange = exchange;
+    this.#client = client;
+    this.#route = route;
+    const { format, isStream, purpose } = client;
+    const wire = wires[format];
+    this.request = {
+      path: wire.path(route.model, isStream, purpose),
+      headers: {
+        'content-type': 'application/json',
+        accept: isStream ? 'text/event-stream' : 'application/json',
+        ...wire.headers(exchange.headers),
+      },
+      ...amendRequest(client, route),
+    };
+  }
+
+  read(): ReplyReader {
+    const { format } = this.#client;
+    const amender = amenderFor(this.#client, this.#route);
+    const converter = isTextFormat(format)
+      ? () => readerBetween(this.#exchange, this.#client, this.#route, format)
+      : undefined;
+    return new PassThroughReader(wires[format].observe(this.#exchange.id), amender, converter);
+  }
+}

@@ -1,0 +1,144 @@
+import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
+import type { Route } from '#core/catalog.ts';
+import { GatewayError } from '#core/errors.ts';
+import type { Format, TextFormat } from '#core/formats.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Conversation, StateKind } from './canonical/conversation.ts';
+import { GrammarGuard } from './canonical/guard.ts';
+import { Notes } from './canonical/notes.ts';
+import { originOf, tagState } from './canonical/opaque-state.ts';
+import { ToolNames } from './canonical/tool-names.ts';
+import type { ClientRequest } from './client-request.ts';
+import { codecs, nameRules } from './codecs.ts';
+import type { Way } from './model-call.ts';
+import { TranslatingReader } from './translating-reader.ts';
+import { isTextFormat } from './upstream-format.ts';
+import { wires } from './wire.ts';
+
+/** Kinds of sealed reasoning that an endpoint of each format makes, and takes back. */
+const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
+  chat: [],
+  responses: ['encrypted'],
+  messages: ['signature', 'redacted'],
+  gemini: ['thought'],
+};
+
+/** Reads the client's request once, for however many routes it has to be translated. */
+export class Translator {
+  readonly #exchange: Exchange;
+  readonly #request: ClientRequest;
+  readonly #notes = new Notes();
+  #conversation: Conversation | undefined;
+
+  constructor(exchange: Exchange, request: ClientRequest) {
+    this.#exchange = exchange;
+    this.#request = request;
+  }
+
+  /**
+   * @throws GatewayError `invalid_request` when the request cannot be understood, `not_supported` when the route cannot
+   *   serve it
+   */
+  open(route: Route, to: Format): Way {
+    const { format } = this.#request;
+    if (!isTextFormat(format) || !isTextFormat(to)) {
+      throw new GatewayError('not_supported', `${format} cannot be put into ${to}`, { param: 'model' });
+    }
+    this.#conversation ??= codecs[format].decodeRequest(this.#request.body, this.#notes);
+    const notes = new Notes();
+    notes.include(this.#notes);
+    return new Translation(this.#exchange, { ...this.#request, format }, this.#conversation, route, to, notes);
+  }
+}
+
+/** A request put into the format of a route. */
+class Translation implements Way {
+  readonly request: UpstreamRequest;
+  readonly #exchange: Exchange;
+  readonly #client: ClientRequest & { readonly format: TextFormat };
+  readonly #route: Route;
+  readonly #to: TextFormat;
+  readonly #names: ToolNames;
+  readonly #origin: string;
+
+  constructor(
+    exchange: Exchange,
+    client: ClientRequest & { readonly format: TextFormat },
+    conversation: Conversation,
+    route: Route,
+    to: TextFormat,
+    notes: Notes,
+  ) {
+    this.#exchange = exchange;
+    this.#client = client;
+    this.#route = route;
+    this.#to = to;
+    this.#names = new ToolNames(conversation, nameRules[to]);
+    this.#origin = originOf(route.upstream);
+    this.request = this.#encode(conversation, notes);
+  }
+
+  read(): ReplyReader {
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#names);
+  }
+
+  #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
+    const { model, traits } = this.#route;
+    const { isStream } = this.#client;
+    const origin = this.#origin;
+    const own = ownKinds[this.#to];
+    const body = codecs[this.#to].encodeRequest(conversation, {
+      model,
+      traits,
+      isStream,
+      names: this.#names,
+      notes,
+      open: (state) => (state?.origin === origin && own.includes(state.kind) ? state.data : undefined),
+    });
+    return {
+      path: wires[this.#to].path(model, isStream, 'answer'),
+      headers: {
+        'content-type': 'application/json',
+        accept: isStream ? 'text/event-stream' : 'application/json',
+        ...wires[this.#to].headers({}),
+      },
+      body: JSON.stringify(body),
+      notes: notes.entries,
+    };
+  }
+}
+
+/**
+ * Reads what a route answers in one format and writes it in the client's, which may be the same.
+ *
+ * @param names under which the tools went there; left out, they went as they are
+ */
+export function readerBetween(
+  exchange: Exchange,
+  client: ClientRequest,
+  route: Route,
+  upstream: TextFormat,
+  names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
+): TranslatingReader {
+  const origin = originOf(route.upstream);
+  const id = shortId(exchange.id);
+  const guard = new GrammarGuard({
+    names,
+    seal: (kind, data) => tagState({ kind, origin, data }),
+    id,
+    requestBytes: client.bytes.length,
+  });
+  const created = Math.floor(exchange.receivedAt / 1000);
+  const encoder = codecs[client.format as TextFormat].createEncoder({
+    id,
+    model: client.model,
+    created,
+    request: client.body,
+  });
+  return new TranslatingReader(codecs[upstream].createDecoder(route.traits), guard, encoder);
+}
+
+/** The exchange's id without its prefix: each format has its own. */
+function shortId(id: string): string {
+  return id.slice(id.indexOf('_') + 1);
+}

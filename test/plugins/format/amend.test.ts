@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { Route } from '#core/catalog.ts';
+import type { Format } from '#core/formats.ts';
+import type { JsonObject } from '#core/json.ts';
+import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import { amendRequest } from '../../../plugins/format/amend-request.ts';
+import { amenderFor, type ReplyAmender } from '../../../plugins/format/amend-reply.ts';
+import { originOf } from '../../../plugins/format/canonical/opaque-state.ts';
+import type { ClientRequest } from '../../../plugins/format/client-request.ts';
+import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+
+const routeAt = (url: string, traits: TraitSettings = {}): Route =>
+  routeTo(upstreamAt(url), { traits: mergeTraits(traits) });
+const route = routeAt('http://127.0.0.1:1/v1');
+const own = originOf(route.upstream);
+const foreign = originOf(routeAt('http://127.0.0.1:2/v1').upstream);
+
+function requestOf(format: Format, body: JsonObject): ClientRequest {
+  const text = JSON.stringify({ model: 'test', ...body });
+  const isStream = body['stream'] === true;
+  const parsed = JSON.parse(text) as JsonObject;
+  return { format, purpose: 'answer', model: 'test', isStream, bytes: Buffer.from(text), text, body: parsed };
+}
+const sent = (format: Format, body: JsonObject, to: Route = route) => {
+  const { body: bytes, notes } = amendRequest(requestOf(format, body), to);
+  return { body: JSON.parse(String(bytes)) as JsonObject, notes };
+};
+const amenderOf = (format: Format, body: JsonObject = {}): ReplyAmender =>
+  amenderFor(requestOf(format, body), route) as ReplyAmender;
+
+describe('a request of the client’s own format', () => {
+  it('keeps every byte but the model’s name', () => {
+    const text = '{ "model" : "test", "big": 12345678901234567890, "messages": [ ] }';
+    const body = JSON.parse(text) as JsonObject;
+    const request = { ...requestOf('messages', {}), text, bytes: Buffer.from(text), body };
+    expect(String(amendRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
+  });
+
+  it('has our tag taken off what this upstream has sealed', () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: `dps1s${own}.SIG` };
+    const { body } = sent('messages', { messages: [{ role: 'assistant', content: [thinking] }] });
+    expect(body['messages']).toEqual([{ role: 'assistant', content: [{ ...thinking, signature: 'SIG' }] }]);
+  });
+
+  it('loses what another upstream has sealed', () => {
+    const text = { type: 'text', text: 'hello' };
+    const content = [
+      { type: 'thinking', thinking: 'hm', signature: `dps1s${foreign}.SIG` },
+      { type: 'redacted_thinking', data: `dps1x${foreign}.RED` },
+      text,
+    ];
+    const { body } = sent('messages', { messages: [{ role: 'assistant', content }] });
+    expect(body['messages']).toEqual([{ role: 'assistant', content: [text] }]);
+  });
+
+  it('loses reasoning items of another upstream', () => {
+    const mine = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: `dps1e${own}.ENC` };
+    const theirs = { ...mine, encrypted_content: `dps1e${foreign}.ENC` };
+    const { body } = sent('responses', { input: [theirs, mine] });
+    expect(body['input']).toEqual([{ ...mine, encrypted_content: 'ENC' }]);
+  });
+
+  it('keeps the call whose seal another upstream has made', () => {
+    const part = { functionCall: { name: 'f', args: {} }, thoughtSignature: `dps1t${foreign}.SIG` };
+    const { body } = sent('gemini', { contents: [{ role: 'model', parts: [part] }] });
+    expect(body['contents']).toEqual([{ role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] }]);
+  });
+
+  it('keeps a seal that did not come from here', () => {
+    const messages = [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 'raw' }] }];
+    expect(sent('messages', { messages }).body['messages']).toEqual(messages);
+  });
+
+  it('asks a Chat upstream for the usage of a stream', () => {
+    expect(sent('chat', { stream: true, messages: [] }).body['stream_options']).toEqual({ include_usage: true });
+  });
+
+  it('does not ask again when the client has said what it wants', () => {
+    const stream_options = { include_usage: false };
+    expect(sent('chat', { stream: true, stream_options, messages: [] }).body['stream_options']).toEqual(stream_options);
+  });
+
+  it.each([
+    ['sampling', { sampling: false }, { temperature: 1, top_p: 0.5 }, {}, ['dropped temperature', 'dropped top_p']],
+    [
+      'a limit too high',
+      { max_output_tokens: 100 },
+      { max_tokens: 500 },
+      { max_tokens: 100 },
+      ['approximated max_tokens as 100'],
+    ],
+    [
+      'the limit by another name',
+      { max_tokens_name: 'max_completion_tokens' },
+      { max_tokens: 5 },
+      { max_completion_tokens: 5 },
+      [],
+    ],
+    ['an end user', { end_user: false }, { user: 'u' }, {}, ['dropped user']],
+  ] as const)('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
+    const result = sent('chat', { messages: [], ...given }, routeAt('http://127.0.0.1:1/v1', { parameters }));
+    expect(result).toEqual({ body: { model: 'model-there', messages: [], ...expected }, notes });
+  });
+
+  it('says system where only newer models know developer', () => {
+    const messages = [{ role: 'developer', content: 'x' }];
+    expect(sent('chat', { messages }).body['messages']).toEqual([{ role: 'system', content: 'x' }]);
+  });
+});
+
+const event = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const dataOf = (text: string): JsonObject => JSON.parse(text.slice(text.indexOf('data:') + 5)) as JsonObject;
+
+describe('a Messages reply', () => {
+  it('has its signature tagged in a stream', () => {
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'SIG' } };
+    expect(amenderOf('messages').event(event('content_block_delta', delta))).toContain(`"dps1s${own}.SIG"`);
+  });
+
+  it('has redacted thinking tagged in a stream', () => {
+    const start = { type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'RED' } };
+    expect(amenderOf('messages').event(event('content_block_start', start))).toContain(`"dps1x${own}.RED"`);
+  });
+
+  it('has thinking tagged when it is whole, and inputs of tools left alone', () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: 'SIG' };
+    const use = { type: 'tool_use', id: 't', name: 'sign', input: { signature: 'mine', data: 'too' } };
+    const whole = JSON.parse(amenderOf('messages').whole(JSON.stringify({ content: [thinking, use] }))) as JsonObject;
+    expect(whole['content']).toEqual([{ ...thinking, signature: `dps1s${own}.SIG` }, use]);
+  });
+
+  it('has counts in its message_delta, also when the upstream forgot them', () => {
+    const text = event('message_delta', { type: 'message_delta', delta: { stop_reason: 'end_turn' } });
+    expect(dataOf(amenderOf('messages').event(text))).toMatchObject({ usage: { output_tokens: expect.any(Number) } });
+  });
+
+  it('keeps every other event as it came', () => {
+    const text = 'event: content_block_delta\r\ndata:{"type":"content_block_delta" , "x": 1.0}\r\n\r\n';
+    expect(amenderOf('messages').event(text)).toBe(text);
+  });
+});
+
+describe('a Responses reply', () => {
+  it('has its encrypted content tagged', () => {
+    const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'ENC' };
+    const text = event('response.output_item.done', { type: 'response.output_item.done', item });
+    expect(amenderOf('responses').event(text)).toContain(`"dps1e${own}.ENC"`);
+  });
+
+  it('whose usage is null gets counts, because clients loop without', () => {
+    const text = event('response.completed', {
+      type: 'response.completed',
+      response: { id: 'r', output: [], usage: null },
+    });
+    expect(dataOf(amenderOf('responses').event(text))).toMatchObject({
+      response: { usage: { total_tokens: expect.any(Number) } },
+    });
+  });
+});
+
+describe('a Chat stream', () => {
+  const usage = `data: ${JSON.stringify({ id: 'c', choices: [], usage: { prompt_tokens: 1 } })}\n\n`;
+  const done = 'data: [DONE]\n\n';
+
+  it('hides the usage that only the gateway has asked for', () => {
+    expect(amenderOf('chat', { stream: true }).event(usage)).toBe('');
+  });
+
+  it('shows the usage that the client has asked for', () => {
+    const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
+    expect(amender.event(usage)).toBe(usage);
+    expect(amender.event(done)).toBe(done);
+  });
+
+  it('gets a usage chunk when the client has asked and the upstream has not given it', () => {
+    const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
+    amender.event(
+      `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta: { content: 'x' } }] })}\n\n`,
+    );
+    const ending = amender.event(done);
+    expect(ending.endsWith(done)).toBe(true);
+    expect(dataOf(ending.slice(0, -done.length))).toMatchObject({
+      id: 'c',
+      choices: [],
+      usage: { completion_tokens: 1 },
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import type { Catalog, Model } from '#core/catalog.ts';
+import type { Format } from '#core/formats.ts';
+import type { Host } from '#core/host.ts';
+import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+
+/** A model with one route, to an upstream that speaks these formats. */
+export function modelOf(id: string, formats: readonly Format[] = ['chat'], settings: Partial<Model> = {}): Model {
+  return {
+    id,
+    displayName: id,
+    routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }))],
+    maxInputTokens: undefined,
+    maxOutputTokens: undefined,
+    ...settings,
+  };
+}
+
+/** A host that has these models; `alias` leads to the first, and is what is suggested for any other name. */
+export function hostOf(models: readonly Model[]): Host {
+  const names = new Map(models.map((model) => [model.id, model]));
+  const [first] = models;
+  if (first !== undefined) names.set('alias', first);
+  const catalog: Catalog = {
+    models,
+    upstreams: models.flatMap(({ routes }) => routes.map(({ upstream }) => upstream)),
+    unavailable: [],
+    resolve: (name) => names.get(name),
+    suggest: (name) => (name.startsWith('al') ? 'alias' : undefined),
+  };
+  const host: Partial<Host> = {
+    catalog,
+    service: { name: 'Daypass', prefix: 'dp', baseUrl: 'https://gateway.example', contact: undefined },
+  };
+  return host as Host;
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { Format } from '#core/formats.ts';
+import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import { describeMatrix, findUselessBackups, serviceOf } from '../../../plugins/format/matrix.ts';
+import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { hostOf, modelOf } from './catalog-fixture.ts';
+
+const routeOf = (formats: readonly Format[], traits: TraitSettings = {}) =>
+  routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { traits: mergeTraits(traits) });
+
+describe('a route', () => {
+  it('of the client’s own format serves everything as it is', () => {
+    expect(serviceOf('chat', routeOf(['chat']), 'tools')).toBe('yes');
+  });
+
+  it('without a capability serves nothing that needs it', () => {
+    expect(serviceOf('chat', routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe('no');
+  });
+
+  it('that only draws serves no conversation', () => {
+    expect(serviceOf('messages', routeOf(['images']), 'stream')).toBe('no');
+  });
+
+  it('of another format serves with a loss that is named', () => {
+    expect(serviceOf('messages', routeOf(['chat']), 'reasoning')).toEqual({ loss: 'reasoning has no seal' });
+  });
+
+  it('of a vendor without schemas has them in the prompt', () => {
+    const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
+    expect(serviceOf('responses', route, 'structured output')).toEqual({
+      loss: 'the schema stands in the prompt, only JSON is enforced',
+    });
+  });
+});
+
+it('the matrix has a row for each route and client format, and says each loss once', () => {
+  const lines = describeMatrix(hostOf([modelOf('a', ['chat']), modelOf('b', ['messages'])]).catalog);
+  expect(lines.filter((line) => /^ {2}[ab] +\S+\/model-there /.test(line))).toHaveLength(8);
+  const losses = lines.filter((line) => /^ {2}\d+: /.test(line)).map((line) => line.slice(5));
+  expect(new Set(losses).size).toBe(losses.length);
+});
+
+const backups = (formats: readonly Format[][]) =>
+  findUselessBackups(hostOf([modelOf('test', [], { routes: formats.map((one) => routeOf(one)) })]).catalog);
+
+describe('a backup', () => {
+  it('in another text format can take over', () => {
+    expect(backups([['chat'], ['messages']])).toEqual([]);
+  });
+
+  it('that only draws cannot take over conversations', () => {
+    expect(backups([['chat'], ['images']])).toMatchObject([
+      { model: 'test', right: expect.stringContaining('take it out') },
+    ]);
+  });
+});

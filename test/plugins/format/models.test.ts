@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { Reply } from '#core/pipeline/reply.ts';
+import type { GatewayError } from '#core/errors.ts';
+import { Exchange } from '#core/pipeline/exchange.ts';
+import { getModel, listModels } from '../../../plugins/format/models.ts';
+import { createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { hostOf, modelOf } from './catalog-fixture.ts';
+
+const host = hostOf([
+  modelOf('one', ['chat'], { displayName: 'Model One', maxInputTokens: 200_000, maxOutputTokens: 8_000 }),
+  modelOf('vendor/two'),
+]);
+const bodyOf = ({ body }: Reply) => JSON.parse(String(body));
+const asking = (id: string) => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
+
+describe('the list of models', () => {
+  it('is one page with every model, in the order of the catalog', () => {
+    const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host));
+    expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'one', 'vendor/two']);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(['one', 'vendor/two']);
+  });
+
+  it('describes a model for both families of clients', () => {
+    expect(bodyOf(listModels(host)).data[0]).toEqual({
+      id: 'one',
+      object: 'model',
+      created: expect.any(Number),
+      owned_by: 'daypass',
+      type: 'model',
+      display_name: 'Model One',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      max_input_tokens: 200_000,
+      max_tokens: 8_000,
+    });
+  });
+
+  it('has null where a limit is not known', () => {
+    expect(bodyOf(listModels(host)).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
+  });
+
+  it('may be empty', () => {
+    expect(bodyOf(listModels(hostOf([])))).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
+  });
+
+  it('tells nothing of upstreams', () => {
+    expect(String(listModels(host).body)).not.toMatch(/model-there|127\.0\.0\.1/);
+  });
+});
+
+describe('one model', () => {
+  it.each(['one', 'vendor/two'])('is the one of the list: %s', (id) => {
+    const listed = bodyOf(listModels(host)).data.find((model: { id: string }) => model.id === id);
+    expect(bodyOf(getModel(host, asking(id)))).toEqual(listed);
+  });
+
+  it('by an alias has the name that was asked for', () => {
+    expect(bodyOf(getModel(host, asking('alias')))).toMatchObject({ id: 'alias', display_name: 'Model One' });
+  });
+
+  it.each(['', 'three', '__proto__', 'x'.repeat(10_000)])('that does not exist is not found (%#)', (id) => {
+    expect(() => getModel(host, asking(id))).toThrow(
+      expect.objectContaining({
+        code: 'model_not_found',
+        message: expect.stringMatching(/^.{0,250}$/),
+      }) as GatewayError,
+    );
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { GatewayError } from '#core/errors.ts';
+import { adapter } from '#core/facts.ts';
+import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { mergeTraits } from '#core/traits.ts';
+import { formatStage } from '../../../plugins/format/stage.ts';
+import { chatEndpoint, createExchange, type ExchangeStub, modelsEndpoint } from '../../support/exchange.ts';
+import { refusalOf, routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { hostOf, modelOf } from './catalog-fixture.ts';
+
+const messages = [{ role: 'user', content: 'hi' }];
+const messagesEndpoint: Endpoint = { ...chatEndpoint, name: 'messages', path: '/v1/messages', format: 'messages' };
+const countTokens: Endpoint = { ...messagesEndpoint, name: 'count_tokens', path: '/v1/messages/count_tokens' };
+const traits = mergeTraits({ parameters: { count_tokens: true } });
+const counter = modelOf('counter', ['messages'], {
+  routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: ['messages'] }), { traits })],
+});
+const host = hostOf([modelOf('test', ['chat', 'messages']), modelOf('painter', ['images']), counter]);
+
+async function enter(stub: ExchangeStub) {
+  const exchange = createExchange(stub);
+  const stage = await formatStage.create({}, host);
+  await stage.enter?.(exchange);
+  return exchange;
+}
+const refusal = (body: string | object, endpoint = chatEndpoint): Promise<GatewayError> =>
+  refusalOf(enter({ body, endpoint }));
+
+describe('a request', () => {
+  it('leads to its model', async () => {
+    const { model, requestedModel } = (await enter({ body: { model: 'test', messages } })).get(adapter);
+    expect([model.id, requestedModel]).toEqual(['test', 'test']);
+  });
+
+  it('by an alias keeps the name that the client used', async () => {
+    const { model, requestedModel } = (await enter({ body: { model: 'alias', messages } })).get(adapter);
+    expect([model.id, requestedModel]).toEqual(['test', 'alias']);
+  });
+
+  it.each([
+    [true, true],
+    [false, false],
+    [null, false],
+    [undefined, false],
+  ])('with stream: %s wants a stream: %s', async (stream, expected) => {
+    expect((await enter({ body: { model: 'test', messages, stream } })).get(adapter).isStream).toBe(expected);
+  });
+
+  it('that calls no model is left alone, and its body too', async () => {
+    const exchange = await enter({ endpoint: modelsEndpoint, body: 'no JSON' });
+    expect(exchange.find(adapter)).toBeUndefined();
+  });
+
+  it('is sent to where the format’s requests go', async () => {
+    const { model, encode } = (await enter({ body: { model: 'test', messages } })).get(adapter);
+    expect(encode).toBeTypeOf('function');
+    const request = (await enter({ body: { model: 'test', messages } })).get(adapter).encode(model.routes[0]!);
+    expect(request.path).toBe('/chat/completions');
+  });
+
+  it('to count tokens goes to a route that can, on a path of its own', async () => {
+    const exchange = await enter({ endpoint: countTokens, body: { model: 'counter', messages } });
+    const { model } = exchange.get(adapter);
+    expect(exchange.get(adapter).encode(model.routes[0]!).path).toBe('/messages/count_tokens');
+  });
+
+  it('to count tokens is answered with an estimate where no route can', async () => {
+    const exchange = createExchange({ endpoint: countTokens, body: { model: 'test', messages } });
+    const stage = await formatStage.create({}, host);
+    const reply = (await stage.enter?.(exchange)) as Reply;
+    expect(JSON.parse(String(reply.body))).toEqual({ input_tokens: expect.any(Number) });
+  });
+
+  it('carries the client’s version of Anthropic’s API', async () => {
+    const headers = {
+      'anthropic-version': '2099-01-01',
+      'anthropic-beta': 'tools',
+      cookie: 'secret',
+      authorization: 'x',
+    };
+    const body = { model: 'test', messages, max_tokens: 1 };
+    const exchange = await enter({ endpoint: messagesEndpoint, headers, body });
+    const { model } = exchange.get(adapter);
+    expect(exchange.get(adapter).encode(model.routes[0]!).headers).toEqual({
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'anthropic-version': '2099-01-01',
+      'anthropic-beta': 'tools',
+    });
+  });
+});
+
+describe('a model', () => {
+  it.each([undefined, null, '', 5, ['test'], { id: 'test' }])('of %j is missing', async (model) => {
+    const { code, details } = await refusal({ model, messages });
+    expect([code, details.param]).toEqual(['invalid_request', 'model']);
+  });
+
+  it('that does not exist is not found', async () => {
+    const { code, details } = await refusal({ model: 'other', messages });
+    expect([code, details.param]).toEqual(['model_not_found', 'model']);
+  });
+
+  it('that nearly exists is suggested', async () => {
+    expect((await refusal({ model: 'alais', messages })).message).toContain('did you mean alias?');
+  });
+
+  it('that nothing resembles leads to the list', async () => {
+    expect((await refusal({ model: 'other', messages })).message).toContain('GET /v1/models');
+  });
+
+  it('with an endless name is not repeated as a whole', async () => {
+    expect((await refusal({ model: 'x'.repeat(100_000), messages })).message.length).toBeLessThan(400);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('of the name %s does not exist', async (model) => {
+    expect((await refusal(JSON.stringify({ model, messages }))).code).toBe('model_not_found');
+  });
+
+  it('that draws does not chat', async () => {
+    const { code, message } = await refusal({ model: 'painter', messages });
+    expect(code).toBe('not_supported');
+    expect(message).toContain('images');
+  });
+});
+
+describe('a wrong request', () => {
+  it('is told about its model before anything else', async () => {
+    expect((await refusal({ model: 'other', messages: 5 })).code).toBe('model_not_found');
+  });
+
+  it('is told about its parameters before it is prepared', async () => {
+    expect((await refusal({ model: 'test', messages: 5 })).details.param).toBe('messages');
+  });
+
+  it('is judged by the rules of its endpoint', async () => {
+    expect((await refusal({ model: 'test', messages }, messagesEndpoint)).details.param).toBe('max_tokens');
+  });
+});

@@ -1,0 +1,311 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import type { ReplyReader, WholeReply } from '#core/adapter.ts';
+import { GatewayError } from '#core/errors.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { connectionFault, Fault, routeFault } from './fault.ts';
+import { refusalFault } from './refusal.ts';
+
+/** What an attempt may take. */
+export interface AttemptLimits {
+  readonly firstByteTimeout: number; // seconds until the head of the answer, and again until its first content
+  readonly idleTimeout: number; // seconds without a byte
+}
+
+export interface AttemptRequest {
+  readonly agent: Dispatcher;
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer | string;
+  readonly isStream: boolean;
+  readonly limits: AttemptLimits;
+  readonly now: () => number;
+  /** Content of the answer has come. */
+  readonly onContent: () => void;
+  /** Everything is over; the fault is what broke a stream off after it was handed over. */
+  readonly onEnd: (fault: Fault | undefined) => void;
+}
+
+/** Bytes of a whole answer, and of a stream before its first content. Pictures come as base64 and are large. */
+const maxWholeBytes = 64 * 1024 * 1024;
+const maxGatedBytes = 1024 * 1024;
+/** Bytes of an error body that are looked at. */
+const maxErrorBytes = 64 * 1024;
+/** Ms that a stream may stay open after its last event. */
+const lingerAfterEnd = 1_000;
+
+/**
+ * One try on one route. Holds a stream back until its first content has come: until then the client has seen nothing
+ * and another route can take over. A whole answer is held back until its end, for the same reason.
+ *
+ * Written against undici's dispatch, because its request and stream functions cost as much again as the rest of an
+ * exchange.
+ */
+export class Attempt implements Dispatcher.DispatchHandler {
+  readonly #request: AttemptRequest;
+  readonly #reader: ReplyReader;
+  readonly #result = Promise.withResolvers<Reply>();
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: Readonly<Record<string, string | string[] | undefined>> = {};
+  #mode: 'waiting' | 'refused' | 'whole' | 'other_kind' | 'gated' | 'streaming' | 'over' = 'waiting';
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #body: Readable | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #deadline = 0; // ms of silence
+  #lastByteAt = performance.now();
+  #hasEnded = false;
+
+  constructor(request: AttemptRequest, reader: ReplyReader) {
+    this.#request = request;
+    this.#reader = reader;
+    this.#allowSilence(request.limits.firstByteTimeout * 1000);
+  }
+
+  /** Status that the upstream answered with; undefined before it has. */
+  get status(): number | undefined {
+    return this.#status === 0 ? undefined : this.#status;
+  }
+
+  /** @throws Fault when the route did not serve and nothing has gone to the client */
+  run(): Promise<Reply> {
+    const { agent, origin, path, headers, body } = this.#request;
+    try {
+      agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
+    } catch (error) {
+      this.#end(connectionFault(error, false));
+    }
+    return this.#result.promise;
+  }
+
+  /** Gives the attempt up, whatever it is doing, and lets the upstream know by closing the connection. */
+  abort(fault: Fault): void {
+    this.#end(fault);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#mode === 'over') controller.abort(new Error('given up before it was sent'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    this.#lastByteAt = performance.now();
+    if (status >= 300) this.#mode = 'refused';
+    else this.#accept();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // Before the first content only content counts: a stream of pings is no answer.
+    if (this.#mode !== 'gated') this.#lastByteAt = performance.now();
+    switch (this.#mode) {
+      case 'refused':
+        if (this.#keep(chunk) > maxErrorBytes) this.#end(this.#refusal());
+        return;
+      case 'whole':
+      case 'other_kind':
+        if (this.#keep(chunk) > maxWholeBytes) this.#end(routeFault('upstream_failed', 'the answer is too large'));
+        return;
+      case 'gated':
+        this.#gate(this.#reader.push(chunk));
+        return;
+      case 'streaming':
+        this.#forward(this.#reader.push(chunk));
+        return;
+      default:
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#hasEnded = true;
+    switch (this.#mode) {
+      case 'refused':
+        this.#end(this.#refusal());
+        return;
+      case 'whole':
+      case 'other_kind':
+        this.#finishWhole();
+        return;
+      case 'gated':
+      case 'streaming':
+        this.#finishStream();
+        return;
+      default:
+    }
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#hasEnded = true;
+    this.#end(connectionFault(error, this.#status !== 0));
+  }
+
+  /** Decides by status and content type what is coming. */
+  #accept(): void {
+    const type = String(this.#headers['content-type'] ?? '');
+    const isEventStream = type.startsWith('text/event-stream');
+    if (this.#headers['content-encoding'] !== undefined && this.#headers['content-encoding'] !== 'identity') {
+      this.#end(routeFault('upstream_failed', 'the upstream answered in an encoding that was not asked for'));
+    } else {
+      // Some vendors stream what was asked for whole, or the other way round: an answer it is all the same.
+      if (isEventStream !== this.#request.isStream) this.#mode = 'other_kind';
+      else this.#mode = isEventStream ? 'gated' : 'whole';
+      // A whole answer may take as long as a stream's first content does; after that, silence is what counts.
+      if (this.#mode !== 'gated') this.#allowSilence(this.#request.limits.idleTimeout * 1000);
+    }
+  }
+
+  /** Keeps bytes for later and returns how many there are. */
+  #keep(chunk: Buffer): number {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    return this.#size;
+  }
+
+  #collected(): Buffer {
+    return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
+  }
+
+  #refusal(): Fault {
+    return refusalFault(this.#status, this.#headers, this.#collected(), this.#request.now());
+  }
+
+  #finishWhole(): void {
+    try {
+      const { body, contentType } = this.#readWhole();
+      this.#request.onContent();
+      this.#settle();
+      this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, body });
+      this.#request.onEnd(undefined);
+    } catch (error) {
+      this.#end(new Fault('route', error as GatewayError, { status: this.#status }));
+    }
+  }
+
+  /** @throws GatewayError */
+  #readWhole(): WholeReply {
+    const body = this.#collected();
+    if (this.#mode === 'whole') {
+      return this.#reader.whole(body, String(this.#headers['content-type'] ?? 'application/json'));
+    }
+    const isEventStream = !this.#request.isStream;
+    if (this.#reader.convert !== undefined) return this.#reader.convert(body, isEventStream);
+    const came = isEventStream ? 'a stream, although none was asked for' : 'no stream, although one was asked for';
+    throw new GatewayError('upstream_failed', `the upstream sent ${came}`);
+  }
+
+  /** Lets a stream through once it has content. */
+  #gate(events: Buffer): void {
+    if (events.length > 0) this.#keep(events);
+    if (this.#breakOff()) return;
+    if (this.#reader.hasContent || this.#reader.isComplete) this.#handOver();
+    else if (this.#size > maxGatedBytes) this.#end(routeFault('upstream_failed', 'the stream brought no content'));
+  }
+
+  #handOver(): void {
+    this.#mode = 'streaming';
+    this.#allowSilence(this.#request.limits.idleTimeout * 1000);
+    this.#request.onContent();
+    const body = new Readable({
+      highWaterMark: 256 * 1024,
+      read: () => this.#controller?.resume(),
+      destroy: (error, done) => {
+        // Whoever reads has gone away: the exchange's signal tells why, the upstream has to know at once.
+        this.#end(undefined);
+        done(error);
+      },
+    });
+    this.#body = body;
+    this.#result.resolve({
+      status: this.#status,
+      headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+      body,
+      renderFailure: (error) => this.#reader.renderFailure(error),
+    });
+    const events = this.#collected();
+    this.#chunks = [];
+    this.#forward(events);
+  }
+
+  #forward(events: Buffer): void {
+    if (events.length > 0 && this.#body?.push(events) === false) this.#controller?.pause();
+    if (this.#breakOff()) return;
+    if (this.#reader.isComplete && this.#deadline !== lingerAfterEnd) this.#allowSilence(lingerAfterEnd);
+  }
+
+  /** Ends the attempt when the upstream has reported an error inside the stream. */
+  #breakOff(): boolean {
+    const { failure } = this.#reader;
+    if (failure === undefined) return false;
+    this.#end(new Fault('route', failure, { status: this.#status }));
+    return true;
+  }
+
+  #finishStream(): void {
+    const rest = this.#reader.end();
+    if (this.#mode === 'gated') this.#gate(rest);
+    else this.#forward(rest);
+    if (this.#reader.isComplete) this.#end(undefined);
+    else this.#end(routeFault('upstream_failed', 'the upstream broke the answer off'));
+  }
+
+  #allowSilence(milliseconds: number): void {
+    this.#deadline = milliseconds;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#checkSilence(), milliseconds);
+  }
+
+  /** Looks at when the last byte came, so that no byte has to move a timer. */
+  #checkSilence(): void {
+    // A reader slower than the upstream is not the upstream's silence.
+    if (this.#controller?.paused === true) this.#lastByteAt = performance.now();
+    const left = this.#deadline - (performance.now() - this.#lastByteAt);
+    if (left > 1) this.#timer = setTimeout(() => this.#checkSilence(), left);
+    else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#end(undefined);
+    else
+      this.#end(
+        routeFault('upstream_timeout', `the upstream was silent for ${Math.round(this.#deadline / 1000)} seconds`),
+      );
+  }
+
+  /** Ends the attempt: with a fault when it did not serve to its end, without one when it did. */
+  #end(fault: Fault | undefined): void {
+    if (this.#mode === 'over') return;
+    this.#settle();
+    if (!this.#hasEnded) this.#controller?.abort(fault ?? new Error('not needed any more'));
+    if (this.#body === undefined) this.#result.reject(fault);
+    else if (fault === undefined) this.#body.push(null);
+    else failWhenRead(this.#body, fault.error);
+    if (this.#body !== undefined) this.#request.onEnd(fault);
+  }
+
+  #settle(): void {
+    this.#mode = 'over';
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * Breaks a stream off as soon as somebody reads it. Content and error can come in one packet: an error that nobody
+ * listens for yet would end the process.
+ */
+function failWhenRead(body: Readable, error: GatewayError): void {
+  if (body.readableFlowing !== null || body.listenerCount('readable') > 0) {
+    body.destroy(error);
+    return;
+  }
+  const onListener = (name: string | symbol) => {
+    if (name !== 'data' && name !== 'readable') return;
+    body.off('newListener', onListener);
+    // What came before the error is read first.
+    setImmediate(() => body.destroy(error));
+  };
+  body.on('newListener', onListener);
+}

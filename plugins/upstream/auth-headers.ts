@@ -1,0 +1,7 @@
+import type { AuthScheme } from '#core/catalog.ts';
+
+/** How a key is shown to an upstream. An empty key is not sent. */
+export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {
+  if (key === '' || scheme === 'none') return {};
+  return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };
+}

@@ -1,0 +1,182 @@
+/** When a breaker opens and for how long. Times are ms. */
+export interface BreakerOptions {
+  /** Failures one after the other. */
+  readonly failures: number;
+  /** Share of failures in the window, and calls that there must have been for it to count. */
+  readonly failureRatio: number;
+  readonly minimumCalls: number;
+  readonly window: number;
+  /** The first pause; it doubles each time that the probe fails, up to the longest. */
+  readonly cooldown: number;
+  readonly longestCooldown: number;
+}
+
+export const defaultBreaker: BreakerOptions = {
+  failures: 5,
+  failureRatio: 0.5,
+  minimumCalls: 20,
+  window: 60_000,
+  cooldown: 5_000,
+  longestCooldown: 300_000,
+};
+
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
+/** What others may know of a breaker, and tell other instances. */
+export interface BreakerStatus {
+  readonly state: BreakerState;
+  /** Epoch ms; in the past unless open. */
+  readonly opensUntil: number;
+  /** Why it opened last. */
+  readonly reason: string | undefined;
+  /** Openings since it was last closed. */
+  readonly openings: number;
+}
+
+/** Parts that the window is cut into: the older ones fall out one by one. */
+const slices = 6;
+
+/** Ms after which a probe that nobody has reported on is given up. */
+const probeTimeout = 120_000;
+
+/**
+ * Keeps requests away from what is broken: closed, all pass; open, none does until the cooldown is over; half-open, one
+ * probe decides.
+ *
+ * Failures of one conversation count once: a request that makes an upstream fail is repeated by its client, and would
+ * otherwise take the route away from everybody.
+ */
+export class Breaker {
+  readonly #options: BreakerOptions;
+  readonly #window: { begin: number; calls: number; failures: number }[] = [];
+  /** Conversations that have failed since the last success. */
+  readonly #sources = new Set<string>();
+  #consecutive = 0;
+  #openings = 0;
+  #opensUntil = 0;
+  #isOpen = false;
+  #probeUntil = 0;
+  #reason: string | undefined;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  status(now: number): BreakerStatus {
+    return { state: this.#state(now), opensUntil: this.#opensUntil, reason: this.#reason, openings: this.#openings };
+  }
+
+  /** True when a request may go now. In the half-open state that request is the probe, and has to be reported on. */
+  admit(now: number): boolean {
+    if (!this.#isOpen) return true;
+    if (now < this.#opensUntil || now < this.#probeUntil) return false;
+    this.#probeUntil = now + probeTimeout;
+    return true;
+  }
+
+  /** While it is open only the probe counts: others were sent before. @returns true when it has closed by it */
+  succeeded(now: number): boolean {
+    this.#count(now, false);
+    if (this.#isOpen && this.#probeUntil === 0) return false;
+    this.#consecutive = 0;
+    this.#sources.clear();
+    if (!this.#isOpen) return false;
+    this.reset();
+    return true;
+  }
+
+  /**
+   * @param source of failures that the request itself may have caused: its conversation. Undefined for those that no
+   *   request can cause, a refused connection for instance.
+   * @returns true when the breaker has opened by it
+   */
+  failed(now: number, reason: string, source: string | undefined): boolean {
+    if (this.#isOpen) return this.#reopen(now, reason);
+    if (source !== undefined && this.#isKnown(source)) return false;
+    this.#count(now, true);
+    this.#consecutive++;
+    if (this.#consecutive < this.#options.failures && !this.#isRatioReached(now)) return false;
+    this.#open(now, reason);
+    return true;
+  }
+
+  /** The attempt ended without saying anything about the route: its client has left. A probe may be tried again. */
+  released(): void {
+    this.#probeUntil = 0;
+  }
+
+  /** Another instance has opened it. */
+  adopt({ opensUntil, reason, openings }: BreakerStatus): void {
+    this.#isOpen = true;
+    this.#opensUntil = Math.max(this.#opensUntil, opensUntil);
+    this.#reason = reason;
+    this.#openings = Math.max(this.#openings, openings);
+    this.#probeUntil = 0;
+  }
+
+  /** Closed, with nothing held against the route. */
+  reset(): void {
+    this.#isOpen = false;
+    this.#opensUntil = 0;
+    this.#probeUntil = 0;
+    this.#openings = 0;
+    this.#consecutive = 0;
+    this.#sources.clear();
+    this.#window.length = 0;
+  }
+
+  #state(now: number): BreakerState {
+    if (!this.#isOpen) return 'closed';
+    return now < this.#opensUntil ? 'open' : 'half_open';
+  }
+
+  /** Only the probe's failure counts while it is open: others were sent before. */
+  #reopen(now: number, reason: string): boolean {
+    if (now < this.#opensUntil || this.#probeUntil === 0) return false;
+    this.#open(now, reason);
+    return true;
+  }
+
+  #open(now: number, reason: string): void {
+    const { cooldown, longestCooldown } = this.#options;
+    this.#isOpen = true;
+    this.#opensUntil = now + Math.min(longestCooldown, cooldown * 2 ** this.#openings);
+    this.#openings++;
+    this.#reason = reason;
+    this.#probeUntil = 0;
+  }
+
+  #isKnown(source: string): boolean {
+    if (this.#sources.has(source)) return true;
+    // More are not needed: the breaker opens before.
+    if (this.#sources.size < this.#options.failures) this.#sources.add(source);
+    return false;
+  }
+
+  #isRatioReached(now: number): boolean {
+    this.#forget(now);
+    let calls = 0;
+    let failures = 0;
+    for (const slice of this.#window) {
+      calls += slice.calls;
+      failures += slice.failures;
+    }
+    return calls >= this.#options.minimumCalls && failures / calls >= this.#options.failureRatio;
+  }
+
+  #count(now: number, isFailure: boolean): void {
+    this.#forget(now);
+    const length = this.#options.window / slices;
+    let slice = this.#window.at(-1);
+    if (slice === undefined || now - slice.begin >= length) {
+      slice = { begin: now, calls: 0, failures: 0 };
+      this.#window.push(slice);
+    }
+    slice.calls++;
+    if (isFailure) slice.failures++;
+  }
+
+  #forget(now: number): void {
+    while (this.#window[0] !== undefined && now - this.#window[0].begin >= this.#options.window) this.#window.shift();
+  }
+}

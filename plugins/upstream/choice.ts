@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import type { Route } from '#core/catalog.ts';
+
+/**
+ * The routes of a model in the order in which a request tries them: by priority, and among equals by weight. What
+ * belongs together (`session`) comes to the same route again, because prompts are cached there; nothing has to be
+ * remembered for it. The order says nothing about health.
+ */
+export function orderRoutes(routes: readonly Route[], session: string | undefined): Route[] {
+  if (routes.length < 2) return [...routes];
+  const scored = routes.map((route) => ({ route, score: scoreOf(route.id, route.weight, session) }));
+  return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
+}
+
+/** The candidate that a session belongs to; stays the same for most sessions when candidates come and go. */
+export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
+  return candidates.reduce((best, one) =>
+    scoreOf(nameOf(one), 1, session) > scoreOf(nameOf(best), 1, session) ? one : best,
+  );
+}
+
+/** Weighted rendezvous hashing: each name draws a number, and the highest wins. Without a session the draw is a lot. */
+function scoreOf(name: string, weight: number, session: string | undefined): number {
+  if (weight <= 0) return Number.NEGATIVE_INFINITY;
+  return -weight / Math.log(session === undefined ? 1 - Math.random() : drawOf(name, session));
+}
+
+/** In (0, 1), the same for the same name and session. */
+function drawOf(name: string, session: string): number {
+  const hash = createHash('sha256').update(`${session}\n${name}`).digest();
+  return (hash.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);
+}

@@ -1,0 +1,50 @@
+import { Agent } from 'undici';
+import type { Route } from '#core/catalog.ts';
+
+/**
+ * The connection pools to upstreams. They outlive reloads of gateway.yaml: open connections are worth keeping, and
+ * exchanges under way hold on to them.
+ */
+export class Connections implements AsyncDisposable {
+  readonly #agents = new Map<number, Agent>();
+
+  /** @param connectTimeout seconds */
+  agent(connectTimeout: number): Agent {
+    const known = this.#agents.get(connectTimeout);
+    if (known !== undefined) return known;
+    const agent = new Agent({
+      connect: { timeout: connectTimeout * 1000 },
+      // The attempt has deadlines of its own, exact and configurable; undici's would only cut in coarsely.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 10_000,
+      keepAliveMaxTimeout: 60_000,
+      maxHeaderSize: 65_536,
+      pipelining: 1,
+    });
+    this.#agents.set(connectTimeout, agent);
+    return agent;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+  }
+}
+
+export interface Target {
+  readonly origin: string;
+  /** Of the base URL, without a trailing slash: `/v1`. */
+  readonly path: string;
+}
+
+const targets = new WeakMap<Route['upstream'], Target>();
+
+/** Origin and path of an upstream's base URL, parsed once. */
+export function targetOf({ upstream }: Route): Target {
+  const known = targets.get(upstream);
+  if (known !== undefined) return known;
+  const { origin, pathname } = new URL(upstream.baseUrl);
+  const target = { origin, path: pathname.replace(/\/$/, '') };
+  targets.set(upstream, target);
+  return target;
+}

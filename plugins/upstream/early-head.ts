@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream';
+import type { GatewayError } from '#core/errors.ts';
+import { toGatewayError } from '#core/errors.ts';
+import { type Caller, renderStreamError } from '#core/render-error.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+
+/**
+ * Gives a stream's client its headers when the answer lets wait, so that clients and proxies do not give up meanwhile:
+ * the host then sends keep-alives. Routes can still fail over behind it, because nothing of an answer has been sent;
+ * only an error now comes inside the stream.
+ *
+ * @param after seconds
+ */
+export async function withEarlyHead(answer: Promise<Reply>, after: number, caller: Caller): Promise<Reply> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(late.resolve, after * 1000, undefined);
+  try {
+    const reply = await Promise.race([answer, late.promise]);
+    return reply ?? openEarly(answer, caller);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
+  let inner: Reply | undefined;
+  const body = Readable.from(
+    (async function* () {
+      inner = await answer;
+      if (inner.body instanceof Readable) yield* inner.body;
+      else if (inner.body !== null) yield inner.body;
+    })(),
+    { objectMode: false, highWaterMark: 256 * 1024 },
+  );
+  // A client that leaves before anybody reads on would leave the rejection unheard.
+  answer.catch(() => undefined);
+  const renderFailure = (error: GatewayError): string =>
+    inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);
+  return { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' }, body, renderFailure };
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '#core/errors.ts';
+
+/**
+ * Why an attempt did not serve, and with that what comes next.
+ *
+ * - `client`: the request itself was refused; another route would say the same.
+ * - `key`: the upstream did not accept our key, or it is spent.
+ * - `throttled`: too many requests there.
+ * - `route`: the route is broken.
+ * - `unfit`: the route does not serve this model or request, whatever its health.
+ * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
+ */
+export type FaultKind = 'client' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
+
+export interface FaultEffects {
+  /** `refuse`: left alone for a minute and longer each time; `rest`: for as long as the upstream said. */
+  readonly key: 'refuse' | 'rest' | 'none';
+  /** `release`: says nothing about the route, so a probe may be tried again. */
+  readonly breaker: 'fail' | 'release';
+  /** What is tried next: another key of the same route, another route, or nothing. */
+  readonly next: 'key' | 'route' | 'stop';
+}
+
+/** The one table of what a fault does. What is recorded is the same for all: kind, status and words. */
+export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
+  client: { key: 'none', breaker: 'release', next: 'stop' },
+  key: { key: 'refuse', breaker: 'release', next: 'key' },
+  throttled: { key: 'rest', breaker: 'release', next: 'key' },
+  route: { key: 'none', breaker: 'fail', next: 'route' },
+  unfit: { key: 'none', breaker: 'release', next: 'route' },
+  gone: { key: 'none', breaker: 'release', next: 'stop' },
+};
+
+export interface FaultDetails {
+  /** What the upstream answered, when it did. */
+  readonly status?: number | undefined;
+  /** True when nothing came back on a connection that had been used before: it was closed there meanwhile. */
+  readonly isStaleConnection?: boolean;
+  /** True when the request itself may have caused it: one that makes an upstream fail does so each time. */
+  readonly mayBeCausedByRequest?: boolean;
+}
+
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  readonly kind: FaultKind;
+  /** What the client is told when this was the last attempt. */
+  readonly error: GatewayError;
+  readonly status: number | undefined;
+  readonly isStaleConnection: boolean;
+  readonly mayBeCausedByRequest: boolean;
+
+  constructor(
+    kind: FaultKind,
+    error: GatewayError,
+    { status, isStaleConnection = false, mayBeCausedByRequest = false }: FaultDetails = {},
+  ) {
+    super(error.message, { cause: error });
+    this.kind = kind;
+    this.error = error;
+    this.status = status;
+    this.isStaleConnection = isStaleConnection;
+    this.mayBeCausedByRequest = mayBeCausedByRequest;
+  }
+}
+
+/** Codes of undici and of the system that mean that a wait of ours was over. */
+const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+/** Codes of a connection that was open and is not any more. */
+const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Translates what undici throws. No address and no vendor text reaches the client. */
+export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
+  if (thrown instanceof Fault) return thrown;
+  const code = errorCode(thrown);
+  if (timeouts.has(code)) return routeFault('upstream_timeout', 'the upstream did not answer in time', thrown);
+  const error = new GatewayError('upstream_failed', 'the connection to the upstream failed', { cause: thrown });
+  return new Fault('route', error, { isStaleConnection: !hasAnswered && closed.has(code) });
+}
+
+export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
+  return new Fault('route', new GatewayError(code, message, { cause }));
+}
+
+/** The conversation that a failure is held against; undefined for failures that no request can cause. */
+export function sourceOf(fault: Fault, session: string | undefined, body: Buffer | string): string | undefined {
+  if (!fault.mayBeCausedByRequest) return undefined;
+  return session ?? createHash('sha256').update(body).digest('base64url');
+}
+
+/**
+ * What the client is told when no route served.
+ *
+ * @param wait ms until a route that was left out may be tried again; undefined when none was
+ */
+export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
+  const last = faults.at(-1);
+  if (last === undefined) {
+    return new GatewayError('unavailable', 'no route of this model is in service', {
+      retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
+    });
+  }
+  const throttled = faults.filter(({ kind }) => kind === 'throttled');
+  if (throttled.length === faults.length) {
+    return throttled.reduce((first, fault) => (waitOf(fault) < waitOf(first) ? fault : first)).error;
+  }
+  return (faults.findLast(({ kind }) => kind === 'route') ?? last).error;
+}
+
+function waitOf({ error }: Fault): number {
+  return error.details.retryAfter ?? 0;
+}
+
+function errorCode(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}

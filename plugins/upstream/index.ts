@@ -1,0 +1,15 @@
+import type { GatewayPlugin } from '#core/plugin.ts';
+import { routesCommand } from './routes-command.ts';
+import { routeStatus, upstreamStage } from './stage.ts';
+import { vendors } from './vendors.ts';
+
+/** Where requests are sent: the stage and the vendors it knows. */
+export const plugin: GatewayPlugin = {
+  name: 'upstream',
+  register(server) {
+    server.gateway.stage(upstreamStage);
+    server.gateway.command(routesCommand);
+    server.gateway.statusReport({ name: 'routes', report: routeStatus });
+    for (const vendor of vendors) server.gateway.vendor(vendor);
+  },
+};

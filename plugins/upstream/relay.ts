@@ -1,0 +1,286 @@
+import type { Adapter } from '#core/adapter.ts';
+import type { Route } from '#core/catalog.ts';
+import { ClientGone, GatewayError } from '#core/errors.ts';
+import { adapter, type Delivery, delivery, principal } from '#core/facts.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { Attempt } from './attempt.ts';
+import { authHeaders } from './auth-headers.ts';
+import { orderRoutes } from './choice.ts';
+import { type Connections, targetOf } from './connections.ts';
+import { Fault, faultEffects, sourceOf, summarize } from './fault.ts';
+import type { KeyPool } from './key-pool.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import type { RouteHealth } from './route-health.ts';
+
+/** What the routes do not say themselves. Seconds. */
+export interface RelayOptions {
+  readonly maxAttempts: number;
+  readonly connectTimeout: number;
+  readonly firstByteTimeout: number;
+  readonly idleTimeout: number;
+  /** For all attempts together, until the answer begins. */
+  readonly deadline: number;
+}
+
+export interface RelayParts {
+  readonly options: RelayOptions;
+  readonly connections: Connections;
+  readonly health: RouteHealth;
+  readonly budget: RetryBudget;
+  keys(route: Route): KeyPool;
+  now(): number; // epoch ms
+}
+
+interface Tried {
+  readonly route: Route;
+  readonly result: Reply | Fault;
+}
+
+/**
+ * Gets an exchange its answer: tries the routes of the model, until one serves or the request itself turns out to be at
+ * fault. Every attempt starts from the client's untouched request. Where the model says so, a backup is asked as well
+ * when the first route lets wait, and the first to have content serves.
+ */
+export class Relay {
+  readonly #parts: RelayParts;
+  readonly #exchange: Exchange;
+  readonly #adapter: Adapter;
+  readonly #session: string | undefined;
+  readonly #delivery: Delivery = { attempts: [], usage: undefined, notes: [], firstContentAfter: undefined };
+  readonly #candidates: Iterator<Route>;
+  readonly #running = new Map<Route, Promise<Tried>>();
+  readonly #attempts = new Map<Route, Attempt>();
+  readonly #skipped: Route[] = [];
+  #tries = 0;
+  #isOver = false;
+
+  constructor(parts: RelayParts, exchange: Exchange) {
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#adapter = exchange.get(adapter);
+    const { session, model } = this.#adapter;
+    // Two accounts may use the same name for their sessions.
+    this.#session = session === undefined ? undefined : `${exchange.find(principal)?.accountId ?? ''}/${session}`;
+    this.#candidates = orderRoutes(model.routes, this.#session).values();
+    exchange.set(delivery, this.#delivery);
+  }
+
+  /** @throws GatewayError when no route served */
+  async run(): Promise<Reply> {
+    const { signal } = this.#exchange;
+    this.#parts.budget.earn();
+    const onAbort = () => this.#cancel(goneFault(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    const faults: Fault[] = [];
+    await this.#startNext();
+    while (this.#running.size > 0) {
+      const tried = await this.#nextResult();
+      if (tried === 'late') {
+        await this.#startNext();
+        continue;
+      }
+      this.#running.delete(tried.route);
+      if (!(tried.result instanceof Fault)) return this.#settle(tried.result);
+      const { next } = faultEffects[tried.result.kind];
+      if (next === 'stop') throw this.#stopped(tried.result);
+      faults.push(tried.result);
+      if (this.#running.size === 0) await this.#startNext();
+    }
+    throw summarize(faults, this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped) : undefined);
+  }
+
+  /** Starts with the next route that may be tried. Does nothing when there is none, or trying is over. */
+  async #startNext(): Promise<void> {
+    for (let next = this.#candidates.next(); next.done !== true; next = this.#candidates.next()) {
+      const route = next.value;
+      // Asked only now: most requests need one route, and finding out may mean translating.
+      if (!this.#adapter.canServe(route)) continue;
+      if (!this.#mayTry()) return;
+      if (!(await this.#parts.health.admit(route))) {
+        this.#skipped.push(route);
+        continue;
+      }
+      this.#running.set(
+        route,
+        this.#serve(route).then((result) => ({ route, result })),
+      );
+      return;
+    }
+  }
+
+  /** The next attempt to end; `late` when it is time to ask another route beside. */
+  async #nextResult(): Promise<Tried | 'late'> {
+    const { hedgeAfter } = this.#adapter.model;
+    if (hedgeAfter === undefined || this.#running.size > 1) return Promise.race(this.#running.values());
+    const late = Promise.withResolvers<'late'>();
+    const timer = setTimeout(late.resolve, hedgeAfter * 1000, 'late');
+    try {
+      return await Promise.race([...this.#running.values(), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #settle(reply: Reply): Reply {
+    this.#isOver = true;
+    for (const route of this.#running.keys()) this.#attempts.get(route)?.abort(lostFault());
+    return reply;
+  }
+
+  #stopped(fault: Fault): unknown {
+    this.#settle({ status: 0, headers: {}, body: null });
+    return fault.kind === 'gone' ? this.#exchange.signal.reason : fault.error;
+  }
+
+  #cancel(fault: Fault): void {
+    this.#isOver = true;
+    for (const attempt of this.#attempts.values()) attempt.abort(fault);
+  }
+
+  /** False when tries, time or the retries that all requests share are used up. */
+  #mayTry(): boolean {
+    const { options, budget } = this.#parts;
+    if (this.#isOver || this.#tries >= options.maxAttempts || this.#timeLeft <= 0) return false;
+    return this.#tries === 0 || budget.spend();
+  }
+
+  /** Seconds. */
+  get #timeLeft(): number {
+    return this.#parts.options.deadline - this.#exchange.elapsed / 1000;
+  }
+
+  /** Tries one route with one key after the other, while it is the key that is at fault. */
+  async #serve(route: Route): Promise<Reply | Fault> {
+    const keys = this.#parts.keys(route);
+    for (;;) {
+      const result = await this.#tryFresh(route, keys);
+      if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
+      if (!keys.isReady(this.#parts.now()) || !this.#mayTry()) return result;
+    }
+  }
+
+  /** A connection that was closed while idle says nothing about the route: tried again at once, and counted as one try. */
+  async #tryFresh(route: Route, keys: KeyPool): Promise<Reply | Fault> {
+    this.#tries++;
+    const result = await this.#try(route, keys);
+    return result instanceof Fault && result.isStaleConnection && !this.#isOver ? this.#try(route, keys) : result;
+  }
+
+  async #try(route: Route, keys: KeyPool): Promise<Reply | Fault> {
+    const { options, connections, now, health } = this.#parts;
+    const key = keys.pick(now(), this.#session);
+    const { origin, path: base } = targetOf(route);
+    const { path, headers, body, notes = [] } = this.#adapter.encode(route);
+    const reader = this.#adapter.read(route);
+    const startedAt = this.#exchange.elapsed;
+    let contentAfter: number | undefined;
+    const over = (fault: Fault | undefined) => {
+      this.#attempts.delete(route);
+      this.#record(route, startedAt, attempt.status, fault);
+      if (fault === undefined)
+        health.served(
+          route,
+          contentAfter ?? 0,
+          rateOf(reader.usage?.output, contentAfter, startedAt, this.#exchange.elapsed),
+        );
+      else this.#learn(route, keys, key, fault, body);
+    };
+    const attempt = new Attempt(
+      {
+        agent: connections.agent(route.connectTimeout ?? options.connectTimeout),
+        origin,
+        path: base + path,
+        headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },
+        body,
+        isStream: this.#adapter.isStream,
+        limits: {
+          firstByteTimeout: Math.min(
+            route.firstByteTimeout ?? options.firstByteTimeout,
+            Math.max(0.001, this.#timeLeft),
+          ),
+          idleTimeout: route.idleTimeout ?? options.idleTimeout,
+        },
+        now,
+        onContent: () => {
+          contentAfter = this.#exchange.elapsed - startedAt;
+          this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
+          keys.accept(key);
+          health.answers(route);
+        },
+        onEnd: (fault) => {
+          this.#delivery.usage = reader.usage;
+          over(fault);
+        },
+      },
+      reader,
+    );
+    this.#attempts.set(route, attempt);
+    if (this.#exchange.signal.aborted) attempt.abort(goneFault(this.#exchange.signal.reason));
+    try {
+      const reply = await attempt.run();
+      if (this.#isOver) return lostFault();
+      this.#delivery.notes = notes;
+      if (notes.length === 0) return reply;
+      return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') } };
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      over(thrown);
+      return thrown;
+    }
+  }
+
+  /** What a fault means for the key and for the route, by the table of faults. */
+  #learn(route: Route, keys: KeyPool, key: string, fault: Fault, body: Buffer | string): void {
+    const { health, now } = this.#parts;
+    const { key: keyEffect, breaker } = faultEffects[fault.kind];
+    if (keyEffect === 'refuse') keys.refuse(key, now());
+    if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (breaker === 'fail') health.failed(route, describeFault(fault), sourceOf(fault, this.#session, body));
+    if (breaker === 'release') health.released(route);
+  }
+
+  #record(route: Route, startedAt: number, status: number | undefined, fault: Fault | undefined): void {
+    const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
+    this.#delivery.attempts.push({
+      route: route.id,
+      startedAt: Math.round(startedAt),
+      duration: Math.round(this.#exchange.elapsed - startedAt),
+      outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
+      status,
+      error: fault === undefined ? undefined : describeFault(fault),
+    });
+  }
+}
+
+/** Tokens a second after the first content; undefined for answers too short to tell. */
+function rateOf(
+  tokens: number | undefined,
+  contentAfter: number | undefined,
+  startedAt: number,
+  now: number,
+): number | undefined {
+  if (tokens === undefined || tokens < 50 || contentAfter === undefined) return undefined;
+  const seconds = (now - startedAt - contentAfter) / 1000;
+  return seconds < 0.5 ? undefined : tokens / seconds;
+}
+
+/** The fault that ends an attempt because its exchange is over. */
+function goneFault(reason: unknown): Fault {
+  const error =
+    reason instanceof GatewayError
+      ? reason
+      : new GatewayError('internal_error', new ClientGone().message, { cause: reason });
+  return new Fault('gone', error);
+}
+
+/** The fault of an attempt that another has overtaken. */
+function lostFault(): Fault {
+  return new Fault('gone', new GatewayError('internal_error', 'another route was faster'));
+}
+
+function describeFault({ kind, error, status }: Fault): string {
+  const { cause } = error;
+  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  return `${kind}: ${status === undefined ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
+}

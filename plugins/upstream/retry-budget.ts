@@ -1,0 +1,32 @@
+/** Retries that may be made whatever came before, so that a quiet gateway fails over too. */
+const reserve = 20;
+
+/**
+ * Bounds what failing over adds: when everything is broken, trying everything three times makes it worse. Every request
+ * earns a share of a retry; a retry costs a whole one.
+ */
+export class RetryBudget {
+  #share: number;
+  #left = reserve;
+
+  /** @param share retries a request, 0.1 for a tenth */
+  constructor(share: number) {
+    this.#share = share;
+  }
+
+  set share(value: number) {
+    this.#share = value;
+  }
+
+  /** A request has come. */
+  earn(): void {
+    this.#left = Math.min(reserve, this.#left + this.#share);
+  }
+
+  /** False when there is none left. */
+  spend(): boolean {
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+}

@@ -1,0 +1,192 @@
+import type { Route } from '#core/catalog.ts';
+import { isJsonObject } from '#core/json.ts';
+import type { Notifications } from '#core/database/database.ts';
+import type { Logger } from '#core/logger.ts';
+import type { Shared } from '#core/shared/shared.ts';
+import { Breaker, type BreakerOptions, type BreakerStatus, defaultBreaker } from './breaker.ts';
+import { Pace } from './pace.ts';
+import { resetChannel } from './reset-channel.ts';
+
+/** A route as `/readyz?verbose` and `gateway routes` show it. Times are RFC 3339. */
+export interface RouteStatus {
+  readonly route: string;
+  readonly state: BreakerStatus['state'];
+  readonly open_until: string | null;
+  readonly reason: string | null;
+}
+
+export interface RouteHealthParts {
+  readonly instance: string;
+  readonly shared: Shared;
+  readonly log: Logger;
+  now(): number; // epoch ms
+}
+
+/** Seconds for which one instance may hold the probe of a route. */
+const probeClaim = 30;
+const channel = 'upstream/breakers';
+
+interface RouteState {
+  readonly breaker: Breaker;
+  readonly pace: Pace;
+}
+
+/**
+ * What is known about the routes: a breaker for each upstream and model, and how fast it used to be. Instances tell each
+ * other when one opens or closes, and share its probe. Outlives reloads.
+ */
+export class RouteHealth implements AsyncDisposable {
+  /** Changed in place by a reload: the breakers look it up when they need it. */
+  readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreaker };
+  readonly #parts: RouteHealthParts;
+  readonly #states = new Map<string, RouteState>();
+  readonly #subscriptions: readonly Promise<() => void>[];
+
+  /** @param notifications by which the command line resets a route; left out where there is none */
+  constructor(parts: RouteHealthParts, notifications?: Notifications) {
+    this.#parts = parts;
+    const subscriptions = [parts.shared.events.subscribe(channel, (message) => this.#hear(message))];
+    if (notifications !== undefined) {
+      subscriptions.push(
+        notifications.listen(
+          resetChannel,
+          (id) => this.reset(id),
+          () => undefined,
+        ),
+      );
+    }
+    this.#subscriptions = subscriptions.map((subscription) =>
+      subscription.catch((error: unknown) => {
+        parts.log.error('what others learn about routes is not heard', error);
+        return () => undefined;
+      }),
+    );
+  }
+
+  /** True when a request may go to the route now. The first one after a pause is the probe, of all instances. */
+  admit(route: Route): boolean | Promise<boolean> {
+    const { breaker } = this.#of(route.id);
+    const now = this.#parts.now();
+    const isProbe = breaker.status(now).state === 'half_open';
+    if (!breaker.admit(now)) return false;
+    return isProbe && this.#parts.shared.kind === 'redis' ? this.#claimProbe(route.id, breaker) : true;
+  }
+
+  /** The first content has come: a probe has shown what it had to. */
+  answers(route: Route): void {
+    const { breaker } = this.#of(route.id);
+    if (breaker.status(this.#parts.now()).state === 'half_open') this.#close(route.id, breaker);
+  }
+
+  /**
+   * An answer has come to its end.
+   *
+   * @param firstContentAfter ms since it was sent
+   * @param rate tokens a second from then on, where it can be told
+   */
+  served(route: Route, firstContentAfter: number, rate: number | undefined): void {
+    const { breaker, pace } = this.#of(route.id);
+    const slowness = pace.observe(firstContentAfter, rate);
+    if (slowness !== undefined) this.failed(route, `slow: ${slowness}`, undefined);
+    else if (breaker.succeeded(this.#parts.now())) this.#announce(route.id, breaker);
+  }
+
+  /** @param source see `Breaker.failed` */
+  failed(route: Route, reason: string, source: string | undefined): void {
+    const { breaker } = this.#of(route.id);
+    const now = this.#parts.now();
+    if (!breaker.failed(now, reason, source)) return;
+    const { opensUntil } = breaker.status(now);
+    this.#parts.log.warn(`route ${route.id} is left out for ${Math.round((opensUntil - now) / 1000)} s: ${reason}`);
+    this.#announce(route.id, breaker);
+  }
+
+  /** The attempt said nothing about the route. */
+  released(route: Route): void {
+    this.#of(route.id).breaker.released();
+  }
+
+  /** Ms until one of these routes may be tried again. */
+  waitFor(routes: readonly Route[]): number {
+    const now = this.#parts.now();
+    const waits = routes.map(({ id }) => this.#of(id).breaker.status(now).opensUntil - now);
+    return Math.max(0, Math.min(...waits));
+  }
+
+  status(routes: readonly Route[]): RouteStatus[] {
+    const now = this.#parts.now();
+    return routes.map(({ id }) => {
+      const { state, opensUntil, reason } = this.#of(id).breaker.status(now);
+      const isClosed = state === 'closed';
+      return {
+        route: id,
+        state,
+        open_until: isClosed ? null : new Date(opensUntil).toISOString(),
+        reason: isClosed ? null : (reason ?? null),
+      };
+    });
+  }
+
+  /** Closes the breaker of a route, here and in every other instance. */
+  reset(id: string): void {
+    this.#close(id, this.#of(id).breaker);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stop of await Promise.all(this.#subscriptions)) stop();
+  }
+
+  #of(id: string): RouteState {
+    const known = this.#states.get(id);
+    if (known !== undefined) return known;
+    const state = { breaker: new Breaker(this.options), pace: new Pace() };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  #close(id: string, breaker: Breaker): void {
+    breaker.reset();
+    this.#parts.log.info(`route ${id} is back`);
+    this.#announce(id, breaker);
+  }
+
+  async #claimProbe(id: string, breaker: Breaker): Promise<boolean> {
+    try {
+      const isOurs = await this.#parts.shared.cache.claim(`upstream/probe/${id}`, this.#parts.instance, probeClaim);
+      if (!isOurs) breaker.released();
+      return isOurs;
+    } catch {
+      // Nobody to ask: a probe too many does less harm than none.
+      return true;
+    }
+  }
+
+  #announce(id: string, breaker: Breaker): void {
+    const message = { instance: this.#parts.instance, id, status: breaker.status(this.#parts.now()) };
+    // Others find out by themselves, a few requests later.
+    this.#parts.shared.events.publish(channel, JSON.stringify(message)).catch(() => undefined);
+  }
+
+  #hear(message: string): void {
+    const heard = parseMessage(message);
+    if (heard === undefined || heard.instance === this.#parts.instance) return;
+    const { breaker } = this.#of(heard.id);
+    if (heard.status.state === 'closed') breaker.reset();
+    else breaker.adopt(heard.status);
+  }
+}
+
+interface Message {
+  readonly instance: string;
+  readonly id: string;
+  readonly status: BreakerStatus;
+}
+
+function parseMessage(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) && isJsonObject(value['status']) ? (value as unknown as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import type { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
+import { ChatObserver } from '../../../plugins/format/chat/observer.ts';
+import { PassThroughReader } from '../../../plugins/format/pass-through-reader.ts';
+import { Attempt } from '../../../plugins/upstream/attempt.ts';
+import { Connections } from '../../../plugins/upstream/connections.ts';
+import { Fault, routeFault } from '../../../plugins/upstream/fault.ts';
+import { answer, content, finish, textOf } from './upstream-fixture.ts';
+
+let connections: Connections;
+let events: string[];
+beforeEach(() => {
+  connections = new Connections();
+  events = [];
+});
+afterEach(() => connections[Symbol.asyncDispose]());
+
+/** One try, which writes down what it reports. */
+function attemptAt(url: string, isStream: boolean, firstByteTimeout = 10): Attempt {
+  return new Attempt(
+    {
+      agent: connections.agent(1),
+      origin: url,
+      path: '/chat/completions',
+      headers: {},
+      body: '{}',
+      isStream,
+      limits: { firstByteTimeout, idleTimeout: 10 },
+      now: () => 0,
+      onContent: () => events.push('content'),
+      onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
+    },
+    new PassThroughReader(new ChatObserver('req_test')),
+  );
+}
+
+async function faultOf(handler: Handler, isStream = false): Promise<Fault> {
+  await using upstream = await createUpstream(handler);
+  const thrown: unknown = await attemptAt(upstream.url, isStream)
+    .run()
+    .catch((error: unknown) => error);
+  if (thrown instanceof Fault) return thrown;
+  throw new Error('it served');
+}
+
+describe('a whole answer', () => {
+  it('keeps its bytes and its content type', async () => {
+    const text = `{ "choices": [ {} ],\n "big": 12345678901234567890 }`;
+    await using upstream = await createUpstream((_request, response) =>
+      response.send(200, { 'content-type': 'application/json; charset=utf-8' }, text),
+    );
+    const reply = await attemptAt(upstream.url, false).run();
+    expect([reply.headers, await textOf(reply)]).toEqual([{ 'content-type': 'application/json; charset=utf-8' }, text]);
+  });
+
+  it('reports its content and its end, once each', async () => {
+    await using upstream = await createUpstream((_request, response) => response.json(200, answer));
+    await attemptAt(upstream.url, false).run();
+    expect(events).toEqual(['content', 'end well']);
+  });
+
+  it('comes after 1xx answers, which count for nothing', async () => {
+    const body = JSON.stringify(answer);
+    await using upstream = await createUpstream((_request, response) => {
+      response.raw('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
+      response.raw(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+    });
+    expect((await attemptAt(upstream.url, false).run()).status).toBe(200);
+  });
+
+  it('hands on no other header of the upstream', async () => {
+    await using upstream = await createUpstream((_request, response) =>
+      response.json(200, answer, { 'set-cookie': 'a=b', 'x-vendor': 'secret' }),
+    );
+    expect(Object.keys((await attemptAt(upstream.url, false).run()).headers)).toEqual(['content-type']);
+  });
+});
+
+describe('a stream', () => {
+  it('is held back until its first content', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.sse({ choices: [{ delta: { role: 'assistant' } }] });
+      await gate.promise;
+      await response.event(content('a'));
+    });
+    const running = attemptAt(upstream.url, true).run();
+    await upstream.waitForRequest(1);
+    expect(events).toEqual([]);
+    gate.resolve();
+    const { body } = await running;
+    expect(events).toEqual(['content']);
+    (body as Readable).destroy();
+  });
+
+  it('begins with what was held back', async () => {
+    const role = { choices: [{ delta: { role: 'assistant' } }] };
+    await using upstream = await createUpstream((_request, response) => {
+      response.sse(role, content('a'), finish, '[DONE]');
+      response.end();
+    });
+    expect(await textOf(await attemptAt(upstream.url, true).run())).toContain(`data: ${JSON.stringify(role)}\n\n`);
+  });
+
+  it('that breaks off before anybody reads it fails when it is read, after what came before', async () => {
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.sse();
+      await response.event(content('a'));
+      response.cut();
+    });
+    const attempt = attemptAt(upstream.url, true);
+    const { body } = await attempt.run();
+    attempt.abort(routeFault('upstream_failed', 'cut'));
+    const read: string[] = [];
+    const failed = new Promise((resolve) => (body as Readable).once('error', resolve));
+    (body as Readable).on('data', (chunk: Buffer) => read.push(chunk.toString()));
+    expect(await failed).toMatchObject({ code: 'upstream_failed' });
+    expect(read.join('')).toContain('"a"');
+  });
+
+  it('reports its end once, however often it is ended', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const attempt = attemptAt(upstream.url, true);
+    const { body } = await attempt.run();
+    (body as Readable).destroy();
+    attempt.abort(routeFault('upstream_failed', 'late'));
+    await upstream.waitForClose(1);
+    expect(events).toEqual(['content', 'end well']);
+  });
+
+  it('renders its failure as its format does', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const { renderFailure, body } = await attemptAt(upstream.url, true).run();
+    expect(renderFailure?.(routeFault('upstream_failed', 'cut').error)).toContain('data: [DONE]');
+    (body as Readable).destroy();
+  });
+});
+
+describe('too much', () => {
+  const megabyte = 'x'.repeat(1024 * 1024);
+
+  it('of a stream without content is given up', async () => {
+    const fault = await faultOf(
+      (_request, response) => response.sse({ padding: megabyte }, { padding: megabyte }),
+      true,
+    );
+    expect([fault.kind, fault.error.code]).toEqual(['route', 'upstream_failed']);
+  });
+
+  it('of an error body is not waited for', async () => {
+    const fault = await faultOf((_request, response) => {
+      response.head(400, { 'content-type': 'application/json' });
+      void response.write(megabyte);
+    });
+    expect([fault.kind, fault.status]).toEqual(['client', 400]);
+  });
+});
+
+describe('an attempt that is given up', () => {
+  it('before it ran sends nothing', async () => {
+    await using upstream = await createUpstream((_request, response) => response.json(200, answer));
+    const attempt = attemptAt(upstream.url, false);
+    const fault = routeFault('upstream_failed', 'given up');
+    attempt.abort(fault);
+    await expect(attempt.run()).rejects.toBe(fault);
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  it('has no status when none came', async () => {
+    await using upstream = await createUpstream(() => undefined);
+    const attempt = attemptAt(upstream.url, false, 0.05);
+    await attempt.run().catch(() => undefined);
+    expect(attempt.status).toBeUndefined();
+  });
+
+  it('reports no end: who ran it knows', async () => {
+    await faultOf((_request, response) => response.json(500, {}));
+    expect(events).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { readRetryAfter, refusalFault } from '../../../plugins/upstream/refusal.ts';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const refusal = (status: number, body: string | object = '', headers = {}) =>
+  refusalFault(status, headers, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), now);
+
+describe('retry-after', () => {
+  it.each([
+    ['12', 12],
+    ['0.5', 0.5],
+    [' 3 ', 3],
+    ['Thu, 01 Jan 2026 00:01:30 GMT', 90],
+  ])('%j is a wait of %d seconds', (value, seconds) => {
+    expect(readRetryAfter({ 'retry-after': value }, now)).toBe(seconds);
+  });
+
+  it.each(['', '0', '-5', 'soon', 'NaN', 'Infinity', '1e999', 'Wed, 31 Dec 2025 23:59:00 GMT'])(
+    '%j is no wait',
+    (value) => {
+      expect(readRetryAfter({ 'retry-after': value }, now)).toBeUndefined();
+    },
+  );
+
+  it('in milliseconds is finer, and comes first', () => {
+    expect(readRetryAfter({ 'retry-after-ms': '1500', 'retry-after': '9' }, now)).toBe(1.5);
+  });
+
+  it.each(['soon', '0', '-1', 'Infinity'])('in milliseconds that makes no sense (%j) leaves the seconds', (value) => {
+    expect(readRetryAfter({ 'retry-after-ms': value, 'retry-after': '9' }, now)).toBe(9);
+  });
+
+  it('that is missing is no wait', () => {
+    expect(readRetryAfter({}, now)).toBeUndefined();
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['client', [400, 404, 409, 413, 415, 422]],
+    ['key', [401, 402, 403]],
+    ['throttled', [429]],
+    ['route', [301, 304, 405, 408, 418, 500, 502, 503, 504, 529]],
+  ] as const)('is a fault of the %s for %j', (kind, statuses) => {
+    expect(statuses.map((status) => refusal(status).kind)).toEqual(statuses.map(() => kind));
+  });
+
+  it('keeps the status for the record', () => {
+    expect(refusal(503).status).toBe(503);
+  });
+
+  it('for too many requests tells how long to wait', () => {
+    expect(refusal(429, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
+  });
+
+  it('for too many requests without a wait is a wait of 5 seconds', () => {
+    expect(refusal(429).error.details.retryAfter).toBe(5);
+  });
+
+  it('of the request repeats message, type, code and parameter', () => {
+    const error = {
+      message: 'too long',
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      param: 'messages',
+    };
+    const told = refusal(400, { error }).error;
+    expect(told.message).toBe('too long');
+    expect(told.details).toMatchObject({
+      param: 'messages',
+      upstream: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
+    });
+  });
+
+  it.each([
+    ['error is a text', { error: 'too long' }],
+    ['it is an object of type error', { object: 'error', message: 'too long' }],
+    ['it has a bare message', { message: 'too long' }],
+    ['it has a bare detail', { detail: 'too long' }],
+    ['it has a base_resp', { base_resp: { status_code: 1013, status_msg: 'too long' } }],
+  ])('of the request is understood when %s', (_name, body) => {
+    expect(refusal(400, body).error.message).toBe('too long');
+  });
+
+  it.each(['', '<html>no</html>', '[]', 'null', '{"error":'])(
+    'of the request with the body %j says the status',
+    (body) => {
+      expect(refusal(400, body).error.message).toBe('the upstream refused the request with status 400');
+    },
+  );
+
+  it('of the request with 422 is 400, which clients know', () => {
+    expect(refusal(422).error.status('chat')).toBe(400);
+  });
+
+  it('of the request with endless words is cut', () => {
+    expect(refusal(400, { error: 'x'.repeat(10_000) }).error.message).toHaveLength(4_000);
+  });
+
+  it('of the key says nothing of what the upstream said', () => {
+    const { error } = refusal(401, { error: { message: 'sk-abc is wrong', type: 't', code: 'c' } });
+    expect(JSON.stringify([error.message, error.details])).not.toContain('sk-abc');
+  });
+});

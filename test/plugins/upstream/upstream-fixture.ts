@@ -1,0 +1,148 @@
+import { mergeTraits } from '../../../core/traits.ts';
+import type { Model, Route, Upstream } from '#core/catalog.ts';
+import { GatewayError } from '#core/errors.ts';
+import { adapter, type Delivery, delivery } from '#core/facts.ts';
+import type { Format } from '#core/formats.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { ModelCall } from '../../../plugins/format/model-call.ts';
+import { Connections } from '../../../plugins/upstream/connections.ts';
+import { KeyPool } from '../../../plugins/upstream/key-pool.ts';
+import { Relay, type RelayOptions } from '../../../plugins/upstream/relay.ts';
+import { RetryBudget } from '../../../plugins/upstream/retry-budget.ts';
+import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
+import { createLogger } from '../../../core/logger.ts';
+import { MemoryShared } from '../../../core/shared/memory.ts';
+import { createExchange } from '../../support/exchange.ts';
+
+export const answer = { id: 'c1', object: 'chat.completion', choices: [{ index: 0, message: { content: 'hi' } }] };
+export const content = (text: string) => ({ choices: [{ index: 0, delta: { content: text } }] });
+export const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+
+export function upstreamAt(baseUrl: string, settings: Partial<Upstream> = {}): Upstream {
+  return {
+    name: 'one',
+    vendor: undefined,
+    formats: ['chat'],
+    baseUrl,
+    auth: 'bearer',
+    apiKeys: [],
+    headers: {},
+    isDemo: false,
+    isEnabled: true,
+    ...settings,
+  };
+}
+
+export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Route {
+  const route: Partial<Route> = {
+    id: `${upstream.name}/model-there`,
+    upstream,
+    model: 'model-there',
+    weight: 1,
+    connectTimeout: undefined,
+    firstByteTimeout: undefined,
+    idleTimeout: undefined,
+    traits: mergeTraits(),
+    ...settings,
+  };
+  return route as Route;
+}
+
+/** An exchange that `format` has prepared for these routes, tried in this order. */
+export function exchangeFor(routes: readonly Route[], { isStream = false, format = 'chat' as Format } = {}): Exchange {
+  const body = {
+    model: 'test',
+    messages: [{ role: 'user', content: 'hi' }],
+    ...(isStream && { stream: true, stream_options: { include_usage: true } }),
+  };
+  const text = JSON.stringify(body);
+  const exchange = createExchange({ body });
+  const model: Model = {
+    id: 'test',
+    displayName: 'test',
+    routes: routes.map((route, priority) => ({ ...route, priority: route.priority ?? priority })),
+    maxInputTokens: undefined,
+    maxOutputTokens: undefined,
+  };
+  const bytes = Buffer.from(text);
+  exchange.set(
+    adapter,
+    new ModelCall(exchange, model, { format, purpose: 'answer', model: 'test', isStream, bytes, text, body }),
+  );
+  return exchange;
+}
+
+export interface RelayBench extends AsyncDisposable {
+  now: number; // epoch ms
+  readonly keys: (route: Route) => KeyPool;
+  readonly health: RouteHealth;
+  relay(exchange: Exchange): Promise<Reply>;
+}
+
+/** What a relay needs beside the exchange: connections, keys, and a clock that the test sets. */
+export function createBench(options: Partial<RelayOptions> = {}): RelayBench {
+  const connections = new Connections();
+  const pools = new Map<Upstream, KeyPool>();
+  const keys = ({ upstream }: Route) => {
+    const pool = pools.get(upstream) ?? new KeyPool(upstream);
+    pools.set(upstream, pool);
+    return pool;
+  };
+  const health = new RouteHealth({
+    instance: 'test',
+    shared: new MemoryShared(),
+    log: createLogger(() => undefined),
+    now: () => bench.now,
+  });
+  const budget = new RetryBudget(0.1);
+  const bench: RelayBench = {
+    health,
+    now: Date.parse('2026-01-01T00:00:00Z'),
+    keys,
+    relay: (exchange) =>
+      new Relay(
+        {
+          options: {
+            maxAttempts: 3,
+            connectTimeout: 1,
+            firstByteTimeout: 10,
+            idleTimeout: 10,
+            deadline: 60,
+            ...options,
+          },
+          connections,
+          health,
+          budget,
+          keys,
+          now: () => bench.now,
+        },
+        exchange,
+      ).run(),
+    [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
+  };
+  return bench;
+}
+
+/** The attempts as one line each: route, outcome, status. */
+export function attemptsOf(exchange: Exchange): string[] {
+  const { attempts }: Delivery = exchange.get(delivery);
+  return attempts.map(({ route, outcome, status }) => [route, outcome, status ?? ''].join(' ').trim());
+}
+
+/** The GatewayError with which something ends. */
+export async function refusalOf(promise: Promise<unknown>): Promise<GatewayError> {
+  const thrown: unknown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof GatewayError) return thrown;
+  throw new Error('it did not end with a GatewayError', { cause: thrown });
+}
+
+/** Everything that a reply's stream brings. */
+export async function textOf({ body }: Reply): Promise<string> {
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return body?.toString() ?? '';
+  const chunks: Buffer[] = await body.toArray();
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { formats } from '#core/formats.ts';
+import { Connections, targetOf } from '../../../plugins/upstream/connections.ts';
+import { vendors } from '../../../plugins/upstream/vendors.ts';
+import { routeTo, upstreamAt } from './upstream-fixture.ts';
+
+describe('the table of vendors', () => {
+  it('has every name once', () => {
+    const names = vendors.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each(vendors)('has kebab-case names: $name', ({ name }) => {
+    expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+  });
+
+  it.each(vendors)('has formats of the gateway, each once: $name', ({ formats: spoken }) => {
+    expect(spoken.length).toBeGreaterThan(0);
+    expect(new Set(spoken).size).toBe(spoken.length);
+    expect(formats).toEqual(expect.arrayContaining([...spoken]));
+  });
+
+  it.each(vendors)('has a base URL to which a path can be appended: $name', ({ baseUrl }) => {
+    expect(baseUrl).toBe(new URL(baseUrl).href);
+    expect(baseUrl).not.toMatch(/[/?#]$/);
+  });
+
+  it.each(vendors)('sends keys over TLS only: $name', ({ baseUrl, auth }) => {
+    expect(baseUrl.startsWith('https:')).toBe(auth !== 'none');
+  });
+});
+
+describe('the target of a route', () => {
+  it.each([
+    ['https://a.example/v1', 'https://a.example', '/v1'],
+    ['https://a.example/v1/', 'https://a.example', '/v1'],
+    ['http://127.0.0.1:8000', 'http://127.0.0.1:8000', ''],
+    ['https://a.example/x/v4', 'https://a.example', '/x/v4'],
+  ])('%s is %s and the path %j', (baseUrl, origin, path) => {
+    expect(targetOf(routeTo(upstreamAt(baseUrl)))).toEqual({ origin, path });
+  });
+});
+
+it('connections with the same timeout share a pool', async () => {
+  await using connections = new Connections();
+  expect(connections.agent(5)).toBe(connections.agent(5));
+  expect(connections.agent(5)).not.toBe(connections.agent(6));
+});

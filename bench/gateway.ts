@@ -1,0 +1,46 @@
+/** The gateway as it is measured, a process of its own: every stage on, PostgreSQL embedded, limits out of the way. */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccount } from '../core/accounts/accounts.ts';
+import { Gateway } from '../core/app.ts';
+import { createLogger } from '../core/logger.ts';
+import { answerQuestions } from './process-figures.ts';
+
+const upstream = process.argv[2] as string;
+const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-'));
+// PostgreSQL may run as another user, who has to get there.
+await chmod(folder, 0o755);
+const file = join(folder, 'gateway.yaml');
+const most = 1_000_000;
+
+await writeFile(
+  file,
+  `listen: { port: 0 }
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: ${most}, period: 1, burst: ${most}, concurrent: ${most} }
+  - cache
+  - format
+  - upstream
+  - log
+upstreams:
+  bench: { format: chat, base_url: "${upstream}/v1" }
+  messages: { format: messages, base_url: "${upstream}/v1" }
+models:
+  bench: { routes: [bench/elsewhere] }
+  bench-messages: { routes: [messages/elsewhere] }
+`,
+);
+
+const gateway = await Gateway.start({ file, environment: {}, log: createLogger() });
+const { database, service } = gateway.host;
+const { key } = await createAccount(database, service.prefix, { name: 'Bench', period: { days: 1, reason: 'grant' } });
+process.once('SIGTERM', () => {
+  void gateway
+    .stop()
+    .then(() => rm(folder, { recursive: true, force: true }))
+    .finally(() => process.exit(0));
+});
+answerQuestions({ port: Number(new URL(gateway.url).port), key });

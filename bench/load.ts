@@ -1,0 +1,79 @@
+import { Agent, request } from 'undici';
+
+export interface Load {
+  readonly name: string;
+  readonly path: string;
+  readonly body: string;
+  readonly requests: number; // a round
+  readonly concurrency: number;
+  /** What CPU is divided by: 1 a request, or the events of a stream. */
+  readonly unitsPerRequest: number;
+}
+
+const agent = new Agent({ connections: 128, keepAliveTimeout: 60_000, bodyTimeout: 60_000 });
+
+/** Sends a number of requests, some at once, and reads every answer to its end. @throws when an answer is not a 200 */
+export async function sendLoad(port: number, key: string, load: Load, requests: number = load.requests): Promise<void> {
+  let left = requests;
+  const worker = async () => {
+    while (left-- > 0) {
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}${load.path}`, {
+        dispatcher: agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: load.body,
+      });
+      if (statusCode !== 200) throw new Error(`${load.name}: status ${statusCode}: ${await body.text()}`);
+      await body.dump({ limit: 10_000_000 });
+    }
+  };
+  await Promise.all(Array.from({ length: load.concurrency }, worker));
+}
+
+const chat = '/v1/chat/completions';
+const message = (content: string, model = 'bench') => ({ model, messages: [{ role: 'user', content }] });
+
+export const loads: readonly Load[] = [
+  {
+    name: 'small chat call',
+    path: chat,
+    body: JSON.stringify(message('y'.repeat(1_100))),
+    requests: 4_000,
+    concurrency: 32,
+    unitsPerRequest: 1,
+  },
+  {
+    name: '100 KB prompt',
+    path: chat,
+    body: JSON.stringify(message('lorem ipsum "dolor" '.repeat(5_000))),
+    requests: 1_500,
+    concurrency: 32,
+    unitsPerRequest: 1,
+  },
+  {
+    name: 'stream of 200 events',
+    path: chat,
+    body: JSON.stringify({ ...message('z'), stream: true }),
+    requests: 200,
+    concurrency: 100,
+    unitsPerRequest: 200,
+  },
+];
+
+/** A stream of 200 events from a client's path, to an upstream of the format that the model's name tells. */
+function stream(name: string, path: string, model: string): Load {
+  const body = JSON.stringify({ ...message('z', model), max_tokens: 1_000, stream: true });
+  return { name, path, body, requests: 200, concurrency: 100, unitsPerRequest: 200 };
+}
+
+/** Translated streams, each with the stream that passes through from the same upstream. */
+export const translations: readonly { readonly translated: Load; readonly passed: Load }[] = [
+  {
+    translated: stream('chat client, messages upstream', chat, 'bench-messages'),
+    passed: stream('messages on both sides', '/v1/messages', 'bench-messages'),
+  },
+  {
+    translated: stream('messages client, chat upstream', '/v1/messages', 'bench'),
+    passed: stream('chat on both sides', chat, 'bench'),
+  },
+];

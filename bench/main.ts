@@ -1,0 +1,124 @@
+/**
+ * `npm run bench`: what the gateway costs over a bare forwarder, measured in one run, in turns, as CPU time of the
+ * process itself. With `--memory`, also whether its memory grows over 100,000 requests.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type Load, loads, sendLoad, translations } from './load.ts';
+import type { Figures, Ready } from './process-figures.ts';
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
+
+interface Subject extends Ready {
+  readonly name: string;
+  readonly process: ChildProcess;
+}
+
+interface Measure {
+  readonly cpu: number; // µs a unit
+  readonly throughput: number; // requests a second
+}
+
+const upstream = await start('upstream', 'upstream.ts', []);
+const url = `http://127.0.0.1:${upstream.port}`;
+const bare = await start('bare forwarder', 'bare.ts', [url]);
+const gateway = await start('gateway', 'gateway.ts', [url]);
+try {
+  for (const load of loads) await compare(load);
+  for (const pair of translations) await compareTranslation(pair.translated, pair.passed);
+  if (process.argv.includes('--memory')) await watchMemory();
+} finally {
+  for (const subject of [gateway, bare, upstream]) await stop(subject);
+}
+process.exit(0);
+
+async function start(name: string, file: string, parameters: string[]): Promise<Subject> {
+  const child = fork(join(import.meta.dirname, file), parameters, { execArgv: ['--expose-gc'] });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`the ${name} ended before it was ready`)));
+  const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
+  ended.catch(() => undefined);
+  return { ...ready, name, process: child };
+}
+
+async function stop({ process: child }: Subject): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+async function ask(subject: Subject, question: 'figures' | 'collect' = 'figures'): Promise<Figures> {
+  subject.process.send(question);
+  const [figures] = (await once(subject.process, 'message')) as [Figures];
+  return figures;
+}
+
+async function measure(subject: Subject, load: Load): Promise<Measure> {
+  const before = await ask(subject);
+  const began = performance.now();
+  await sendLoad(subject.port, subject.key, load);
+  const seconds = (performance.now() - began) / 1000;
+  const after = await ask(subject);
+  return {
+    cpu: (after.cpu - before.cpu) / (load.requests * load.unitsPerRequest),
+    throughput: load.requests / seconds,
+  };
+}
+
+async function compare(load: Load): Promise<void> {
+  for (const subject of [bare, gateway]) await sendLoad(subject.port, subject.key, load);
+  const pairs: { bare: Measure; gateway: Measure }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    pairs.push({ bare: await measure(bare, load), gateway: await measure(gateway, load) });
+  }
+  const unit = load.unitsPerRequest === 1 ? 'request' : 'event';
+  console.log(`${load.name}: ${rounds} rounds of ${load.requests} requests, ${load.concurrency} at once`);
+  for (const name of ['bare', 'gateway'] as const) {
+    const cpu = median(pairs.map((pair) => pair[name].cpu));
+    const throughput = median(pairs.map((pair) => pair[name].throughput));
+    console.log(
+      `  ${name.padEnd(8)} ${cpu.toFixed(1).padStart(8)} µs CPU a ${unit} ${throughput.toFixed(0).padStart(7)} requests/s`,
+    );
+  }
+  const ratio = median(pairs.map((pair) => pair.gateway.cpu / pair.bare.cpu));
+  console.log(`  ratio    ${ratio.toFixed(2).padStart(8)} × (aim: at most ${unit === 'event' ? '2.0' : '1.5'})`);
+}
+
+/** What translating costs over passing through, within the gateway. */
+async function compareTranslation(translated: Load, passed: Load): Promise<void> {
+  for (const load of [translated, passed]) await sendLoad(gateway.port, gateway.key, load);
+  const pairs: { translated: Measure; passed: Measure }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    pairs.push({ translated: await measure(gateway, translated), passed: await measure(gateway, passed) });
+  }
+  console.log(`stream of 200 events, ${translated.name}: ${rounds} rounds of ${translated.requests} requests`);
+  for (const name of ['passed', 'translated'] as const) {
+    console.log(
+      `  ${name.padEnd(10)} ${median(pairs.map((pair) => pair[name].cpu))
+        .toFixed(1)
+        .padStart(6)} µs CPU an event`,
+    );
+  }
+  const ratio = median(pairs.map((pair) => pair.translated.cpu / pair.passed.cpu));
+  console.log(`  ratio      ${ratio.toFixed(2).padStart(6)} × (aim: at most 4.0)`);
+}
+
+async function watchMemory(): Promise<void> {
+  const [small] = loads as [Load];
+  await sendLoad(gateway.port, gateway.key, small, 10_000);
+  const early = await ask(gateway, 'collect');
+  await sendLoad(gateway.port, gateway.key, small, 90_000);
+  const late = await ask(gateway, 'collect');
+  const growth = (late.memory / early.memory - 1) * 100;
+  console.log(
+    `memory: ${megabytes(early.memory)} after 10,000 more requests, ${megabytes(late.memory)} after 100,000: ${growth.toFixed(1)} % (aim: at most 10 %)`,
+  );
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1048576).toFixed(0)} MB`;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

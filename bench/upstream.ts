@@ -1,0 +1,98 @@
+/**
+ * The upstream of the benchmark, a process of its own: as cheap as an HTTP server can be. Small calls and large prompts
+ * get the same short answer; streams get events of the usual size, one every few milliseconds.
+ */
+import { createServer, type ServerResponse } from 'node:http';
+
+const answer = JSON.stringify({
+  id: 'chatcmpl-bench',
+  object: 'chat.completion',
+  created: 1,
+  model: 'bench',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'x'.repeat(180), refusal: null },
+      finish_reason: 'stop',
+      logprobs: null,
+    },
+  ],
+  usage: { prompt_tokens: 10, completion_tokens: 40, total_tokens: 50 },
+});
+
+const events = 200;
+const interval = 5; // ms
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const isStream = Buffer.concat(chunks).includes('"stream":true');
+    if (isStream) stream(response, request.url?.endsWith('/messages') === true ? messagesEvents : chatEvents);
+    else
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
+        .end(answer);
+  });
+});
+
+/** How a format says that a stream begins, goes on with a word, and ends. */
+interface EventTexts {
+  readonly begin: string;
+  word(text: string): string;
+  readonly end: string;
+}
+
+const chatEvents: EventTexts = {
+  begin: '',
+  word: (content) => event({ delta: { content }, finish_reason: null }),
+  end: `${event({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`,
+};
+
+const messagesEvents: EventTexts = {
+  begin:
+    named({
+      type: 'message_start',
+      message: { id: 'm', role: 'assistant', content: [], usage: { input_tokens: 10 } },
+    }) + named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  word: (text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+  end:
+    named({ type: 'content_block_stop', index: 0 }) +
+    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } }) +
+    named({ type: 'message_stop' }),
+};
+
+function stream(response: ServerResponse, texts: EventTexts): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (texts.begin !== '') response.write(texts.begin);
+  let sent = 0;
+  const timer = setInterval(() => {
+    sent++;
+    response.write(texts.word(` word${sent}`));
+    if (sent < events) return;
+    clearInterval(timer);
+    response.end(texts.end);
+  }, interval);
+  response.on('close', () => clearInterval(timer));
+}
+
+function named(data: { readonly type: string; readonly [name: string]: unknown }): string {
+  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function event(choice: object): string {
+  const chunk = {
+    id: 'chatcmpl-bench',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'bench',
+    choices: [{ index: 0, ...choice }],
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
+});

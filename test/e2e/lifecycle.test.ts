@@ -1,0 +1,313 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+import { redisUrl } from '../support/redis.ts';
+
+// Whole processes start, stop and start again here, on machines that do other things too.
+vi.setConfig({ testTimeout: 60_000 });
+
+let upstream: FaultyUpstream;
+let home: GatewayHome;
+let answer: Handler;
+beforeEach(async () => {
+  answer = answerChat('hello');
+  upstream = await createUpstream((request, response) => answer(request, response));
+  home = await createGatewayHome(yamlFor(`${upstream.url}/v1`));
+});
+afterEach(async () => {
+  await home[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const chunk = (content: string, finish: string | null = null) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'model-there',
+  choices: [{ index: 0, delta: { content }, finish_reason: finish }],
+});
+
+/** An upstream that answers whole or streamed, as asked. The end of a stream waits for the gate. */
+function answerChat(content: string, gate: Promise<void> = Promise.resolve()): Handler {
+  return async (request, response) => {
+    if (request.json()['stream'] !== true) {
+      const message = { role: 'assistant', content };
+      response.json(200, {
+        id: 'chatcmpl-1',
+        object: 'chat.completion',
+        created: 1,
+        model: 'model-there',
+        choices: [{ index: 0, message, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      });
+      return;
+    }
+    response.sse();
+    await response.event(chunk(content));
+    await gate;
+    await response.event(chunk('', 'stop'));
+    await response.event('[DONE]');
+    response.end();
+  };
+}
+
+const firstEvents: Record<string, [name: string | undefined, value: object]> = {
+  '/v1/chat/completions': [undefined, chunk('hello')],
+  '/v1/responses': [
+    'response.output_text.delta',
+    {
+      type: 'response.output_text.delta',
+      sequence_number: 4,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta: 'hello',
+    },
+  ],
+  '/v1/messages': [
+    'content_block_delta',
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'hello' } },
+  ],
+};
+
+/** Streams the first event of the format that was asked, and never ends. */
+const stall: Handler = async ({ path }, response) => {
+  response.sse();
+  const [name, value] = firstEvents[path] ?? [];
+  await response.event(value, name);
+};
+
+const question = { model: 'test', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
+
+async function ask(url: string, body: object = question, path = '/v1/chat/completions', key = home.key) {
+  return fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+interface RunningStream {
+  readonly id: string;
+  /** The whole text, when the stream is over. */
+  readonly rest: Promise<string>;
+}
+
+/** Asks for a stream and waits for its first content. */
+async function openStream(url: string, path?: string, body: object = question): Promise<RunningStream> {
+  const response = await ask(url, { ...body, stream: true }, path);
+  expect(response.status).toBe(200);
+  const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
+  let text = '';
+  while (!text.includes('hello')) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the stream ended without content: ${text}`);
+    text += value;
+  }
+  const readOn = async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+    return text;
+  };
+  const rest = readOn();
+  rest.catch(() => undefined);
+  return { id: response.headers.get('x-request-id') ?? '', rest };
+}
+
+interface Row {
+  readonly id: string;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly error_code: string | null;
+}
+
+async function records(): Promise<Row[]> {
+  return home.database.query<Row>('SELECT id, outcome, status, error_code FROM request_log');
+}
+
+async function printed(gateway: GatewayProcess, text: string, times = 1): Promise<void> {
+  await vi.waitFor(() => expect(gateway.output().split(text).length - 1).toBeGreaterThanOrEqual(times), {
+    timeout: 10_000,
+    interval: 10,
+  });
+}
+
+describe('SIGTERM', () => {
+  it('makes the gateway unready at once and lets running streams end', async () => {
+    const gate = Promise.withResolvers<void>();
+    answer = answerChat('hello', gate.promise);
+    const gateway = await home.start();
+    const streams = await Promise.all(Array.from({ length: 200 }, () => openStream(gateway.url)));
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    const ended = gateway.end('SIGTERM');
+    await printed(gateway, 'finishing what runs');
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+    gate.resolve();
+    for (const { rest } of streams) expect(await rest).toMatch(/\[DONE\]\s*$/);
+    expect(await ended).toBe(0);
+    const rows = await records();
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(streams.map(({ id }) => id)));
+    expect(rows).toHaveLength(200);
+    expect(rows.every(({ outcome, status }) => outcome === 'answered' && status === 200)).toBe(true);
+  });
+
+  it('tells streams that are not over at the limit in band, in the client’s format', async () => {
+    answer = stall;
+    await writeFile(home.file, `listen: { port: 0, drain_timeout: 1 }\n${yamlFor(`${upstream.url}/v1`)}`);
+    const gateway = await home.start();
+    const chat = await openStream(gateway.url);
+    const responses = await openStream(gateway.url, '/v1/responses', { model: 'test', input: 'hi' });
+    const messages = await openStream(gateway.url, '/v1/messages');
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(await chat.rest).toMatch(/data: \{"error":.*"code":"shutting_down".*\n\ndata: \[DONE\]\n\n$/);
+    expect(await responses.rest).toMatch(/event: response\.failed\ndata: .*"code":"shutting_down".*\n\n$/);
+    expect(await messages.rest).toMatch(/event: error\ndata: \{"type":"error",.*stopping.*\n\n$/);
+    const rows = await records();
+    expect(rows).toHaveLength(3);
+    for (const row of rows) expect(row).toMatchObject({ outcome: 'failed', status: 200, error_code: 'shutting_down' });
+  });
+});
+
+describe('SIGKILL', () => {
+  it('under load loses no record of an answered request, and the next start tells of those that ran', async () => {
+    const answering = answerChat('hello');
+    answer = (request, response) => (request.json()['stream'] === true ? stall : answering)(request, response);
+    const first = await home.start();
+    const running = await Promise.all(Array.from({ length: 20 }, () => openStream(first.url)));
+    /** One list a client: a client asks again when it has the answer. */
+    const answered: string[][] = [];
+    const load = Array.from({ length: 20 }, async () => {
+      const own: string[] = [];
+      answered.push(own);
+      for (;;) {
+        const response = await ask(first.url).catch(() => undefined);
+        if (response === undefined) return;
+        const text = await response.text().catch(() => '');
+        if (response.status === 200 && text.endsWith('}')) own.push(response.headers.get('x-request-id') ?? '');
+      }
+    });
+    await vi.waitFor(() => expect(answered.flat().length).toBeGreaterThan(500), { timeout: 20_000, interval: 10 });
+    await first.end('SIGKILL');
+    await Promise.all(load);
+
+    const began = performance.now();
+    const second = await home.start();
+    expect((await ask(second.url)).status).toBe(200);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    await vi.waitFor(
+      async () => {
+        const outcomes = new Map((await records()).map(({ id, outcome }) => [id, outcome]));
+        expect(answered.flat().filter((id) => !outcomes.has(id))).toEqual([]);
+        // The last answer of a client can have left just before the gateway could note that it did.
+        const settled = answered.flatMap((ids) => ids.slice(0, -1));
+        expect(settled.filter((id) => outcomes.get(id) !== 'answered')).toEqual([]);
+        expect(running.filter(({ id }) => outcomes.get(id) !== 'interrupted')).toEqual([]);
+      },
+      { timeout: 15_000, interval: 100 },
+    );
+    const rows = await records();
+    expect(rows).toHaveLength(new Set(rows.map(({ id }) => id)).size);
+  });
+});
+
+describe('a changed gateway.yaml', () => {
+  it('is loaded while requests run: they finish on what they began with, new ones take the new', async () => {
+    await using other = await createUpstream((request, response) => answerChat('other')(request, response));
+    const gate = Promise.withResolvers<void>();
+    answer = answerChat('hello', gate.promise);
+    const gateway = await home.start();
+    const streams = await Promise.all(Array.from({ length: 100 }, () => openStream(gateway.url)));
+
+    const over = new AbortController();
+    const statuses: number[] = [];
+    const load = (async () => {
+      while (!over.signal.aborted) {
+        const response = await ask(gateway.url);
+        await response.text();
+        statuses.push(response.status);
+      }
+    })();
+    await home.write(yamlFor(`${other.url}/v1`));
+    await printed(gateway, 'has been loaded again');
+    expect(await (await ask(gateway.url)).text()).toContain('other');
+    over.abort();
+    await load;
+    expect(new Set(statuses)).toEqual(new Set([200]));
+
+    gate.resolve();
+    for (const { rest } of streams) expect(await rest).toMatch(/hello[^]*\[DONE\]\s*$/);
+    await gateway.end('SIGTERM');
+    const rows = await records();
+    expect(rows.every(({ outcome }) => outcome === 'answered')).toBe(true);
+  });
+
+  it('with mistakes changes nothing, every mistake is printed, and SIGHUP looks at it again', async () => {
+    const gateway = await home.start();
+    await home.write(`${yamlFor(`${upstream.url}/v1`)}
+aliases: { tset: tets }
+plan: []
+`);
+    await printed(gateway, 'stays as it was loaded');
+    expect(gateway.output()).toMatch(/gateway\.yaml:\d+:\d+ aliases\.tset: .*did you mean "?test"?/);
+    expect(gateway.output()).toMatch(/gateway\.yaml:\d+:\d+ plan: .*did you mean "?plans"?/);
+    expect((await ask(gateway.url)).status).toBe(200);
+
+    gateway.process.kill('SIGHUP');
+    await printed(gateway, 'stays as it was loaded', 2);
+    expect((await ask(gateway.url)).status).toBe(200);
+
+    await home.write(`${yamlFor(`${upstream.url}/v1`)}\naliases: { other: test }\n`);
+    gateway.process.kill('SIGHUP');
+    await printed(gateway, 'has been loaded again');
+    expect((await ask(gateway.url, { ...question, model: 'other' })).status).toBe(200);
+  });
+});
+
+it('refuses an old key within a second after another process has rotated it', async () => {
+  const gateway = await home.start();
+  expect((await ask(gateway.url)).status).toBe(200);
+  const main = join(import.meta.dirname, '..', '..', 'core', 'main.ts');
+  const command = spawn(process.execPath, [main, '--config', home.file, 'key', 'rotate', home.accountId, '--json'], {
+    env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: home.databaseUrl },
+  });
+  let output = '';
+  command.stdout.on('data', (bytes: Buffer) => {
+    output += bytes.toString();
+  });
+  const [code] = (await once(command, 'close')) as [number];
+  expect(code).toBe(0);
+  await vi.waitFor(async () => expect((await ask(gateway.url)).status).toBe(401), { timeout: 1_000, interval: 20 });
+  const { key } = JSON.parse(output) as { key: string };
+  expect((await ask(gateway.url, question, undefined, key)).status).toBe(200);
+});
+
+it('refuses to start beside another gateway without a Redis', async () => {
+  await home.start();
+  await expect(home.start()).rejects.toThrow(/another gateway works on this database.*set REDIS_URL/);
+});
+
+it.skipIf(redisUrl === undefined)('two instances with one Redis share a limit exactly', async () => {
+  const yaml = yamlFor(`${upstream.url}/v1`).replace(
+    /rate-limit: .*/,
+    'rate-limit: { limit: 100, period: 86400, burst: 100, concurrent: 1000 }',
+  );
+  await home.write(yaml);
+  const both = await Promise.all([
+    home.start({ REDIS_URL: redisUrl ?? '' }),
+    home.start({ REDIS_URL: redisUrl ?? '' }),
+  ]);
+  const statuses = await Promise.all(
+    Array.from({ length: 400 }, async (_, index) => {
+      const response = await ask((both[index % 2] as GatewayProcess).url);
+      await response.text();
+      return response.status;
+    }),
+  );
+  expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(300);
+});

@@ -1,0 +1,260 @@
+import { once } from 'node:events';
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { assemble } from '../../core/assembly.ts';
+import { Gateway } from '../../core/app.ts';
+import { buildCatalog } from '../../core/build-catalog.ts';
+import { parseDocument } from '../../core/config/document.ts';
+import { validate } from '../../core/config/load.ts';
+import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { silentLog } from '../support/database.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+
+// Every gateway is a process here: the test runner would import plugins in its own way.
+vi.setConfig({ testTimeout: 60_000 });
+
+let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let home: GatewayHome;
+beforeAll(async () => {
+  upstream = await startDemoUpstream({ pace: 0 });
+  home = await createGatewayHome('');
+  await mkdir(join(home.folder, 'node_modules'));
+  // As it is for whoever has installed the gateway next to their gateway.yaml.
+  await symlink(root, join(home.folder, 'node_modules', 'daypass'));
+  await mkdir(join(home.folder, 'stages'));
+  await copyFile(join(root, 'docs', 'examples', 'stopwatch.ts'), join(home.folder, 'stages', 'stopwatch.ts'));
+});
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+/** A gateway with one plugin, whose stage stands behind auth. */
+async function startWith(plugin: string, stage: string): Promise<GatewayProcess> {
+  const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', `- auth\n  - ${stage}\n`);
+  await home.write(`plugins: ["${plugin}"]\n${yaml}`);
+  return home.start();
+}
+
+async function ask(url: string, key = home.key): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'test', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+}
+
+describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
+  const file = './stages/stopwatch.ts';
+
+  it('enters, leaves and is done with every exchange', async () => {
+    await using gateway = await startWith(file, 'stopwatch: { slow_after: 0 }');
+    const response = await ask(gateway.url);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-elapsed')).toMatch(/^\d+ms$/);
+    await response.text();
+    expect((await ask(gateway.url, 'dp_unknown')).status).toBe(401);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(gateway.output().match(/req_\w+ was slow/g)).toHaveLength(1);
+    expect(gateway.output()).toContain('2 slow exchanges');
+    expect(gateway.output()).not.toContain('failed in done');
+  });
+
+  it('refuses outside of opening hours, in the client’s format', async () => {
+    // In the last hour of the day (UTC) it is open.
+    const isOpen = new Date().getUTCHours() >= 23;
+    await using gateway = await startWith(file, 'stopwatch: { opens_at: 23 }');
+    const response = await ask(gateway.url);
+    const body: unknown = await response.json();
+    expect(response.status).toBe(isOpen ? 200 : 403);
+    if (!isOpen) expect(body).toMatchObject({ error: { message: 'the gateway opens at 23:00 UTC' } });
+  });
+
+  it('has its options checked as those of the own stages', async () => {
+    await expect(startWith(file, 'stopwatch: { slow_afer: 2 }')).rejects.toThrow(/slow_afer.*slow_after/);
+  });
+
+  it('is refused in front of the stage whose fact it reads', async () => {
+    const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- stopwatch\n  - auth\n');
+    await home.write(`plugins: ["${file}"]\n${yaml}`);
+    await expect(home.start()).rejects.toThrow(/stopwatch.*principal|principal.*stopwatch/);
+  });
+});
+
+/** Puts a package next to gateway.yaml, as npm does. */
+async function install(name: string, description: object, files: Record<string, string>): Promise<void> {
+  const folder = join(home.folder, 'node_modules', name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', ...description }));
+  for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
+}
+
+const stamp = `
+import { defineStage } from 'daypass';
+export const stamp = defineStage({
+  name: 'stamp',
+  description: 'Stamps answers.',
+  options: { type: 'object', properties: { text: { type: 'string', default: 'seen' } }, additionalProperties: false },
+  create: ({ text }) => ({
+    leave: (exchange, reply) => ({ ...reply, headers: { ...reply.headers, 'x-stamp': text } }),
+  }),
+});
+`;
+
+describe('an npm package', () => {
+  it.each([
+    ['with a main file', { type: 'module', main: 'index.js' }],
+    ['with an entry for import only', { type: 'module', exports: { import: './index.js' } }],
+    ['with a default entry', { type: 'module', exports: './index.js' }],
+  ])('%s, installed next to gateway.yaml, brings a stage', async (_name, description) => {
+    const name = `stamp-${Object.keys(description).at(-1)}-${JSON.stringify(description).length}`;
+    await install(name, description, { 'index.js': stamp });
+    await using gateway = await startWith(name, 'stamp: { text: hello }');
+    expect((await ask(gateway.url)).headers.get('x-stamp')).toBe('hello');
+  });
+
+  it('of a scope brings a whole hapi plugin, with an endpoint of its own', async () => {
+    const text = `
+export const plugin = {
+  name: 'greeter',
+  register(server) {
+    server.gateway.endpoint({
+      name: 'greeting', method: 'GET', path: '/v1/greeting', isMetered: false,
+      answer: () => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: 'welcome' }),
+    });
+    server.gateway.stage({
+      name: 'greeter', description: 'Greets.', options: { type: 'object', additionalProperties: false },
+      create: () => ({ enter: (exchange) => void server.host().log.info('greeted ' + exchange.path) }),
+    });
+  },
+};`;
+    await install(
+      '@someone/greeter',
+      { type: 'module', exports: { '.': { import: './index.mjs' } } },
+      { 'index.mjs': text },
+    );
+    await using gateway = await startWith('@someone/greeter', 'greeter');
+    const response = await fetch(`${gateway.url}/v1/greeting`, { headers: { authorization: `Bearer ${home.key}` } });
+    expect(await response.text()).toBe('welcome');
+    expect(gateway.output()).toContain('greeted /v1/greeting');
+  });
+
+  it('that writes a header HTTP does not allow breaks its own request, not the gateway', async () => {
+    await install('stamp-broken', { type: 'module', exports: './index.js' }, { 'index.js': stamp });
+    await using gateway = await startWith('stamp-broken', 'stamp: { text: "a\\nb" }');
+    await expect(ask(gateway.url)).rejects.toThrow('fetch failed');
+    await expect(ask(gateway.url)).rejects.toThrow('fetch failed');
+    expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(gateway.output()).toContain('could not be sent');
+    const sql = "SELECT outcome, error_code FROM request_log WHERE outcome = 'failed'";
+    const rows = await home.database.query<{ error_code: string }>(sql);
+    expect(rows.map((row) => row.error_code)).toEqual(['internal_error', 'internal_error']);
+  });
+
+  it('that leaves a rejection unhandled and a timer behind ends the gateway, after what runs', async () => {
+    const text = `
+setInterval(() => {}, 1000);
+export const bomb = {
+  name: 'bomb', description: 'Fails in the background.', options: { type: 'object', additionalProperties: false },
+  create: () => ({ enter: () => void Promise.reject(new Error('boom')) }),
+};`;
+    await install('bomb', { type: 'module', exports: './index.js' }, { 'index.js': text });
+    await using gateway = await startWith('bomb', 'bomb');
+    const exited = once(gateway.process, 'exit');
+    expect((await ask(gateway.url)).status).toBe(200);
+    expect(await exited).toEqual([1, null]);
+    expect(gateway.output()).toMatch(/the gateway stops because of a mistake: Error: boom/);
+  });
+
+  it.each([
+    ['nowhere-to-be-found', /plugins\[0\]: cannot be loaded: it could not be found/],
+    ['./nothing.ts', /plugins\[0\]: cannot be loaded: there is no file/],
+    ['empty-plugin', /plugins\[0\]: cannot be loaded: it exports neither/],
+    ['typed-plugin', /plugins\[0\]: cannot be loaded: packages have to be JavaScript/],
+    ['broken-plugin', /plugins\[0\]: cannot be loaded: .*broken on purpose/],
+    ['hungry-plugin', /plugins\[0\]: cannot be loaded: it could not be found: .*not-installed/],
+  ])('%s is refused with the reason', async (name, message) => {
+    await install('empty-plugin', { type: 'module', exports: './index.js' }, { 'index.js': 'export const a = 1;' });
+    await install(
+      'typed-plugin',
+      { type: 'module', exports: './index.ts' },
+      { 'index.ts': 'export const a: number = 1;' },
+    );
+    await install(
+      'broken-plugin',
+      { type: 'module', exports: './index.js' },
+      { 'index.js': 'throw new Error("broken on purpose");' },
+    );
+    await install(
+      'hungry-plugin',
+      { type: 'module', exports: './index.js' },
+      { 'index.js': 'import "not-installed";' },
+    );
+    await expect(startWith(name, 'plan')).rejects.toThrow(message);
+  });
+});
+
+describe('README.md', () => {
+  it('prints examples that are valid as they stand, added to the gateway.yaml that comes along', async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const file = join(root, 'gateway.yaml');
+    const environment = { OPENAI_API_KEY: 'sk-1', OTHER_KEY: 'sk-2' };
+    const examples = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => parse(text ?? '') as object);
+    expect(examples).toHaveLength(3);
+    let yaml = parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+    for (const example of examples) {
+      // One after the other: the second adds to the first.
+      for (const [section, value] of Object.entries(example)) {
+        yaml = { ...yaml, [section]: Array.isArray(value) ? value : { ...(yaml[section] as object), ...value } };
+      }
+      const document = parseDocument(stringify(yaml), file, environment);
+      const { registry } = await assemble(document, silentLog, () => {
+        throw new Error('nothing is served here');
+      });
+      const config = validate(document, registry);
+      const catalog = buildCatalog(config, registry.vendors);
+      const routes = catalog.resolve('gpt-5')?.routes.filter(({ upstream: { isEnabled } }) => isEnabled);
+      expect(routes?.map(({ id }) => id)).toContain('openai/gpt-5');
+      if ('plugins' in example) {
+        expect(config.stages.map(({ definition }) => definition.name)).toContain('stopwatch');
+        expect(routes).toHaveLength(2);
+      }
+    }
+  });
+
+  it('prints curl lines that work', async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const lead = '```sh\n';
+    const block = readme.slice(readme.indexOf(lead) + lead.length).split('```', 1)[0] ?? '';
+    const commands = block.replaceAll('\\\n', ' ').matchAll(/^curl (\S+)(.*)$/gm);
+    const yaml = await readFile(join(root, 'gateway.yaml'), 'utf8');
+    await writeFile(home.file, yaml);
+    const environment = { DATABASE_URL: home.databaseUrl, PORT: '0' };
+    const gateway = await Gateway.start({ file: home.file, environment, log: silentLog });
+    try {
+      let count = 0;
+      for (const [, url = '', rest = ''] of commands) {
+        const headers = [...rest.matchAll(/-H (["'])(.*?): (.*?)\1/g)].map(
+          ([, , name = '', value = '']) => [name, value.replace('$KEY', home.key)] as [string, string],
+        );
+        const body = /-d '(.*)'/.exec(rest)?.[1];
+        const target = url.replace('http://localhost:8080', gateway.url);
+        const response = await fetch(target, {
+          method: body === undefined ? 'GET' : 'POST',
+          headers,
+          body: body ?? null,
+        });
+        expect(response.status, `${url}: ${await response.text()}`).toBe(200);
+        count++;
+      }
+      expect(count).toBe(5);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});

@@ -3,22 +3,14 @@
  * chat completion object" and "The chat completion chunk object"; `reasoning_content` and `reasoning_details` are what
  * DeepSeek and OpenRouter have added.
  */
+import { shape } from './shape.ts';
+
 const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const filled = { type: 'string', minLength: 1 } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const is = (value: string | null | number): object => ({ const: value });
 const list = (items: object, minItems = 0): object => ({ type: 'array', items, minItems });
-
-/** An object of exactly these members, unless `optional` names more. */
-function shape(members: Record<string, object>, optional: Record<string, object> = {}): object {
-  return {
-    type: 'object',
-    properties: { ...members, ...optional },
-    required: Object.keys(members),
-    additionalProperties: false,
-  };
-}
 
 const head = { id: { type: 'string', pattern: '^chatcmpl-.+' }, created: count, model: filled };
 const usage = shape({

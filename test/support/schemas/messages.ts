@@ -2,22 +2,14 @@
  * JSON schemas (draft-07) of what a Messages client gets, in our own words. Sources: Anthropic API reference, "The Message
  * object", "Streaming Messages", "Errors"; MessageStream of the anthropic SDK for what has to be there.
  */
+import { shape } from './shape.ts';
+
 const text = { type: 'string' } as const;
 const someText = { type: 'string', minLength: 1 } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const object = { type: 'object' } as const;
 const is = (value: string): object => ({ const: value });
-
-/** An object of exactly these members, unless `optional` names more. */
-function shape(members: Record<string, object>, optional: Record<string, object> = {}): object {
-  return {
-    type: 'object',
-    properties: { ...members, ...optional },
-    required: Object.keys(members),
-    additionalProperties: false,
-  };
-}
 
 const citation = shape({
   type: is('web_search_result_location'),

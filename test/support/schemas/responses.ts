@@ -2,21 +2,13 @@
  * JSON schemas (draft-07) of what a Responses client gets, in our own words. Sources: OpenAI API reference, "The response
  * object" and "Responses streaming events"; Open Responses specification for what has to be there.
  */
+import { shape } from './shape.ts';
+
 const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const countOrNull = { type: ['integer', 'null'], minimum: 0 } as const;
 const object = { type: 'object' } as const;
-
-/** An object of exactly these members, unless `optional` names more. */
-function shape(members: Record<string, object>, optional: Record<string, object> = {}): object {
-  return {
-    type: 'object',
-    properties: { ...members, ...optional },
-    required: Object.keys(members),
-    additionalProperties: false,
-  };
-}
 
 const is = (value: string): object => ({ const: value });
 const id = (prefix: string): object => ({ type: 'string', pattern: `^${prefix}_.+` });

@@ -1,28 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Item, Part, Tool } from '../../../../plugins/format/canonical/conversation.ts';
-import { clientTool, decode, encode } from './support.ts';
+import { calls, clientTool, decode, encode, picture as plainPicture, returns, says, text } from './support.ts';
 
-const says = (role: 'user' | 'assistant' | 'system', text: string): Item => ({
-  type: 'message',
-  role,
-  parts: [{ type: 'text', text }],
-});
-const calls = (id: string, name: string, input: string, more: object = {}): Item => ({
-  type: 'tool_call',
-  id,
-  name,
-  input,
-  namespace: undefined,
-  form: 'function',
-  ...more,
-});
-const returns = (id: string, parts: Part[], isError = false): Item => ({ type: 'tool_result', id, parts, isError });
-const text = (value: string): Part => ({ type: 'text', text: value });
-const picture: Part = {
-  type: 'image',
-  source: { type: 'base64', mediaType: 'image/png', data: 'iVBO' },
-  detail: 'original',
-};
+const picture = { ...plainPicture, detail: 'original' } as const;
 const native = { parameters: { freeform_tools: true } };
 const inputOf = (items: Item[], traits = {}) => encode({ items }, traits).body['input'];
 

@@ -1,0 +1,105 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import type { Codec, Target } from '../../../plugins/format/canonical/codec.ts';
+import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
+import { Notes } from '../../../plugins/format/canonical/notes.ts';
+import { plainNames, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
+
+export const nothing: Conversation = {
+  instructions: [],
+  items: [],
+  tools: [],
+  toolChoice: undefined,
+  parallelToolCalls: undefined,
+  reasoning: undefined,
+  output: undefined,
+  sampling: {},
+  maxOutputTokens: undefined,
+  stop: [],
+  verbosity: undefined,
+  user: undefined,
+  cacheKey: undefined,
+  serviceTier: undefined,
+  candidates: 1,
+};
+
+export const text = (value: string): Part => ({ type: 'text', text: value });
+export const picture: Part = {
+  type: 'image',
+  source: { type: 'base64', mediaType: 'image/png', data: 'iVBO' },
+  detail: undefined,
+};
+export const says = (role: 'user' | 'assistant' | 'system', value: string): Item => ({
+  type: 'message',
+  role,
+  parts: [text(value)],
+});
+export const calls = (id: string, name: string, input: string, more: object = {}): Item => ({
+  type: 'tool_call',
+  id,
+  name,
+  input,
+  namespace: undefined,
+  form: 'function',
+  ...more,
+});
+export const returns = (id: string, parts: Part[], isError = false): Item => ({
+  type: 'tool_result',
+  id,
+  parts,
+  isError,
+});
+
+export function clientTool(tool: Partial<ClientTool> & Pick<ClientTool, 'name'>): ClientTool {
+  return {
+    form: 'function',
+    namespace: undefined,
+    description: undefined,
+    schema: undefined,
+    strict: undefined,
+    grammar: undefined,
+    ...tool,
+  };
+}
+
+export interface Decoded {
+  readonly conversation: Conversation;
+  readonly notes: readonly string[];
+}
+
+export function decodeWith(codec: Codec, body: JsonObject): Decoded {
+  const notes = new Notes();
+  return { conversation: codec.decodeRequest(body, notes), notes: notes.entries };
+}
+
+/** The error that this ends with. @throws Error when it does not */
+export function refusalBy(work: () => unknown): GatewayError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error('the request was taken');
+}
+
+/** The body of a request as it travels: without members that are undefined. */
+export function encodeWith(
+  codec: Codec,
+  wanted: Partial<Conversation>,
+  { traits = {}, ...target }: Partial<Omit<Target, 'traits'>> & { readonly traits?: TraitSettings },
+): { body: JsonObject; notes: readonly string[] } {
+  const conversation = { ...nothing, ...wanted };
+  const notes = new Notes();
+  const body = codec.encodeRequest(conversation, {
+    model: 'there',
+    traits: mergeTraits(traits),
+    isStream: false,
+    names: new ToolNames(conversation, plainNames),
+    notes,
+    open: () => undefined,
+    ...target,
+  });
+  return { body: JSON.parse(JSON.stringify(body)) as JsonObject, notes: notes.entries };
+}

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
-import type { Conversation, OutputFormat } from '../canonical/conversation.ts';
-import { textOf } from '../canonical/dialogue.ts';
+import type { Target } from './codec.ts';
+import type { Conversation, OutputFormat } from './conversation.ts';
+import { textOf } from './dialogue.ts';
 
 /** How an answer's form is asked for: as a parameter, in words, or both. */
 export interface WrittenFormat {
@@ -40,7 +40,8 @@ function plainName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
-function instructionFor(output: OutputFormat): string {
+/** Asks for an answer's form in words. */
+export function instructionFor(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Target } from '../canonical/codec.ts';
-import { nineCharacters } from '../responses/shorten.ts';
+import { nineCharacters } from '../canonical/short-id.ts';
 
 /** Characters that OpenAI takes in the id of a call here; the other endpoint takes more. */
 const maxLength = 40;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { member, parseObject } from '../members.ts';
-import { readFailure } from '../responses/read-failure.ts';
+import { readFailure } from '../canonical/read-failure.ts';
 import { CallTracker } from './call-tracker.ts';
 import { readFinish, readSaid } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { AudioPart, FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeText, readObject, readText } from '../canonical/read.ts';
-import { isDataUrl, readDataUrl } from '../responses/data-url.ts';
+import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
 
 /**
  * Reads the content of a message: a string or a list of parts. Parts without text are left out.

@@ -5,7 +5,7 @@ import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../canonical/read.ts';
 import { readContent, refusalPart } from './read-content.ts';
 import { readReasoning } from './read-reasoning.ts';
-import { readName } from './read-tools.ts';
+import { readName } from '../canonical/tools.ts';
 
 /**
  * Reads the messages of a request; what the system says before anybody else is set apart.

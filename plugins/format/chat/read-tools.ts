@@ -13,6 +13,7 @@ import {
   readObject,
   readText,
 } from '../canonical/read.ts';
+import { readName } from '../canonical/tools.ts';
 
 /**
  * Reads the tools of a request, in the form of today and in the old one; a name that comes twice keeps its first
@@ -45,12 +46,6 @@ export function readTools(body: JsonObject, notes: Notes): Tool[] {
 
 function unsupportedTool(param: string): GatewayError {
   return new GatewayError('not_supported', 'none of these types of tools is supported here', { param });
-}
-
-export function readName(value: JsonObject, path: string): string {
-  const name = readText(value['name'], `${path}.name`);
-  if (name === '') throw invalid(`${path}.name`, 'a name');
-  return name;
 }
 
 function readFunction(tool: JsonObject, path: string): ClientTool {

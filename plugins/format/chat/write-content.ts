@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { textOf } from '../canonical/dialogue.ts';
-import { writeDataUrl } from '../responses/data-url.ts';
+import { writeDataUrl } from '../canonical/data-url.ts';
 
 /** Words for how closely to look; that of Responses is read as the nearest. Others are refused. */
 const details = new Map([

@@ -2,6 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/tools.ts';
 
 /**
  * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
@@ -13,7 +14,7 @@ export function writeTools(conversation: Conversation, target: Target): JsonObje
   return {
     tools: tools.map((tool) => writeTool(tool, target)),
     tool_choice: writeChoice(conversation.toolChoice, tools, target),
-    parallel_tool_calls: writeParallel(conversation, target),
+    parallel_tool_calls: parallelSwitch(conversation, target),
   };
 }
 
@@ -44,7 +45,7 @@ function writeTool(tool: ClientTool, target: Target): JsonObject {
     function: {
       name,
       description: isFreeform ? describeFreeform(tool) : tool.description,
-      parameters: isFreeform ? inputSchema() : (tool.schema ?? { type: 'object', properties: {} }),
+      parameters: isFreeform ? freeformSchema() : (tool.schema ?? { type: 'object', properties: {} }),
       ...writeStrict(tool, target),
     },
   };
@@ -60,21 +61,6 @@ function writeStrict({ strict }: ClientTool, { traits, notes }: Target): JsonObj
 function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
   const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', grammar: { ...grammar } };
   return { type: 'custom', custom: { name, description, format } };
-}
-
-function describeFreeform({ description, grammar }: ClientTool): string | undefined {
-  if (grammar === undefined) return description;
-  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  return description === undefined ? rule : `${description}\n\n${rule}`;
-}
-
-function inputSchema(): JsonObject {
-  return {
-    type: 'object',
-    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
-    required: ['input'],
-    additionalProperties: false,
-  };
 }
 
 function writeChoice(
@@ -94,11 +80,4 @@ function writeChoice(
   const wanted = tools.find((tool) => tool.name === name && tool.namespace === namespace);
   const kind = wanted !== undefined && isRaw(wanted.form, target) ? 'custom' : 'function';
   return { type: kind, [kind]: { name: target.names.toWire(name, namespace) } };
-}
-
-function writeParallel({ parallelToolCalls }: Conversation, { traits, notes }: Target): boolean | undefined {
-  if (parallelToolCalls === undefined) return undefined;
-  if (traits.parameters.parallel_switch) return parallelToolCalls && traits.capabilities.parallel_tools;
-  if (!parallelToolCalls) notes.drop('parallel_tool_calls');
-  return undefined;
 }

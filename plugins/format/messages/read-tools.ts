@@ -12,6 +12,7 @@ import {
   readObject,
   readText,
 } from '../canonical/read.ts';
+import { readName } from '../canonical/tools.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { findTypedTool } from './typed-tools.ts';
 
@@ -64,12 +65,6 @@ function readClientTool(tool: JsonObject, path: string): ClientTool {
     strict: maybeBoolean(tool['strict'], `${path}.strict`),
     grammar: undefined,
   };
-}
-
-function readName(value: JsonObject, path: string): string {
-  const name = readText(value['name'], `${path}.name`);
-  if (name === '') throw invalid(`${path}.name`, 'a name');
-  return name;
 }
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { OutputFormat } from '../canonical/conversation.ts';
+import { instructionFor } from '../canonical/write-output-format.ts';
 
 /** How an answer's form is asked for: as a parameter, or in words. */
 export interface WrittenFormat {
@@ -14,12 +15,11 @@ export function writeFormat(output: OutputFormat | undefined, { traits, notes }:
   if (output === undefined) return {};
   if (output.type === 'json_object') {
     notes.approximate('json_object as instruction');
-    return { instruction: 'Answer with one JSON object and nothing else.' };
+    return { instruction: instructionFor(output) };
   }
   if (traits.capabilities.structured_output !== 'schema') {
     notes.approximate('json_schema as instruction');
-    const schema = JSON.stringify(output.schema);
-    return { instruction: `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${schema}` };
+    return { instruction: instructionFor(output) };
   }
   const closed = closeObjects(output.schema);
   if (JSON.stringify(closed) !== JSON.stringify(output.schema)) notes.approximate('additionalProperties as false');

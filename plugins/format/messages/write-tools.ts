@@ -2,6 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 
 const searchName = 'web_search';
 
@@ -45,23 +46,8 @@ function writeTool(tool: ClientTool, name: string, { traits, notes }: Target): J
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
-    input_schema: isFreeform ? inputSchema() : objectSchema(tool.schema),
+    input_schema: isFreeform ? freeformSchema() : objectSchema(tool.schema),
     ...(isStrict && { strict: true }),
-  };
-}
-
-function describeFreeform({ description, grammar }: ClientTool): string | undefined {
-  if (grammar === undefined) return description;
-  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  return description === undefined ? rule : `${description}\n\n${rule}`;
-}
-
-function inputSchema(): JsonObject {
-  return {
-    type: 'object',
-    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
-    required: ['input'],
-    additionalProperties: false,
   };
 }
 

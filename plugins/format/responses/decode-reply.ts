@@ -5,7 +5,7 @@ import { member, parseObject } from '../members.ts';
 import { responsesUsage } from './observer.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { ItemFragments } from './read-output.ts';
-import { readFailure } from './read-failure.ts';
+import { readFailure } from '../canonical/read-failure.ts';
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);

@@ -4,9 +4,9 @@ import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { clampEffort, wantedEffort } from '../canonical/effort.ts';
-import { shortenId } from './shorten.ts';
+import { shortenId } from '../canonical/short-id.ts';
 import { writeItems } from './write-items.ts';
-import { writeFormat } from './write-output-format.ts';
+import { writeFormat } from '../canonical/write-output-format.ts';
 import { writeTools } from './write-tools.ts';
 
 /** Fewer are refused by OpenAI. */

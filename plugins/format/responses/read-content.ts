@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ImagePart, FilePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeText, readList, readObject, readText } from '../canonical/read.ts';
-import { isDataUrl, readDataUrl } from './data-url.ts';
+import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
 
 /**
  * Reads what a message or the result of a tool holds: a string, or a list of parts. Parts without text are left out.

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeBoolean, maybeList, maybeObject, maybeText } from '../canonical/read.ts';
+import { readName } from '../canonical/tools.ts';
 import { readList, readObject, readText } from '../canonical/read.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 
@@ -64,12 +65,6 @@ export class ToolReader {
 /** `web_search`, `web_search_preview` and their dated names. */
 function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
-}
-
-function readName(value: JsonObject, path: string): string {
-  const name = readText(value['name'], `${path}.name`);
-  if (name === '') throw invalid(`${path}.name`, 'a name');
-  return name;
 }
 
 function readFunction(tool: JsonObject, path: string, namespace: string | undefined): ClientTool {

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import type { Target } from '../canonical/codec.ts';
-import { writeDataUrl } from './data-url.ts';
+import { writeDataUrl } from '../canonical/data-url.ts';
 
 /** Words for how closely to look; others are refused. */
 const details = new Set(['low', 'high', 'auto', 'original']);

@@ -3,7 +3,7 @@ import type { Target } from '../canonical/codec.ts';
 import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
 import { asReminder, settleCalls, textOf } from '../canonical/dialogue.ts';
 import { parseObject } from '../members.ts';
-import { nineCharacters, shortenId } from './shorten.ts';
+import { nineCharacters, shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import { speaksNatively, wireName } from './write-tools.ts';
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
+import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/tools.ts';
 
 /**
  * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
@@ -22,7 +23,7 @@ export function writeTools(conversation: Conversation, target: Target): JsonObje
   return {
     tools: written,
     tool_choice: toolChoice && writeChoice(isFiltered ? { type: toolChoice.type } : toolChoice, conversation, target),
-    parallel_tool_calls: writeParallel(conversation, target),
+    parallel_tool_calls: parallelSwitch(conversation, target),
   };
 }
 
@@ -90,7 +91,7 @@ function writeFunction(tool: ClientTool, name: string, { traits, notes }: Target
     type: 'function',
     name,
     description: isFreeform ? describeFreeform(tool) : tool.description,
-    parameters: isFreeform ? inputSchema() : (tool.schema ?? emptySchema()),
+    parameters: isFreeform ? freeformSchema() : (tool.schema ?? emptySchema()),
     strict,
   };
 }
@@ -98,21 +99,6 @@ function writeFunction(tool: ClientTool, name: string, { traits, notes }: Target
 function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
   const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
   return { type: 'custom', name, description, format };
-}
-
-function describeFreeform({ description, grammar }: ClientTool): string | undefined {
-  if (grammar === undefined) return description;
-  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  return description === undefined ? rule : `${description}\n\n${rule}`;
-}
-
-function inputSchema(): JsonObject {
-  return {
-    type: 'object',
-    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
-    required: ['input'],
-    additionalProperties: false,
-  };
 }
 
 function emptySchema(): JsonObject {
@@ -146,11 +132,4 @@ function writeMention(tool: ClientTool, target: Target): JsonObject {
   if (tool.form === 'tool_search' && speaksNatively(target)) return { type: 'tool_search' };
   const type = tool.form === 'freeform' && speaksNatively(target) ? 'custom' : 'function';
   return { type, name: wireName(tool, target) };
-}
-
-function writeParallel({ parallelToolCalls }: Conversation, { traits, notes }: Target): boolean | undefined {
-  if (parallelToolCalls === undefined) return undefined;
-  if (traits.parameters.parallel_switch) return parallelToolCalls && traits.capabilities.parallel_tools;
-  if (!parallelToolCalls) notes.drop('parallel_tool_calls');
-  return undefined;
 }

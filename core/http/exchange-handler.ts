@@ -6,6 +6,7 @@ import type { Host } from '../host.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { discard } from '../pipeline/reply.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import type { ClientAddress } from './client-address.ts';
 import { callerDialect } from './dialect.ts';
@@ -101,10 +102,7 @@ export class ExchangeHandler {
     });
     pipeline.begin(exchange);
     const reply = await pipeline.answer(exchange);
-    if (res.destroyed) {
-      if (reply.body !== null && typeof reply.body === 'object' && 'destroy' in reply.body) reply.body.destroy();
-      return;
-    }
+    if (res.destroyed) return discard(reply);
     try {
       sent = sendReply(res, exchange, reply, this.#isClosing ? { connection: 'close' } : {});
     } catch (error) {

@@ -2,7 +2,7 @@ import { GatewayError, toGatewayError } from '../errors.ts';
 import { renderError } from '../render-error.ts';
 import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
-import type { Reply } from './reply.ts';
+import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { Answer, Outcome, Stage } from './stage.ts';
 
 export interface NamedStage {
@@ -112,19 +112,29 @@ export class Pipeline {
   }
 
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
-    let reply = first;
+    let reply = this.#unbroken(exchange, first);
     for (let index = entered - 1; index >= 0; index--) {
       const { stage } = this.#stages[index] as NamedStage;
       if (stage.leave === undefined) continue;
+      const came = reply;
       try {
-        const result = stage.leave(exchange, reply);
-        reply = (result instanceof Promise ? await result : result) ?? reply;
+        const result = stage.leave(exchange, came);
+        reply = this.#unbroken(exchange, (result instanceof Promise ? await result : result) ?? came, came);
       } catch (error) {
-        discard(reply);
+        discard(came);
         reply = this.#refuse(exchange, error);
       }
     }
     return reply;
+  }
+
+  /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */
+  #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
+    tolerateErrors(reply);
+    const broken = breakOf(reply, came);
+    if (broken === undefined) return reply;
+    discard(reply);
+    return this.#refuse(exchange, exchange.signal.reason ?? broken);
   }
 
   #refuse(exchange: Exchange, thrown: unknown): Reply {
@@ -135,9 +145,4 @@ export class Pipeline {
     exchange.fail(error);
     return renderError(error, exchange);
   }
-}
-
-/** Closes a body that nobody is going to read. */
-function discard(reply: Reply): void {
-  if (reply.body !== null && typeof reply.body === 'object' && 'destroy' in reply.body) reply.body.destroy();
 }

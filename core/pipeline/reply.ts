@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
-import type { GatewayError } from '../errors.ts';
+import { Readable } from 'node:stream';
+import { GatewayError } from '../errors.ts';
 
 /**
  * An answer on its way to the client. Status and headers are final once `leave` has run for every stage; until then
@@ -17,4 +17,28 @@ export interface Reply {
   readonly body: Buffer | string | Readable | null;
   /** Writes the error that ends a stream already begun, where that takes knowledge of what was sent before. */
   readonly renderFailure?: ((error: GatewayError) => string) | undefined;
+}
+
+/** Closes a body that nobody is going to read. */
+export function discard({ body }: Reply): void {
+  if (body instanceof Readable) body.destroy();
+}
+
+/** Lets a stream break before anybody reads it: an `error` that nobody listens for ends the process. */
+export function tolerateErrors({ body }: Reply): void {
+  if (body instanceof Readable && !body.listeners('error').includes(ignore)) body.on('error', ignore);
+}
+
+function ignore(): void {}
+
+/**
+ * What has broken a stream that nobody has sent yet; undefined while it can be read.
+ *
+ * @param source the reply that this one may pass on: who began to listen too late does not know that it has broken
+ */
+export function breakOf({ body }: Reply, source: Reply): unknown {
+  if (!(body instanceof Readable)) return undefined;
+  if (source.body instanceof Readable && source.body.errored !== null) return source.body.errored;
+  if (!body.destroyed || body.readableEnded) return undefined;
+  return body.errored ?? new GatewayError('upstream_failed', 'the answer was cut');
 }

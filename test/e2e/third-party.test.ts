@@ -156,6 +156,36 @@ export const plugin = {
     expect(rows.map((row) => row.error_code)).toEqual(['internal_error', 'internal_error']);
   });
 
+  it('whose stream breaks while another one’s leave takes its time breaks its own request, not the gateway', async () => {
+    const text = `
+import { Readable } from 'node:stream';
+const options = { type: 'object', additionalProperties: false };
+const slow = {
+  name: 'slow', description: 'Leaves late.', options,
+  create: () => ({ leave: () => new Promise((resolve) => setTimeout(resolve, 50)) }),
+};
+const brittle = {
+  name: 'brittle', description: 'Breaks.', options,
+  create: () => ({
+    enter() {
+      const body = new Readable({ read() {} });
+      setImmediate(() => body.destroy(new Error('brittle on purpose')));
+      return { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
+    },
+  }),
+};
+export const plugin = { name: 'brittle', register: ({ gateway }) => [slow, brittle].forEach((one) => gateway.stage(one)) };`;
+    await install('brittle', { type: 'module', exports: './index.js' }, { 'index.js': text });
+    await using gateway = await startWith('brittle', 'slow\n  - brittle');
+    const response = await ask(gateway.url);
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
+    const id = response.headers.get('x-request-id');
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(gateway.output()).toContain('brittle on purpose');
+    const rows = await home.database.query('SELECT outcome, status, error_code FROM request_log WHERE id = ?', [id]);
+    expect(rows).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
+  });
+
   it('that leaves a rejection unhandled and a timer behind ends the gateway, after what runs', async () => {
     const text = `
 setInterval(() => {}, 1000);

@@ -9,6 +9,8 @@ import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
+/** Ms that a process may take to tell its figures; one that has died tells none. */
+const answerLimit = 10_000;
 
 interface Subject extends Ready {
   readonly name: string;
@@ -43,13 +45,16 @@ async function start(name: string, file: string, parameters: string[]): Promise<
 
 async function stop({ process: child }: Subject): Promise<void> {
   if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  await once(child, 'exit');
+  await ended;
 }
 
 async function ask(subject: Subject, question: 'figures' | 'collect' = 'figures'): Promise<Figures> {
+  const signal = AbortSignal.timeout(answerLimit);
+  const answered = once(subject.process, 'message', { signal });
   subject.process.send(question);
-  const [figures] = (await once(subject.process, 'message')) as [Figures];
+  const [figures] = (await answered) as [Figures];
   return figures;
 }
 

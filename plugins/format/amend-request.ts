@@ -16,15 +16,15 @@ export interface AmendedRequest {
  * every other byte is what the client sent.
  */
 export function amendRequest(client: ClientRequest, route: Route): AmendedRequest {
-  const { format, text, isStream } = client;
+  const { format, text, body: parsed, isStream } = client;
   const notes = new Notes();
   const switched = applySwitches(client, route.traits, notes);
-  const hasTags = text.includes('"dps1');
-  if (switched === client.body && !hasTags) {
-    const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, client.body, route.model);
-    return { body: format === 'chat' && isStream ? askForUsage(body, client.body, route) : body };
+  const isSealed = hasSeals(parsed);
+  if (switched === parsed && !isSealed) {
+    const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
+    return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
   }
-  const opened = hasTags ? openStates(switched, originOf(route.upstream)) : switched;
+  const opened = isSealed ? openStates(switched, originOf(route.upstream)) : switched;
   const named = format === 'gemini' ? opened : { ...opened, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
   return { body: JSON.stringify(asked), notes: notes.entries };
@@ -72,6 +72,15 @@ function openValue(value: JsonValue | undefined, origin: string): JsonValue | un
 function openMembers(value: JsonObject, origin: string): JsonObject {
   const entries = Object.entries(value).map(([name, member]) => [name, openValue(member, origin)] as const);
   return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
+}
+
+/** Looks at members, not at characters: a prompt has few of the one and many of the other. */
+function hasSeals(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(hasSeals);
+  if (!isJsonObject(value)) return false;
+  if (sealedMember(value) !== undefined) return true;
+  for (const name in value) if (hasSeals(value[name])) return true;
+  return false;
 }
 
 /** Members in which the formats keep sealed reasoning. `data` is that of a redacted block. */

@@ -27,6 +27,9 @@ export interface Serving {
 /** Bytes and ms for which the rest of a refused body is read and thrown away, so that its sender sees the answer. */
 const discardLimits = { bytes: 4 * 1024 * 1024, time: 5_000 };
 
+/** Ms that a stage may go on after its exchange is over. */
+const deafAfter = 10_000;
+
 /** Runs the pipeline for the requests that hapi routes here, and keeps account of those under way. */
 export class ExchangeHandler {
   readonly #endpoints: EndpointTable;
@@ -92,26 +95,55 @@ export class ExchangeHandler {
       receivedAt: host.now(),
       body: new RequestBody(req, bodyLimits, () => inviteBody(req)),
     });
-    let sent: Sent | undefined;
-    const place = this.#running.add(exchange);
-    res.once('close', () => {
-      // Where the gateway broke off, the client did not.
-      if (!res.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
-      this.#running.remove(place);
-      void pipeline.finish(exchange, outcomeOf(exchange, res, sent));
-    });
+    const closed = this.#untilClosed(exchange, res);
     pipeline.begin(exchange);
+    let sent: Sent | undefined;
+    const answered = this.#answer(pipeline, exchange, res, host).then((result) => {
+      sent = result;
+      if (!req.complete) discardRest(req);
+    });
+    const duration = await closed;
+    if (sent === undefined) await settled(answered);
+    await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
+  }
+
+  /** Resolves with the ms that the exchange took, when its answer is with the client or can reach it no more. */
+  #untilClosed(exchange: Exchange, response: ServerResponse): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const place = this.#running.add(exchange);
+    const onClose = () => {
+      // Where the gateway broke off, the client did not.
+      if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
+      this.#running.remove(place);
+      resolve(exchange.elapsed);
+    };
+    // The connection may be gone before anything could listen.
+    if (response.closed) onClose();
+    else response.once('close', onClose);
+    return promise;
+  }
+
+  /** Runs the pipeline and begins to send what comes of it. Undefined when there is nobody to send it to. Never rejects. */
+  async #answer(
+    pipeline: Pipeline,
+    exchange: Exchange,
+    response: ServerResponse,
+    host: Host,
+  ): Promise<Sent | undefined> {
     const reply = await pipeline.answer(exchange);
-    if (res.destroyed) return discard(reply);
+    if (response.destroyed) {
+      discard(reply);
+      return undefined;
+    }
     try {
-      sent = sendReply(res, exchange, reply, this.#isClosing ? { connection: 'close' } : {});
+      return sendReply(response, exchange, reply, this.#isClosing ? { connection: 'close' } : {});
     } catch (error) {
       // A stage's or an upstream's header that HTTP does not allow, say. Nobody else hears of it.
       host.log.error(`the answer to ${exchange.id} could not be sent`, error);
       exchange.fail(toGatewayError(error));
-      res.destroy();
+      response.destroy();
+      return undefined;
     }
-    if (!req.complete) discardRest(req);
   }
 
   #match(method: string, path: string, req: IncomingMessage): Match {
@@ -154,7 +186,18 @@ function refuseWith(error: GatewayError): Match {
   return { endpoint, params: {} };
 }
 
-function outcomeOf(exchange: Exchange, response: ServerResponse, sent: Sent | undefined): Outcome {
+/**
+ * Waits for the stages of an exchange that is over, so that what they find out is on its record. The signal has told
+ * them; one that does not listen is not waited for longer.
+ */
+async function settled(answered: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, deafAfter);
+  await Promise.race([answered, promise]);
+  clearTimeout(timer);
+}
+
+function outcomeOf(exchange: Exchange, response: ServerResponse, sent: Sent | undefined, duration: number): Outcome {
   const error = exchange.failure;
   const status = response.headersSent ? response.statusCode : undefined;
   return {
@@ -162,7 +205,7 @@ function outcomeOf(exchange: Exchange, response: ServerResponse, sent: Sent | un
     status,
     error,
     bytesSent: sent?.bytes ?? 0,
-    duration: exchange.elapsed,
+    duration,
     firstByteAfter: sent?.firstByteAfter,
   };
 }

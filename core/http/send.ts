@@ -52,9 +52,9 @@ function sendWhole(
   const length = Buffer.byteLength(body);
   headers['content-length'] = length;
   response.writeHead(status, headers);
-  const sentBody = exchange.method === 'HEAD' ? undefined : body;
-  response.end(sentBody);
-  if (sentBody !== undefined) exchange.find(replyListener)?.(sentBody);
+  if (exchange.method === 'HEAD') return void response.end();
+  response.end(body);
+  exchange.find(replyListener)?.(body);
   sent.bytes = length;
   if (length > 0) sent.firstByteAfter = exchange.elapsed;
 }
@@ -88,6 +88,7 @@ function sendStream(
     if (!isEventStream) return void response.destroy();
     const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
     response.end(text);
+    sent.bytes += Buffer.byteLength(text);
     listener?.(text);
   });
   body.once('close', () => {

@@ -142,7 +142,8 @@ export class Pipeline {
     if (error.code === 'internal_error' && !exchange.isClientGone) {
       this.#log.error(`request ${exchange.id} ran into a mistake of the gateway`, thrown);
     }
-    exchange.fail(error);
+    // What happens to stages because the client has left is nobody's failure.
+    if (!exchange.isClientGone) exchange.fail(error);
     return renderError(error, exchange);
   }
 }

@@ -59,8 +59,11 @@ const streamedChat = JSON.stringify({ ...chatBody, stream: true });
 interface Row {
   readonly outcome: string;
   readonly status: number | null;
+  readonly error_code: string | null;
   readonly remote_address: string;
   readonly path: string;
+  readonly bytes_out: string | null;
+  readonly attempts: readonly { readonly route: string; readonly outcome: string }[] | null;
 }
 
 /** What request_log says of the requests with the user agent of this test, when there are as many. */
@@ -365,7 +368,7 @@ describe('a body', () => {
     client.send(`${post(`Content-Type: application/json\r\nContent-Length: ${chat.length}\r\n`)}${chat.slice(0, 20)}`);
     client.socket.resetAndDestroy();
     const [row] = await records();
-    expect(row).toMatchObject({ outcome: 'aborted', status: null });
+    expect(row).toMatchObject({ outcome: 'aborted', status: null, error_code: null });
     expect(upstream.requests).toHaveLength(before);
   });
 
@@ -491,7 +494,12 @@ describe('a client that leaves', () => {
     client.socket.destroy();
     expect(await timed(upstream.waitForClose(count))).toBeLessThan(1_000);
     const [row] = await records();
-    expect(row).toMatchObject({ outcome: 'aborted', status: null });
+    expect(row).toMatchObject({
+      outcome: 'aborted',
+      status: null,
+      error_code: null,
+      attempts: [{ route: 'one/model-there', outcome: 'aborted' }],
+    });
     expect(upstream.requests).toHaveLength(count);
   });
 
@@ -506,7 +514,13 @@ describe('a client that leaves', () => {
     client.socket.destroy();
     expect(await timed(upstream.waitForClose(count))).toBeLessThan(1_000);
     const [row] = await records();
-    expect(row).toMatchObject({ outcome: 'aborted', status: 200 });
+    expect(row).toMatchObject({
+      outcome: 'aborted',
+      status: 200,
+      error_code: null,
+      bytes_out: String(`data: ${JSON.stringify(chunk('hello'))}\n\n`.length),
+      attempts: [{ route: 'one/model-there', outcome: 'aborted' }],
+    });
 
     answer = (_request, response) => {
       response.sse(

@@ -72,6 +72,7 @@ describe('a whole reply', () => {
     await using sending = await send({ status: 200, headers: {}, body: 'hello' }, exchange);
     const response = await sending.client;
     expect([response.headers.get('content-length'), await response.text()]).toEqual(['5', '']);
+    expect(sending.sent).toEqual({ bytes: 0, firstByteAfter: undefined });
   });
 
   it('carries what the host adds', async () => {
@@ -159,10 +160,11 @@ describe('a stream that fails', () => {
     expect(await text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"cut".*\n\ndata: \[DONE\]\n\n$/);
   });
 
-  it('ends with what its reply renders, where that knows better', async () => {
+  it('ends with what its reply renders, where that knows better, and counts it', async () => {
     const { sending, text } = await failing(streams, ({ code }) => `data: ${code}\n\n`);
     await using _ = sending;
     expect(await text).toBe('data: 1\n\ndata: upstream_failed\n\n');
+    expect(sending.sent.bytes).toBe((await text).length);
   });
 
   it('by a mistake does not tell which', async () => {

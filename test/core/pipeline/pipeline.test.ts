@@ -433,6 +433,7 @@ describe('an exchange whose client leaves', () => {
     const traced = trace({ enter: () => exchange.abort(new ClientGone()) });
     await run(traced, exchange);
     expect(traced.events.filter((event) => event.startsWith('log'))).toEqual([]);
+    expect(exchange.failure).toBeUndefined();
   });
 
   it('closes the body of a reply that came too late', async () => {

@@ -1,5 +1,6 @@
 import { buildCatalog } from '../build-catalog.ts';
 import { models } from '../catalog-sections.ts';
+import { deepFreeze } from '../deep-freeze.ts';
 import type { Registry } from '../registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
@@ -10,7 +11,7 @@ import type { Section, SectionValue, SectionValues } from './section.ts';
 import { pipelineSection } from './sections.ts';
 import { Validator } from './validator.ts';
 
-/** A gateway.yaml that is valid. Immutable. */
+/** A gateway.yaml that is valid. Frozen, with every value in it: plugins share what they get. */
 export interface Config extends SectionValues {
   readonly file: string;
   /** Differs between two configurations unless they say the same. */
@@ -38,7 +39,10 @@ export function validate(document: GatewayDocument, registry: Registry): Config 
   checkSections(sections, registry, validator, document.isProduction);
   if (validator.mistakes.length === 0) reviewCatalog(readerOf(sections), registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
-  return { file: document.file, fingerprint: document.fingerprint, stages, ...readerOf(sections) };
+  for (const value of sections.values()) deepFreeze(value);
+  for (const { options } of stages) deepFreeze(options);
+  const { file, fingerprint } = document;
+  return Object.freeze({ file, fingerprint, stages: Object.freeze(stages), ...readerOf(sections) });
 }
 
 /** The JSON Schema of the whole file: for editors, and as documentation. */
@@ -89,6 +93,6 @@ function reviewCatalog(values: SectionValues, registry: Registry, validator: Val
 function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
   return {
     get: <S extends Section>({ name, schema }: S) =>
-      (sections.get(name) ?? structuredClone(schema.default)) as SectionValue<S>,
+      (sections.get(name) ?? deepFreeze(structuredClone(schema.default))) as SectionValue<S>,
   };
 }

@@ -25,7 +25,7 @@ export class Pipeline {
   #retired: PromiseWithResolvers<void> | undefined;
 
   constructor(stages: readonly NamedStage[], log: Logger) {
-    this.#stages = stages;
+    this.#stages = [...stages];
     this.#log = log;
     this.#starting = stages.filter(({ stage }) => stage.start !== undefined);
     this.#ending = stages.filter(({ stage }) => stage.done !== undefined);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+import { parseDocument } from '#core/config/document.ts';
+import { validate } from '#core/config/load.ts';
+import { complete, createRegistry, mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
 
 const all = 'auth, plan, rate-limit, format, upstream, log';
 
@@ -13,6 +15,32 @@ describe('the pipeline', () => {
       ['upstream', {}],
       ['log', {}],
     ]);
+  });
+
+  it('cannot be changed any more, nor the options of its stages, whatever is in them', () => {
+    const limits = {
+      name: 'limits',
+      description: 'Limits.',
+      options: {
+        type: 'object',
+        properties: {
+          days: { type: 'array', items: { type: 'object', properties: { day: { type: 'integer' } } } },
+          night: { type: 'object', default: {}, properties: { limit: { type: 'integer', default: 1 } } },
+        },
+      },
+      create: () => ({}),
+    } as const;
+    const registry = createRegistry();
+    registry.stage(limits);
+    const text = complete('pipeline: [limits: { days: [{ day: 1 }] }]');
+    const { stages } = validate(parseDocument(text, 'gateway.yaml', {}), registry);
+    const options = stages[0]?.options as { days: { day: number }[]; night: { limit: number } };
+    expect(options).toEqual({ days: [{ day: 1 }], night: { limit: 1 } });
+    expect(() => (stages as unknown[]).pop()).toThrow(TypeError);
+    expect(() => Object.assign(options, { days: [] })).toThrow(TypeError);
+    expect(() => options.days.push({ day: 2 })).toThrow(TypeError);
+    expect(() => Object.assign(options.days[0] ?? {}, { day: 2 })).toThrow(TypeError);
+    expect(() => Object.assign(options.night, { limit: 2 })).toThrow(TypeError);
   });
 
   it('takes a stage whose options are left empty', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { models } from '#core/catalog-sections.ts';
+import { aliases, models } from '#core/catalog-sections.ts';
 import { data, listen, plugins, service } from '#core/config/sections.ts';
 import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
 
@@ -257,6 +257,20 @@ describe('models', () => {
   });
 });
 
+describe('the values of a section', () => {
+  it.each([
+    ['that is written', 'aliases: { a: test }'],
+    ['that is left out', ''],
+  ])('%s cannot be changed', (_name, text) => {
+    expect(() => Object.assign(read(text).get(aliases), { b: 'test' })).toThrow(TypeError);
+  });
+
+  it('cannot be changed deep inside', () => {
+    const { test } = read('models: { test: { routes: [one/a] } }').get(models);
+    expect(() => test?.routes.push('one/b')).toThrow(TypeError);
+  });
+});
+
 describe('aliases', () => {
   it.each([
     [
@@ -281,8 +295,8 @@ describe('aliases', () => {
     ],
     ['a number', '{ a: 5 }', ['15 aliases.a: is 5; it has to be a text']],
     ['an empty text', '{ a: "" }', ['15 aliases.a: is empty; it needs at least 1']],
-  ])('are refused with %s', (_name, aliases, lines) => {
-    expect(mistakesIn(`aliases: ${aliases}`)).toEqual(lines.map((line) => `gateway.yaml:1:${line}`));
+  ])('are refused with %s', (_name, written, lines) => {
+    expect(mistakesIn(`aliases: ${written}`)).toEqual(lines.map((line) => `gateway.yaml:1:${line}`));
   });
 
   it('are not complained about while the models have mistakes', () => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors.ts';
 import type { Logger } from '#core/logger.ts';
-import { Pipeline } from '#core/pipeline/pipeline.ts';
+import { type NamedStage, Pipeline } from '#core/pipeline/pipeline.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Outcome, Stage } from '#core/pipeline/stage.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
@@ -133,6 +133,15 @@ describe('the moments of an exchange', () => {
     await run({ pipeline: new Pipeline([{ name: 'counting', stage }], console) });
     expect(stage.count).toBe(4);
   });
+});
+
+it('a pipeline stays as it was made when the list that it was made from changes', async () => {
+  const stages: NamedStage[] = [{ name: 'only', stage: { enter: () => reply('hi') } }];
+  const pipeline = new Pipeline(stages, console);
+  stages.unshift({ name: 'another', stage: { enter: () => reply('instead') } });
+  pipeline.names.push('third');
+  expect(pipeline.names).toEqual(['only']);
+  expect((await run({ pipeline })).body).toBe('hi');
 });
 
 describe('an early reply', () => {

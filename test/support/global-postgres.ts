@@ -18,8 +18,23 @@ declare module 'vitest' {
 
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
-/** One PostgreSQL for the whole run: TEST_DATABASE_URL, or the one that comes with the gateway, in a temporary folder. */
+/** One PostgreSQL for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await startPostgres();
+  project.provide('postgresUrl', postgres.url);
+  project.provide('templateDatabase', postgres.templateDatabase);
+  return async () => postgres[Symbol.asyncDispose]();
+}
+
+export interface TestPostgres extends AsyncDisposable {
+  /** Connection string of a PostgreSQL on which databases may be created. */
+  readonly url: string;
+  /** A migrated, empty database to copy from. */
+  readonly templateDatabase: string;
+}
+
+/** TEST_DATABASE_URL, or the PostgreSQL that comes with the gateway, in a temporary folder. */
+export async function startPostgres(): Promise<TestPostgres> {
   const given = process.env['TEST_DATABASE_URL'];
   const folder = await mkdtemp(join(tmpdir(), 'daypass-test-'));
   // So that a server of root's stays in it.
@@ -36,12 +51,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     isShared: true,
   });
   await template[Symbol.asyncDispose]();
-  project.provide('postgresUrl', url);
-  project.provide('templateDatabase', templateDatabase);
-  return async () => {
-    await execute(url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
-    await embedded?.stop();
-    await rm(folder, { recursive: true, force: true });
+  return {
+    url,
+    templateDatabase,
+    async [Symbol.asyncDispose]() {
+      await execute(url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
+      await embedded?.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

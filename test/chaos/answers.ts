@@ -1,0 +1,167 @@
+/** Formats in which the chaos run asks and is answered. */
+export const chaosFormats = ['chat', 'responses', 'messages'] as const;
+
+export type ChaosFormat = (typeof chaosFormats)[number];
+
+export const pathOf: Readonly<Record<ChaosFormat, string>> = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+};
+
+/** An event of a stream, as `ScriptedResponse.event` writes it. */
+export interface AnswerEvent {
+  readonly name?: string;
+  readonly data: object | string;
+}
+
+/** One answer in one format, whole and as a stream cut into its parts. */
+export interface Answer {
+  readonly whole: object;
+  /** Events that bring no content yet. */
+  readonly opening: readonly AnswerEvent[];
+  readonly words: readonly AnswerEvent[];
+  readonly closing: readonly AnswerEvent[];
+  /** What an upstream of this format sends when it fails inside a stream. */
+  readonly failure: AnswerEvent;
+}
+
+const wordCount = 6;
+
+/**
+ * An answer of which every word says which answer it belongs to and at which place: `fine-17.0 fine-17.1 …`. What a
+ * client has seen can so be told to be of one answer, and of which.
+ */
+export function writeAnswer(format: ChaosFormat, id: string): Answer {
+  return writers[format](
+    id,
+    Array.from({ length: wordCount }, (_, index) => `${id}.${index} `),
+  );
+}
+
+/** What the words of a text belong to. */
+export interface Provenance {
+  /** Answers that the words are of, each once, in the order in which they came. */
+  readonly answers: readonly string[];
+  /** True when each answer's words begin with its first and leave none out. */
+  readonly isInOrder: boolean;
+}
+
+export function readProvenance(text: string): Provenance {
+  const next = new Map<string, number>();
+  let isInOrder = true;
+  for (const word of text.split(' ')) {
+    if (word === '') continue;
+    const [, id = word, place = ''] = /^(.*)\.(\d+)$/.exec(word) ?? [];
+    const expected = next.get(id) ?? 0;
+    if (Number(place) !== expected) isInOrder = false;
+    next.set(id, expected + 1);
+  }
+  return { answers: [...next.keys()], isInOrder };
+}
+
+const named = (type: string, members: object): AnswerEvent => ({ name: type, data: { type, ...members } });
+
+type Writer = (id: string, words: readonly string[]) => Answer;
+
+const writers: Readonly<Record<ChaosFormat, Writer>> = {
+  chat(id, words) {
+    const chunk = (delta: object, finish: string | null = null) => ({
+      data: {
+        id,
+        object: 'chat.completion.chunk',
+        created: 1,
+        model: 'there',
+        choices: [{ index: 0, delta, finish_reason: finish }],
+      },
+    });
+    const message = { role: 'assistant', content: words.join(''), refusal: null };
+    return {
+      whole: {
+        id,
+        object: 'chat.completion',
+        created: 1,
+        model: 'there',
+        choices: [{ index: 0, message, finish_reason: 'stop', logprobs: null }],
+        usage: { prompt_tokens: 3, completion_tokens: words.length, total_tokens: 3 + words.length },
+      },
+      opening: [chunk({ role: 'assistant', content: '' })],
+      words: words.map((content) => chunk({ content })),
+      closing: [chunk({}, 'stop'), { data: '[DONE]' }],
+      failure: { data: { error: { message: 'the model has crashed', type: 'server_error', code: null, param: null } } },
+    };
+  },
+
+  messages(id, words) {
+    const message = { id, type: 'message', role: 'assistant', model: 'there', stop_sequence: null };
+    const usage = { input_tokens: 3, output_tokens: words.length };
+    return {
+      whole: { ...message, content: [{ type: 'text', text: words.join('') }], stop_reason: 'end_turn', usage },
+      opening: [
+        named('message_start', {
+          message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+        }),
+        named('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      ],
+      words: words.map((text) => named('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+      closing: [
+        named('content_block_stop', { index: 0 }),
+        named('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage }),
+        named('message_stop', {}),
+      ],
+      failure: named('error', { error: { type: 'api_error', message: 'the model has crashed' } }),
+    };
+  },
+
+  responses(id, words) {
+    const text = words.join('');
+    const part = { type: 'output_text', text, annotations: [], logprobs: [] };
+    const item = { id: `msg_${id}`, type: 'message', role: 'assistant', status: 'completed', content: [part] };
+    const response = (status: string, members: object) => ({
+      id: `resp_${id}`,
+      object: 'response',
+      created_at: 1,
+      model: 'there',
+      status,
+      error: null,
+      incomplete_details: null,
+      output: [],
+      ...members,
+    });
+    const over = response('completed', {
+      output: [item],
+      usage: {
+        input_tokens: 3,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: words.length,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 3 + words.length,
+      },
+    });
+    let number = 0;
+    const numbered = (type: string, members: object) => named(type, { sequence_number: number++, ...members });
+    const place = { item_id: item.id, output_index: 0, content_index: 0 };
+    const empty = { ...part, text: '' };
+    return {
+      whole: over,
+      opening: [
+        numbered('response.created', { response: response('in_progress', {}) }),
+        numbered('response.output_item.added', {
+          output_index: 0,
+          item: { ...item, status: 'in_progress', content: [] },
+        }),
+        numbered('response.content_part.added', { ...place, part: empty }),
+      ],
+      words: words.map((delta) => numbered('response.output_text.delta', { ...place, delta, logprobs: [] })),
+      closing: [
+        numbered('response.output_text.done', { ...place, text, logprobs: [] }),
+        numbered('response.content_part.done', { ...place, part }),
+        numbered('response.output_item.done', { output_index: 0, item }),
+        numbered('response.completed', { response: over }),
+      ],
+      failure: numbered('response.failed', {
+        response: response('failed', { error: { code: 'server_error', message: 'the model has crashed' } }),
+      }),
+    };
+  },
+};

@@ -1,0 +1,116 @@
+import { createParser } from 'eventsource-parser';
+import { Agent, type Dispatcher, request } from 'undici';
+import { type ChaosFormat, pathOf } from './answers.ts';
+import { type Reading, readEvent, readWhole } from './reading.ts';
+
+export interface Question {
+  readonly format: ChaosFormat;
+  readonly isStream: boolean;
+  readonly model: string;
+  /** Leaves as soon as it has the head, or the first content, or when the promise resolves. */
+  readonly leave?: 'at content' | Promise<unknown>;
+}
+
+/**
+ * How it ended for the client.
+ *
+ * - `complete`: a whole answer, with all that its format has at the end.
+ * - `told`: a stream that ended with an error in the client's format.
+ * - `refused`: an error status with a body in the client's format.
+ * - `misshapen`: something that the client's format does not have.
+ * - `silent`: a stream that ended as if all were well, and was not complete.
+ * - `cut`: the connection broke after the head.
+ * - `none`: no head came.
+ * - `left`: the client went away by itself.
+ */
+export type Ending = 'complete' | 'told' | 'refused' | 'misshapen' | 'silent' | 'cut' | 'none' | 'left';
+
+/** What a client saw of one request. */
+export interface Saw {
+  /** Its user agent, by which its record is found. */
+  readonly serial: string;
+  readonly question: Question;
+  readonly status: number | undefined;
+  readonly ending: Ending;
+  readonly text: string;
+  /** Code or type of the error that it was told. */
+  readonly code: string | undefined;
+  readonly sentAt: number; // on the clock of performance.now(), as the next
+  readonly endedAt: number;
+}
+
+let count = 0;
+
+/** A client of one gateway, that repeats nothing. */
+export class Client implements AsyncDisposable {
+  readonly #agent = new Agent({ connections: 1_024, headersTimeout: 60_000, bodyTimeout: 60_000 });
+  readonly #url: string;
+  readonly #key: string;
+
+  constructor(url: string, key: string) {
+    this.#url = url;
+    this.#key = key;
+  }
+
+  /** Asks, and reads what comes to its end. Never throws. */
+  async ask(question: Question): Promise<Saw> {
+    const serial = `chaos-${++count}`;
+    const sentAt = performance.now();
+    const leaving = new AbortController();
+    if (question.leave instanceof Promise) void question.leave.then(() => leaving.abort());
+    const reading: Reading = { text: '', isComplete: false, isMisshapen: false, code: undefined };
+    let status: number | undefined;
+    let ending: Ending;
+    try {
+      const response = await request(`${this.#url}${pathOf[question.format]}`, {
+        dispatcher: this.#agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#key}`, 'user-agent': serial },
+        body: JSON.stringify(bodyOf(question)),
+        signal: leaving.signal,
+      });
+      status = response.statusCode;
+      await read(response, question, reading, () => leaving.abort());
+      ending = endingOf(status, question, reading);
+    } catch {
+      ending = leaving.signal.aborted ? 'left' : status === undefined ? 'none' : 'cut';
+    }
+    const { text, code } = reading;
+    return { serial, question, status, ending, text, code, sentAt, endedAt: performance.now() };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+function bodyOf({ format, model, isStream }: Question): object {
+  const messages = [{ role: 'user', content: 'hi' }];
+  if (format === 'responses') return { model, input: 'hi', stream: isStream };
+  return { model, messages, max_tokens: 100, stream: isStream };
+}
+
+async function read(
+  { body, headers }: Dispatcher.ResponseData,
+  { format, leave }: Question,
+  reading: Reading,
+  goAway: () => void,
+): Promise<void> {
+  if (headers['content-type']?.toString().startsWith('text/event-stream') !== true) {
+    readWhole(format, await body.text(), reading);
+    return;
+  }
+  const parser = createParser({ onEvent: ({ data }) => readEvent(format, data, reading) });
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
+    if (leave === 'at content' && reading.text !== '') goAway();
+  }
+}
+
+function endingOf(status: number, { isStream }: Question, reading: Reading): Ending {
+  if (reading.isMisshapen) return 'misshapen';
+  if (status >= 400) return reading.code === undefined ? 'misshapen' : 'refused';
+  if (reading.code !== undefined) return isStream ? 'told' : 'misshapen';
+  return reading.isComplete ? 'complete' : 'silent';
+}

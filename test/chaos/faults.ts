@@ -1,0 +1,205 @@
+import type { ScriptedResponse } from '../support/faulty-upstream.ts';
+import type { Answer, AnswerEvent } from './answers.ts';
+
+/** What a fault has at hand when it happens. */
+export interface Scene {
+  readonly response: ScriptedResponse;
+  readonly answer: Answer;
+  readonly isStream: boolean;
+}
+
+export interface FaultScript {
+  /** Also the name of the model that fails so. */
+  readonly name: string;
+  /**
+   * `before`: nothing of the answer has reached the client, which therefore gets a whole one, from the backup unless the
+   * faulty route's can be understood. `after`: the client has begun to read, and has to be told.
+   */
+  readonly moment: 'before' | 'after';
+  /** What the route waits for, in seconds, as gateway.yaml has it. Only for faults that are found out by waiting. */
+  readonly limits?: Readonly<Record<string, number>>;
+  /** What the upstream does; left out where there is no upstream that could do anything. */
+  readonly play?: (scene: Scene) => void | Promise<void>;
+  /** Where there is nobody: the name of the upstream in gateway.yaml. */
+  readonly upstream?: 'refusing' | 'black-hole' | 'nameless' | 'not-tls';
+}
+
+const json = { 'content-type': 'application/json' };
+const page = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
+const shortWait = 0.5;
+
+/** Faults of a route before anything of its answer could be used. */
+const before: readonly FaultScript[] = [
+  { name: 'connection-refused', moment: 'before', upstream: 'refusing' },
+  { name: 'connect-black-hole', moment: 'before', upstream: 'black-hole', limits: { connect_timeout: shortWait } },
+  { name: 'dns-failure', moment: 'before', upstream: 'nameless' },
+  { name: 'tls-failure', moment: 'before', upstream: 'not-tls' },
+  { name: 'reset-before-head', moment: 'before', play: ({ response }) => response.reset() },
+  {
+    name: 'stall-before-head',
+    moment: 'before',
+    limits: { first_byte_timeout: shortWait },
+    play: () => undefined,
+  },
+  {
+    name: 'no-http',
+    moment: 'before',
+    play: ({ response }) => {
+      response.raw('220 mail.example.com ESMTP\r\n');
+      response.cut();
+    },
+  },
+  { name: 'status-500', moment: 'before', play: ({ response }) => response.json(500, refusal('server_error')) },
+  { name: 'status-503', moment: 'before', play: ({ response }) => response.json(503, refusal('overloaded_error')) },
+  {
+    name: 'status-429',
+    moment: 'before',
+    play: ({ response }) => response.json(429, refusal('rate_limit_error'), { 'retry-after-ms': '1' }),
+  },
+  { name: 'wrong-key-401', moment: 'before', play: ({ response }) => response.json(401, refusal('invalid_api_key')) },
+  {
+    name: 'html-502',
+    moment: 'before',
+    play: ({ response }) => response.send(502, { 'content-type': 'text/html' }, page),
+  },
+  {
+    name: 'html-200',
+    moment: 'before',
+    play: ({ response }) => response.send(200, { 'content-type': 'text/html' }, page),
+  },
+  {
+    name: 'error-inside-200',
+    moment: 'before',
+    play: async ({ response, answer, isStream }) => {
+      if (!isStream) return response.json(200, refusal('server_error'));
+      await stream(response, answer.failure);
+      response.end();
+    },
+  },
+  {
+    name: 'capacity-as-400',
+    moment: 'before',
+    play: ({ response }) =>
+      response.json(
+        400,
+        refusal('invalid_request_error', 'The engine is currently overloaded, please try again later'),
+      ),
+  },
+  { name: 'redirect', moment: 'before', play: ({ response }) => response.send(302, { location: 'http://127.0.0.1/' }) },
+  {
+    name: 'empty-200',
+    moment: 'before',
+    play: ({ response, isStream }) => response.send(200, isStream ? { 'content-type': 'text/event-stream' } : json),
+  },
+  {
+    name: 'other-kind',
+    moment: 'before',
+    // JSON where a stream was asked for, a stream where JSON was.
+    play: async ({ response, answer, isStream }) => {
+      if (isStream) return response.json(200, answer.whole);
+      await stream(response, ...answer.opening, ...answer.words, ...answer.closing);
+      response.end();
+    },
+  },
+  {
+    name: 'stall-after-head',
+    moment: 'before',
+    limits: { first_byte_timeout: shortWait, idle_timeout: shortWait },
+    play: ({ response, isStream }) => response.head(200, isStream ? { 'content-type': 'text/event-stream' } : json),
+  },
+  {
+    name: 'cut-before-content',
+    moment: 'before',
+    play: async ({ response, answer, isStream }) => {
+      if (isStream) await stream(response, ...answer.opening);
+      else await begin(response, answer);
+      response.cut();
+    },
+  },
+  {
+    name: 'broken-json',
+    moment: 'before',
+    play: async ({ response, answer, isStream }) => {
+      if (!isStream) return response.send(200, json, JSON.stringify(answer.whole).slice(0, -20));
+      await stream(response, { data: '{"choices":[{"delta"' });
+      response.end();
+    },
+  },
+];
+
+/** Faults of a stream of which the client has read something. */
+const after: readonly FaultScript[] = [
+  { name: 'cut', play: ({ response }: Scene) => response.cut() },
+  { name: 'reset', play: ({ response }: Scene) => response.reset() },
+  { name: 'stall', limits: { idle_timeout: shortWait }, play: () => undefined },
+  {
+    name: 'error-event',
+    play: async ({ response, answer }: Scene) => {
+      await write(response, answer.failure);
+      response.end();
+    },
+  },
+  { name: 'no-terminal-event', play: ({ response }: Scene) => response.end() },
+  {
+    name: 'garbage-event',
+    play: async ({ response, answer }: Scene) => {
+      await write(response, { data: '{"id": 12, <html>' });
+      for (const event of [...answer.words.slice(3), ...answer.closing]) await write(response, event);
+      response.end();
+    },
+  },
+  {
+    name: 'broken-chunk',
+    play: ({ response }: Scene) => {
+      response.raw('zz\r\nno chunk\r\n');
+      response.cut();
+    },
+  },
+].map((fault) => ({ ...fault, moment: 'after', play: (scene: Scene) => afterContent(scene, fault.play) }));
+
+export const faultScripts: readonly FaultScript[] = [...before, ...after];
+
+/** The upstream that has no fault. */
+export async function playFine({ response, answer, isStream }: Scene): Promise<void> {
+  if (!isStream) return response.json(200, answer.whole);
+  await stream(response, ...answer.opening, ...answer.words, ...answer.closing);
+  response.end();
+}
+
+/** Begins a stream and holds it open after its first words. */
+export async function playOpen({ response, answer }: Scene): Promise<void> {
+  await stream(response, ...answer.opening, ...answer.words.slice(0, 3));
+}
+
+/** Ends what `playOpen` has begun. */
+export async function finish({ response, answer }: Scene): Promise<void> {
+  for (const event of [...answer.words.slice(3), ...answer.closing]) await write(response, event);
+  response.end();
+}
+
+async function afterContent(scene: Scene, fault: (scene: Scene) => void | Promise<void>): Promise<void> {
+  // What a fault comes after exists only in a stream: a whole answer is held until it is complete.
+  if (!scene.isStream) return playFine(scene);
+  await playOpen(scene);
+  return fault(scene);
+}
+
+async function stream(response: ScriptedResponse, ...events: readonly AnswerEvent[]): Promise<void> {
+  response.sse();
+  for (const event of events) await write(response, event);
+}
+
+function write(response: ScriptedResponse, { name, data }: AnswerEvent): Promise<void> {
+  return response.event(data, name);
+}
+
+/** Half of a whole answer. */
+async function begin(response: ScriptedResponse, { whole }: Answer): Promise<void> {
+  const text = JSON.stringify(whole);
+  response.head(200, { ...json, 'content-length': String(text.length) });
+  await response.write(text.slice(0, text.length / 2));
+}
+
+function refusal(type: string, message = 'something is wrong here') {
+  return { type: 'error', error: { type, message, code: null } };
+}

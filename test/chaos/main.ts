@@ -1,0 +1,48 @@
+/**
+ * `npm run chaos`: a whole gateway between clients and upstreams that fail in every way there is. Prints what clients
+ * saw and what the records say, and the figures that the gateway promises; ends with 1 when one is missed.
+ *
+ *     npm run chaos -- --only table,failover    some experiments
+ *     npm run chaos -- --short                  a few dozen requests each
+ *     npm run chaos -- --soak 15                minutes of mixed load, for its memory
+ */
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../support/global-postgres.ts';
+import { experiments } from './experiments.ts';
+import type { Experiment, Figure } from './figure.ts';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, short: { type: 'boolean', default: false }, soak: { type: 'string' } },
+});
+
+await using postgres = await startPostgres();
+const figures: Figure[] = [];
+for (const experiment of chosen()) {
+  console.log(`\n${experiment.name}: ${experiment.description}`);
+  const began = performance.now();
+  const own = await experiment.run({ postgres, isShort: values.short, print: (line) => console.log(line) });
+  for (const figure of own) report(figure);
+  console.log(`  ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  figures.push(...own);
+}
+const missed = figures.filter(({ isMet }) => !isMet);
+console.log(`\n${figures.length - missed.length} of ${figures.length} figures reached`);
+for (const { name, seen, aim } of missed) console.log(`missed: ${name}: ${seen} (aim: ${aim})`);
+process.exitCode = missed.length === 0 ? 0 : 1;
+
+/** @throws when a name is not known */
+function chosen(): readonly Experiment[] {
+  const names = values.only?.split(',');
+  const all = experiments();
+  const unknown = names?.find((name) => !all.some((experiment) => experiment.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`no experiment ${unknown}; there are ${all.map(({ name }) => name).join(', ')}`);
+  }
+  return names === undefined ? all : all.filter(({ name }) => names.includes(name));
+}
+
+function report({ name, count, seen, aim, isMet, details = [] }: Figure): void {
+  console.log(`  ${isMet ? 'ok    ' : 'MISSED'} ${name}: ${seen} of ${count} (aim: ${aim})`);
+  for (const detail of details.slice(0, 40)) console.log(`         ${detail}`);
+  if (details.length > 40) console.log(`         and ${details.length - 40} more`);
+}

@@ -1,0 +1,90 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { ChaosFormat } from './answers.ts';
+
+/** What a client has understood so far. */
+export interface Reading {
+  text: string;
+  /** True when everything has come that the format has at the end of an answer. */
+  isComplete: boolean;
+  /** True when something came that a client of the format cannot read. */
+  isMisshapen: boolean;
+  /** Code, or else type, of the error that it was told. */
+  code: string | undefined;
+}
+
+/** Takes a whole body in. */
+export function readWhole(format: ChaosFormat, text: string, reading: Reading): void {
+  const body = parseObject(text);
+  if (body === undefined) {
+    reading.isMisshapen = true;
+    return;
+  }
+  if (readError(format, body, reading)) return;
+  reading.text = textsIn(format, body).join('');
+  reading.isComplete = reading.text !== '';
+}
+
+/** Takes an event of a stream in. */
+export function readEvent(format: ChaosFormat, data: string, reading: Reading): void {
+  if (format === 'chat' && data === '[DONE]') {
+    reading.isComplete = sawFinish.has(reading);
+    return;
+  }
+  const event = parseObject(data);
+  if (event === undefined) reading.isMisshapen = true;
+  else if (!readError(format, event, reading)) eventReaders[format](event, reading);
+}
+
+const sawFinish = new WeakSet<Reading>();
+
+const eventReaders: Readonly<Record<ChaosFormat, (event: JsonObject, reading: Reading) => void>> = {
+  chat(event, reading) {
+    for (const choice of objects(event['choices'])) {
+      reading.text += textOf(choice['delta'], 'content');
+      if (typeof choice['finish_reason'] === 'string') sawFinish.add(reading);
+    }
+  },
+  messages(event, reading) {
+    if (event['type'] === 'content_block_delta') reading.text += textOf(event['delta'], 'text');
+    if (event['type'] === 'message_stop') reading.isComplete = true;
+  },
+  responses(event, reading) {
+    if (event['type'] === 'response.output_text.delta') reading.text += textOf(event, 'delta');
+    if (event['type'] === 'response.completed') reading.isComplete = true;
+  },
+};
+
+/** Shapes of errors: OpenAI and Anthropic API references, "Errors" and "Streaming". */
+function readError(format: ChaosFormat, value: JsonObject, reading: Reading): boolean {
+  const failed = format === 'responses' && value['type'] === 'response.failed' ? value['response'] : value;
+  if (!isJsonObject(failed) || !isJsonObject(failed['error'])) return false;
+  const { code, type, message } = failed['error'];
+  const isShaped = typeof message === 'string' && (format === 'messages') === (value['type'] === 'error');
+  if (isShaped) reading.code = String(code ?? type);
+  else reading.isMisshapen = true;
+  return true;
+}
+
+function textsIn(format: ChaosFormat, body: JsonObject): string[] {
+  if (format === 'chat') return objects(body['choices']).map(({ message }) => textOf(message, 'content'));
+  if (format === 'messages') return objects(body['content']).map((block) => textOf(block, 'text'));
+  return objects(body['output']).flatMap((item) => objects(item['content']).map((part) => textOf(part, 'text')));
+}
+
+function objects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = isJsonObject(value) ? value[name] : undefined;
+  return typeof text === 'string' ? text : '';
+}
+
+function parseObject(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

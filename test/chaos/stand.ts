@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { execute, type TestPostgres, withDatabase } from '../support/global-postgres.ts';
+import { type BlackHole, closedPort, createBlackHole } from '../support/dead-ends.ts';
+import { createUpstream, type FaultyUpstream, type RecordedRequest } from '../support/faulty-upstream.ts';
+import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
+import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { type ChaosFormat, chaosFormats, pathOf, writeAnswer } from './answers.ts';
+import { Client } from './client.ts';
+import { type FaultScript, faultScripts, playFine, type Scene } from './faults.ts';
+
+/** A way through the gateway: the client's format, and the upstream's, which differ where it translates. */
+export interface Lane {
+  readonly client: ChaosFormat;
+  readonly upstream: ChaosFormat;
+}
+
+export const lanes: readonly Lane[] = [
+  ...chaosFormats.map((format) => ({ client: format, upstream: format })),
+  { client: 'chat', upstream: 'messages' },
+  { client: 'messages', upstream: 'chat' },
+  { client: 'responses', upstream: 'messages' },
+];
+
+/** The model that fails so on a lane. */
+export function modelOf({ name }: Pick<FaultScript, 'name'>, { client, upstream }: Lane): string {
+  return client === upstream ? name : `${name}@${upstream}`;
+}
+
+/** True when the lane can have the fault: where there is nobody, nothing is translated. */
+export function fits({ upstream }: FaultScript, lane: Lane): boolean {
+  return upstream === undefined || lane.client === lane.upstream;
+}
+
+export interface StandOptions {
+  /** Options of the `upstream` stage. By default every request meets its fault: no breaker, no shared budget. */
+  readonly stage?: string;
+  /** More models that the upstream plays, beside the faults and `fine`, which backs them. */
+  readonly plays?: Readonly<Record<string, (scene: Scene, request: RecordedRequest) => void | Promise<void>>>;
+}
+
+/** Everything that an experiment needs: upstreams that fail, a PostgreSQL that can be taken away, and gateways. */
+export interface Stand extends AsyncDisposable {
+  readonly home: GatewayHome;
+  readonly upstream: FaultyUpstream;
+  /** Stands before the PostgreSQL of the gateways, not before that of `home.database`. */
+  readonly database: TcpProxy;
+  /** Also what `start` begins with; can be given to `home.write` again, with changes. */
+  readonly yaml: string;
+  start(): Promise<GatewayProcess>;
+  client(gateway: GatewayProcess): Client;
+}
+
+const everyRequestMeetsItsFault =
+  '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
+
+export async function openStand(postgres: TestPostgres, options: StandOptions = {}): Promise<Stand> {
+  await using resources = new AsyncDisposableStack();
+  const upstream = resources.use(await createUpstream((request, response) => play(request, response, options)));
+  const blackHole = resources.use(await createBlackHole());
+  const name = `daypass_chaos_${randomBytes(6).toString('hex')}`;
+  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
+  resources.defer(async () => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  const { hostname: host, port } = new URL(postgres.url);
+  const database = resources.use(await createTcpProxy({ host, port: Number(port || 5432) }));
+  const yaml = await writeYaml(upstream.url, blackHole, options);
+  const home = resources.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
+  const throughProxy = new URL(home.databaseUrl);
+  throughProxy.host = `127.0.0.1:${database.port}`;
+  const owned = resources.move();
+  return {
+    home,
+    upstream,
+    database,
+    yaml,
+    start: () => home.start({ DATABASE_URL: throughProxy.href }),
+    client: (gateway) => owned.use(new Client(gateway.url, home.key)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+let answerCount = 0;
+
+async function play(
+  request: RecordedRequest,
+  response: Scene['response'],
+  { plays = {} }: StandOptions,
+): Promise<void> {
+  const { model, stream } = request.json<{ model: string; stream?: boolean }>();
+  const format = chaosFormats.find((one) => request.path === pathOf[one]) as ChaosFormat;
+  const scene: Scene = {
+    response,
+    answer: writeAnswer(format, `${model}-${++answerCount}`),
+    isStream: stream === true,
+  };
+  const script = plays[model] ?? faultScripts.find(({ name }) => name === model)?.play ?? playFine;
+  await script(scene, request);
+}
+
+async function writeYaml(url: string, blackHole: BlackHole, { stage, plays = {} }: StandOptions): Promise<string> {
+  const all = `[${chaosFormats.join(', ')}]`;
+  const models = faultScripts.flatMap((fault) =>
+    lanes.filter((lane) => fits(fault, lane)).map((lane) => [modelOf(fault, lane), routesOf(fault, lane)] as const),
+  );
+  return `
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: 1000000, period: 1, burst: 1000000, concurrent: 100000 }
+  - cache
+  - format
+  - upstream: ${stage ?? everyRequestMeetsItsFault}
+  - log
+upstreams:
+  faulty: { format: ${all}, base_url: "${url}/v1" }
+  faulty-chat: { format: chat, base_url: "${url}/v1" }
+  faulty-messages: { format: messages, base_url: "${url}/v1" }
+  backup: { format: ${all}, base_url: "${url}/v1" }
+  refusing: { format: ${all}, base_url: "http://127.0.0.1:${await closedPort()}/v1" }
+  black-hole: { format: ${all}, base_url: "http://127.0.0.1:${blackHole.port}/v1" }
+  nameless: { format: ${all}, base_url: "http://nameless.invalid/v1" }
+  not-tls: { format: ${all}, base_url: "${url.replace('http:', 'https:')}/v1" }
+models:
+  fine: { routes: [backup/fine] }
+${Object.keys(plays)
+  .map((name) => `  ${name}: { routes: [faulty/${name}, backup/fine] }`)
+  .join('\n')}
+${Object.entries(Object.fromEntries(models))
+  .map(([name, routes]) => `  ${name}: { routes: ${routes} }`)
+  .join('\n')}
+`;
+}
+
+/** The faulty route, and behind it the backup. */
+function routesOf({ name, limits = {}, upstream }: FaultScript, lane: Lane): string {
+  const faulty = upstream ?? (lane.client === lane.upstream ? 'faulty' : `faulty-${lane.upstream}`);
+  const members = Object.entries({ to: `${faulty}/${name}`, ...limits });
+  return `[{ ${members.map(([key, value]) => `${key}: ${value}`).join(', ')} }, backup/fine]`;
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createAccount } from '../../core/accounts/accounts.ts';
+import type { Database } from '../../core/database/database.ts';
+import { openDatabase } from '../../core/database/open.ts';
+import { createLogger } from '../../core/logger.ts';
+
+/*
+ * Gateways as processes, for whoever has a PostgreSQL: the tests and `npm run chaos`. Knows nothing of Vitest.
+ */
+
+export interface GatewayProcess extends AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** Everything that it has printed. */
+  readonly output: () => string;
+  /** Sends a signal and waits for the end. @returns the exit code, or the signal's name */
+  end(signal: NodeJS.Signals): Promise<number | string>;
+}
+
+export interface GatewayHome extends AsyncDisposable {
+  readonly folder: string;
+  readonly file: string;
+  readonly databaseUrl: string;
+  readonly key: string;
+  readonly accountId: string;
+  /** Connected to the gateway's database, for looking at what it has left there. */
+  readonly database: Database;
+  write(yaml: string): Promise<void>;
+  /** Starts `gateway start` as a process of its own. Several in a row share folder and database. */
+  start(environment?: Record<string, string>): Promise<GatewayProcess>;
+}
+
+/**
+ * Folder and key for gateways that run as processes: to be killed, stopped and started again.
+ *
+ * @param databaseUrl a migrated, empty database, which stays when the home is disposed
+ */
+export async function openGatewayHome(databaseUrl: string, yaml: string): Promise<GatewayHome> {
+  const { folder, file, write } = await createGatewayFolder(yaml);
+  const database = await openDatabase({
+    url: databaseUrl,
+    dataFolder: folder,
+    log: createLogger(() => undefined),
+    mode: 'command',
+    isShared: true,
+  });
+  const { key, accountId } = await createAccount(database, 'dp', {
+    name: 'Test',
+    period: { days: 1, reason: 'grant' },
+  });
+  const running = new Set<GatewayProcess>();
+  return {
+    folder,
+    file,
+    databaseUrl,
+    key,
+    accountId,
+    database,
+    write,
+    async start(environment = {}) {
+      const started = await spawnGateway(file, { DATABASE_URL: databaseUrl, ...environment });
+      running.add(started);
+      return started;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...running].map((started) => started[Symbol.asyncDispose]()));
+      await database[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A temporary folder with a gateway.yaml in it. */
+export async function createGatewayFolder(yaml: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-gateway-'));
+  const file = join(folder, 'gateway.yaml');
+  const write = (text: string) => writeFile(file, `listen: { port: 0, drain_timeout: 5 }\n${text}`);
+  await write(yaml);
+  return { folder, file, write };
+}
+
+async function spawnGateway(file: string, environment: Record<string, string>): Promise<GatewayProcess> {
+  const main = join(import.meta.dirname, '..', '..', 'core', 'main.ts');
+  const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
+  const child = spawn(process.execPath, [main, '--config', file, 'start'], { env: { ...inherited, ...environment } });
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    output += `${line}\n`;
+    const url = /Base URL\s+(http\S+)\/v1/.exec(line)?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  void exited.then(() => reject(new Error(`the gateway ended before it was ready:\n${output}`)));
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    const [code, by] = await exited;
+    return code ?? String(by);
+  };
+  return {
+    process: child,
+    url: await promise,
+    output: () => output,
+    end,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) await end('SIGKILL');
+    },
+  };
+}

@@ -1,6 +1,7 @@
 import type { Model, Route } from './catalog.ts';
 import type { GatewayError } from './errors.ts';
 import type { Usage } from './facts.ts';
+import type { Format } from './formats.ts';
 
 /**
  * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;
@@ -24,6 +25,8 @@ export interface Adapter {
 }
 
 export interface UpstreamRequest {
+  /** Wire format of the body, which the route speaks. */
+  readonly format: Format;
   /** Appended to the upstream's base URL; begins with a slash. */
   readonly path: string;
   /** Lower case; authentication is the upstream's business and not in here. */

@@ -1,4 +1,5 @@
 import type { Adapter } from './adapter.ts';
+import type { Format } from './formats.ts';
 import { defineFact } from './pipeline/fact.ts';
 
 /** Who is calling. Written by `auth`. */
@@ -56,6 +57,7 @@ export interface Usage {
 /** One try on one route. */
 export interface Attempt {
   readonly route: string; // upstream/model-there
+  readonly format?: Format | undefined; // that the request was put into
   readonly startedAt: number; // ms since the exchange began
   readonly duration: number; // ms
   readonly outcome: 'served' | 'failed' | 'aborted';

@@ -27,6 +27,7 @@ export class PassThrough implements Way {
     const { format, isStream, purpose } = client;
     const wire = wires[format];
     this.request = {
+      format,
       path: wire.path(route.model, isStream, purpose),
       headers: {
         'content-type': 'application/json',

@@ -96,6 +96,7 @@ class Translation implements Way {
       open: (state) => (state?.origin === origin && own.includes(state.kind) ? state.data : undefined),
     });
     return {
+      format: this.#to,
       path: wires[this.#to].path(model, isStream, 'answer'),
       headers: {
         'content-type': 'application/json',

@@ -45,6 +45,8 @@ const columns = {
   cache_read_tokens: 'integer',
   cache_write_tokens: 'integer',
   reasoning_tokens: 'integer',
+  usage_estimated: 'boolean',
+  notes: 'text[]',
   attempts: 'jsonb',
   remote_address: 'text',
   user_agent: 'text',

@@ -21,10 +21,20 @@ export const startOf = {
 } as const;
 
 /** Characters that a record keeps of what others wrote. */
-const longest = { path: 512, name: 200, route: 300, address: 64, userAgent: 256, message: 500, attemptError: 200 };
+const longest = {
+  path: 512,
+  name: 200,
+  route: 300,
+  address: 64,
+  userAgent: 256,
+  message: 500,
+  attemptError: 200,
+  note: 120,
+};
 
-/** Attempts that a record keeps, the last ones; the pipeline allows fewer. */
+/** Attempts and notes that a record keeps: the last ones and the first ones. The pipeline allows fewer. */
 const mostAttempts = 8;
+const mostNotes = 25;
 
 /** Largest value of the columns that count tokens. An upstream that says more is not believed. */
 const largestCount = 2_147_483_647;
@@ -82,11 +92,12 @@ function errorMembers({ code, message }: NonNullable<Outcome['error']>): string 
   return `,"error_code":"${code}","error_message":${literal(withoutKeys(message), longest.message)}`;
 }
 
-function deliveryMembers({ attempts, usage, firstContentAfter }: Delivery): string {
+function deliveryMembers({ attempts, usage, notes = [], firstContentAfter }: Delivery): string {
   const members =
     text('route', servingRoute(attempts, firstContentAfter), longest.route) +
     number('first_content_ms', firstContentAfter) +
-    `,"attempts":[${attempts.slice(-mostAttempts).map(attemptObject).join()}]`;
+    `,"attempts":[${attempts.slice(-mostAttempts).map(attemptObject).join()}]` +
+    (notes.length === 0 ? '' : `,"notes":[${notes.slice(0, mostNotes).map(noteText).join()}]`);
   if (usage === undefined) return members;
   return (
     members +
@@ -94,7 +105,8 @@ function deliveryMembers({ attempts, usage, firstContentAfter }: Delivery): stri
     number('output_tokens', usage.output, largestCount) +
     number('cache_read_tokens', usage.cacheRead, largestCount) +
     number('cache_write_tokens', usage.cacheWrite, largestCount) +
-    number('reasoning_tokens', usage.reasoning, largestCount)
+    number('reasoning_tokens', usage.reasoning, largestCount) +
+    `,"usage_estimated":${usage.isEstimated === true}`
   );
 }
 
@@ -104,9 +116,14 @@ function servingRoute(attempts: readonly Attempt[], firstContentAfter: number | 
   return (served ?? (firstContentAfter === undefined ? undefined : attempts.at(-1)))?.route;
 }
 
-function attemptObject({ route, startedAt, duration, outcome, status, error }: Attempt): string {
+function noteText(note: string): string {
+  return literal(note, longest.note);
+}
+
+function attemptObject({ route, format, startedAt, duration, outcome, status, error }: Attempt): string {
   return (
     `{"route":${literal(route, longest.route)},"outcome":"${outcome}"` +
+    text('format', format, longest.name) +
     number('started_ms', startedAt) +
     number('duration_ms', duration) +
     number('status', status) +

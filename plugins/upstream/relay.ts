@@ -1,7 +1,7 @@
 import type { Adapter } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { ClientGone, GatewayError } from '#core/errors.ts';
-import { adapter, type Delivery, delivery, principal } from '#core/facts.ts';
+import { adapter, type Attempt as AttemptFact, type Delivery, delivery, principal } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { Attempt } from './attempt.ts';
@@ -171,13 +171,13 @@ export class Relay {
     const { options, connections, now, health } = this.#parts;
     const key = keys.pick(now(), this.#session);
     const { origin, path: base } = targetOf(route);
-    const { path, headers, body, notes = [] } = this.#adapter.encode(route);
+    const { format, path, headers, body, notes = [] } = this.#adapter.encode(route);
     const reader = this.#adapter.read(route);
     const startedAt = this.#exchange.elapsed;
     let contentAfter: number | undefined;
     const over = (fault: Fault | undefined) => {
       this.#attempts.delete(route);
-      this.#record(route, startedAt, attempt.status, fault);
+      this.#record({ route: route.id, format, status: attempt.status }, startedAt, fault);
       if (fault === undefined)
         health.served(
           route,
@@ -240,14 +240,13 @@ export class Relay {
     if (breaker === 'release') health.released(route);
   }
 
-  #record(route: Route, startedAt: number, status: number | undefined, fault: Fault | undefined): void {
+  #record(tried: Pick<AttemptFact, 'route' | 'format' | 'status'>, startedAt: number, fault: Fault | undefined): void {
     const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
     this.#delivery.attempts.push({
-      route: route.id,
+      ...tried,
       startedAt: Math.round(startedAt),
       duration: Math.round(this.#exchange.elapsed - startedAt),
       outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
-      status,
       error: fault === undefined ? undefined : describeFault(fault),
     });
   }

@@ -81,9 +81,10 @@ test('an end is the whole record by itself', async () => {
           status: 500,
           error: 'answered 500',
         },
-        { route: 'other/gpt-5', startedAt: 32, duration: 90, outcome: 'served', status: 200 },
+        { route: 'other/gpt-5', format: 'messages', startedAt: 32, duration: 90, outcome: 'served', status: 200 },
       ],
       usage: { input: 100, output: 20, cacheRead: 50, reasoning: 7 },
+      notes: ['dropped logit_bias', 'approximated "x"'],
       firstContentAfter: 99.6,
     });
     log.journal.enter(exchange);
@@ -116,6 +117,8 @@ test('an end is the whole record by itself', async () => {
       output_tokens: 20,
       cache_read_tokens: 50,
       reasoning_tokens: 7,
+      usage_estimated: false,
+      notes: ['dropped logit_bias', 'approximated "x"'],
       attempts: [
         {
           route: 'openai/gpt-5',
@@ -125,7 +128,7 @@ test('an end is the whole record by itself', async () => {
           status: 500,
           error: 'answered 500',
         },
-        { route: 'other/gpt-5', outcome: 'served', started_ms: 32, duration_ms: 90, status: 200 },
+        { route: 'other/gpt-5', format: 'messages', outcome: 'served', started_ms: 32, duration_ms: 90, status: 200 },
       ],
       remote_address: '203.0.113.7',
       user_agent: 'OpenAI/JS 7.55.0',
@@ -168,6 +171,7 @@ test('what strangers write is cut, numbers that cannot be are left out', async (
         error: widest,
       })),
       usage: { input: 1e12, output: -1, cacheRead: Number.NaN },
+      notes: Array.from({ length: 1_000 }, () => widest),
       firstContentAfter: undefined,
     });
     log.journal.begin(exchange);
@@ -187,6 +191,7 @@ test('what strangers write is cut, numbers that cannot be are left out', async (
   expect(record).not.toHaveProperty('output_tokens');
   expect(record).not.toHaveProperty('cache_read_tokens');
   expect(record).not.toHaveProperty('bytes_in');
+  expect(record?.['notes']).toHaveLength(25);
 });
 
 test('no key gets into a record, neither by an error nor by a strange path', async () => {

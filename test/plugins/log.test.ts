@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, GatewayError } from '#core/errors.ts';
 import type { Database } from '#core/database/database.ts';
+import { type Delivery, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { Keeper } from '#core/keeper.ts';
 import { Pipeline } from '#core/pipeline/pipeline.ts';
@@ -171,6 +172,31 @@ describe('log stage', () => {
     await test.stop();
     expect(await recordsOf([exchange.id])).toMatchObject([
       { outcome: 'refused', status: 401, error_code: 'invalid_api_key', account_id: null },
+    ]);
+  });
+
+  it('records what the serving route was not told, and counts that are a guess', async () => {
+    await using test = new TestHost();
+    const stage = test.createStage();
+    const record = (delivered: Partial<Delivery>) => {
+      const exchange = arrive();
+      stage.start?.(exchange);
+      exchange.set(delivery, { attempts: [], usage: undefined, firstContentAfter: 1, ...delivered });
+      stage.done?.(exchange, outcome());
+      return exchange.id;
+    };
+    const attempt = { route: 'one/a', format: 'messages', startedAt: 1, duration: 2, outcome: 'served' } as const;
+    const notes = ['dropped logit_bias', 'approximated a, "b" {c} as \\d'];
+    const ids = [
+      record({ attempts: [attempt], notes, usage: { input: 1, output: 2, isEstimated: true } }),
+      record({ notes: [], usage: { input: 1, output: 2 } }),
+      record({}),
+    ];
+    await test.stop();
+    expect(await recordsOf(ids)).toMatchObject([
+      { notes, usage_estimated: true, attempts: [{ route: 'one/a', format: 'messages' }] },
+      { notes: null, usage_estimated: false },
+      { notes: null, usage_estimated: null },
     ]);
   });
 

@@ -195,6 +195,20 @@ describe('failover', () => {
   });
 });
 
+it('an attempt says which format the request was put into', async () => {
+  await using upstream = await createUpstream([refuse(500), serve]);
+  const exchange = exchangeFor([
+    routeTo(upstreamAt(upstream.url, { name: 'one', formats: ['messages'] })),
+    routeTo(upstreamAt(upstream.url, { name: 'two' })),
+  ]);
+  await bench.relay(exchange);
+  const { attempts } = exchange.get(delivery);
+  expect(attempts.map(({ route, format }) => [route, format])).toEqual([
+    ['one/model-there', 'messages'],
+    ['two/model-there', 'chat'],
+  ]);
+});
+
 describe('what the client is told when every route failed', () => {
   it('is the shortest wait when all are throttled', async () => {
     const error = await told(refuse(429, { 'retry-after': '30' }), refuse(429, { 'retry-after': '7' }));

@@ -79,7 +79,9 @@ export const cacheStage = defineStage({
 
     async function look(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
       if (performance.now() < restsUntil) return undefined;
-      const key = cacheKey(exchange, exchange.get(principal).accountId, await exchange.body.json());
+      // Throws for what is no JSON object.
+      await exchange.body.json();
+      const key = cacheKey(exchange, exchange.get(principal).accountId, await exchange.body.text());
       const found = await join(shared, key, exchange.signal).catch(bypass);
       if (found === undefined) return undefined;
       if ('value' in found) {

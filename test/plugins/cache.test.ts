@@ -28,6 +28,8 @@ type Asked = {
   account?: string;
   endpoint?: Endpoint;
   headers?: Record<string, string>;
+  params?: Record<string, string>;
+  query?: string;
 };
 
 const responsesEndpoint: Endpoint = { ...chatEndpoint, name: 'responses', path: '/v1/responses', format: 'responses' };
@@ -86,8 +88,16 @@ function exchangeOf({
   account = 'a',
   endpoint = chatEndpoint,
   headers = {},
+  params = {},
+  query = '',
 }: Asked = {}) {
-  const exchange = createExchange({ endpoint, body, headers: { ...headers, 'x-service-cache': seconds } });
+  const exchange = createExchange({
+    endpoint,
+    body,
+    params,
+    query,
+    headers: { ...headers, 'x-service-cache': seconds },
+  });
   exchange.set(principal, { accountId: account, keyId: 'k', keyHint: 'dp_…', limits: undefined, requestCount: 0 });
   return exchange;
 }
@@ -230,9 +240,17 @@ describe('an answer that is kept', () => {
     ['a key more', { body: { list: [1, 2], more: null } }],
     ['another account', { body: { list: [1, 2] }, account: 'b' }],
     ['another path', { body: { list: [1, 2] }, endpoint: responsesEndpoint }],
+    ['another model in the path', { body: { list: [1, 2] }, params: { id: 'm2' } }],
+    ['another way of streaming in the query', { body: { list: [1, 2] }, query: 'alt=sse' }],
   ])('is not found by %s', async (_name, asked) => {
     await ask({ body: { list: [1, 2] } });
     expect((await ask(asked)).cache).toBe('miss');
+  });
+
+  it('is not found by another integer that is too large for a number', async () => {
+    await ask({ body: '{"seed":9007199254740992}' });
+    expect((await ask({ body: '{"seed":9007199254740993}' })).cache).toBe('miss');
+    expect((await ask({ body: '{"seed": 9007199254740993}' })).cache).toBe('hit');
   });
 
   it('is replayed byte by byte when it was streamed', async () => {

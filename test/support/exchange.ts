@@ -9,6 +9,8 @@ export interface ExchangeStub {
   readonly headers?: IncomingHttpHeaders;
   readonly body?: string | object;
   readonly id?: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
 }
 
 export const chatEndpoint: Endpoint = {
@@ -26,6 +28,8 @@ export function createExchange({
   headers = {},
   body = '',
   id = 'req_test',
+  params = {},
+  query = '',
 }: ExchangeStub = {}): Exchange {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const source: BodySource = {
@@ -36,11 +40,11 @@ export function createExchange({
   return new Exchange({
     id,
     endpoint,
-    params: {},
+    params,
     dialect: callerDialect(endpoint, headers),
     method: endpoint.method,
     path: endpoint.path,
-    query: new URLSearchParams(),
+    query: new URLSearchParams(query),
     headers,
     remoteAddress: '127.0.0.1',
     receivedAt: Date.now(),

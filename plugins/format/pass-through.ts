@@ -44,6 +44,6 @@ export class PassThrough implements Way {
     const converter = isTextFormat(format)
       ? () => readerBetween(this.#exchange, this.#client, this.#route, format)
       : undefined;
-    return new PassThroughReader(wires[format].observe(this.#exchange.id), amender, converter);
+    return new PassThroughReader(wires[format].observe(this.#exchange.id, this.#client.body), amender, converter);
   }
 }

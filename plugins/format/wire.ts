@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Format } from '#core/formats.ts';
+import type { JsonObject } from '#core/json.ts';
 import { ChatObserver } from './chat/observer.ts';
 import type { Purpose } from './client-request.ts';
 import { GeminiObserver } from './gemini/observer.ts';
@@ -21,8 +22,11 @@ export interface Wire {
   /** Behind an upstream's base URL. @param model its name there */
   path(model: string, isStream: boolean, purpose: Purpose): string;
   readonly parameters: ParameterRules;
-  /** @param id of the exchange */
-  observe(id: string): ReplyObserver;
+  /**
+   * @param id of the exchange
+   * @param body what the client has asked for
+   */
+  observe(id: string, body: JsonObject): ReplyObserver;
   /** Headers of the client that belong to the format and travel with the request, and those that it needs. */
   headers(client: IncomingHttpHeaders): Record<string, string>;
 }
@@ -31,7 +35,7 @@ export const wires: Readonly<Record<Format, Wire>> = {
   chat: {
     path: () => '/chat/completions',
     parameters: chatParameters,
-    observe: (id) => new ChatObserver(id),
+    observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
     headers: () => ({}),
   },
   responses: {

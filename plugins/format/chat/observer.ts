@@ -17,9 +17,14 @@ export class ChatObserver implements ReplyObserver {
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   readonly #id: string;
+  readonly #choices: number;
+  /** Indexes of the choices that have ended. */
+  readonly #finished = new Set<JsonValue | undefined>();
 
-  constructor(id: string) {
+  /** @param choices that the client has asked for */
+  constructor(id: string, choices = 1) {
     this.#id = id;
+    this.#choices = choices;
   }
 
   event(_name: string | undefined, data: string): void {
@@ -50,8 +55,9 @@ export class ChatObserver implements ReplyObserver {
     this.usage = chatUsage(chunk['usage']) ?? this.usage;
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) {
       const isFinished = typeof member(choice, 'finish_reason') === 'string';
-      // Some vendors leave out the [DONE] at the end; a finish reason says as much.
-      this.isComplete ||= isFinished;
+      if (isFinished) this.#finished.add(member(choice, 'index'));
+      // Some vendors leave out the [DONE] at the end; a finish reason of every choice says as much.
+      this.isComplete ||= this.#finished.size >= this.#choices;
       this.hasContent ||= isFinished || hasDelta(member(choice, 'delta'));
     }
   }

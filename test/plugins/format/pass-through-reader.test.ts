@@ -34,6 +34,14 @@ describe('a chat stream', () => {
     expect(reader.isComplete).toBe(true);
   });
 
+  it('of several choices is complete when the last of them has ended', () => {
+    const reader = new PassThroughReader(new ChatObserver('req_1', 2));
+    reader.push(bytes(chatEvents[1] as string, chatEvents[2] as string));
+    expect(reader.isComplete).toBe(false);
+    reader.push(bytes('data: {"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n\n'));
+    expect(reader.isComplete).toBe(true);
+  });
+
   it('tells the usage', () => {
     const reader = chat();
     reader.push(bytes(...chatEvents));

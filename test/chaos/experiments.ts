@@ -1,5 +1,19 @@
+import { clientLeft } from './experiments/client-left.ts';
+import { burst, deadRoute } from './experiments/dead-route.ts';
+import { drain } from './experiments/drain.ts';
+import { cutStreams, failover } from './experiments/failover.ts';
+import { reload } from './experiments/reload.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
 
 /** In the order in which they run. */
-export const experiments = (): readonly Experiment[] => [table];
+export const experiments: readonly Experiment[] = [
+  table,
+  failover,
+  cutStreams,
+  clientLeft,
+  reload,
+  drain,
+  deadRoute,
+  burst,
+];

@@ -33,7 +33,7 @@ process.exitCode = missed.length === 0 ? 0 : 1;
 /** @throws when a name is not known */
 function chosen(): readonly Experiment[] {
   const names = values.only?.split(',');
-  const all = experiments();
+  const all = experiments;
   const unknown = names?.find((name) => !all.some((experiment) => experiment.name === name));
   if (unknown !== undefined) {
     throw new Error(`no experiment ${unknown}; there are ${all.map(({ name }) => name).join(', ')}`);

@@ -1,0 +1,80 @@
+import { chaosFormats } from '../answers.ts';
+import { playOpen, type Scene } from '../faults.ts';
+import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
+import { describeSaw, judge, recordsOf } from '../records.ts';
+import type { RecordedRequest } from '../../support/faulty-upstream.ts';
+import { openStand } from '../stand.ts';
+
+const longestWait = 1_000; // ms
+
+/** Clients that leave before and within an answer: nobody goes on working for them. */
+export const clientLeft: Experiment = {
+  name: 'client-left',
+  description: 'clients leave while they wait, and while they read',
+  async run({ postgres, isShort }) {
+    /** When upstreams saw the end, by the model that stands for one client. */
+    const closings: { at: number; ending: string }[] = [];
+    let arrived = Promise.withResolvers<void>();
+    const watch = (request: RecordedRequest) => {
+      void request.closed.then((ending) => closings.push({ at: performance.now(), ending }));
+      arrived.resolve();
+    };
+    await using stand = await openStand(postgres, {
+      plays: {
+        'never-answers': (_scene: Scene, request) => watch(request),
+        'stays-open': async (scene, request) => {
+          watch(request);
+          await playOpen(scene);
+        },
+      },
+    });
+    const client = stand.client(await stand.start());
+    const count = isShort ? 24 : 1_000;
+    // One at a time on each way, so that a closing belongs to the client that has just left.
+    const waits: number[] = [];
+    const seen = await inParallel(count, 1, async (index) => {
+      const format = chaosFormats[index % 3] ?? 'chat';
+      const isReading = index % 2 === 1;
+      arrived = Promise.withResolvers();
+      const leave = isReading ? ('at content' as const) : arrived.promise;
+      const before = closings.length;
+      const saw = await client.ask({
+        format,
+        isStream: isReading || index % 4 === 0,
+        model: isReading ? 'stays-open' : 'never-answers',
+        leave,
+      });
+      while (closings.length === before && performance.now() - saw.endedAt < 10 * longestWait) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      waits.push((closings[before]?.at ?? Number.POSITIVE_INFINITY) - saw.endedAt);
+      return saw;
+    });
+    const records = await recordsOf(stand.home.database, seen);
+    const mistakes = seen.flatMap((saw) => judge(saw, records.get(saw.serial)) ?? []);
+    const others = seen.filter(({ ending }) => ending !== 'left').map(describeSaw);
+    return [
+      timelyFigure(waits),
+      noneOf('upstream requests that went on', closings.length, unclosed(closings)),
+      noneOf('clients that did not leave', seen.length, others),
+      noneOf('records missing, duplicated or untrue', seen.length, mistakes),
+    ];
+  },
+};
+
+function timelyFigure(waits: readonly number[]): Figure {
+  const timely = waits.filter((wait) => wait < longestWait).length;
+  const longest = Math.max(0, ...waits).toFixed(0);
+  return {
+    name: 'upstream closed within 1 s after the client left',
+    count: waits.length,
+    seen: `${timely}, the latest after ${longest} ms`,
+    aim: 'all',
+    isMet: timely === waits.length,
+    isTimed: true,
+  };
+}
+
+function unclosed(closings: readonly { ending: string }[]): string[] {
+  return closings.map(({ ending }) => ending).filter((ending) => ending !== 'client left');
+}

@@ -1,0 +1,79 @@
+import type { ExperimentContext, Experiment, Figure } from '../figure.ts';
+import { inParallel, noneOf } from '../figure.ts';
+import { describeSaw, isSpliced } from '../records.ts';
+import { openStand } from '../stand.ts';
+
+const connectTimeout = 500; // ms, of connect-black-hole
+const mostDelayed = 20;
+
+/** The first route of a model is gone, with the settings that a gateway comes with: who pays, and for how long. */
+export const deadRoute: Experiment = {
+  name: 'dead-route',
+  description: 'a route swallows connections; breaker and budget as they are by default',
+  run: async (context) => [
+    ...(await meetDeadRoute(context, 16, context.isShort ? 200 : 4_000)),
+    ...(await meetDeadRoute(context, 128, context.isShort ? 200 : 4_000)),
+  ],
+};
+
+/** A route dies under requests that are on it, all at once. */
+export const burst: Experiment = {
+  name: 'burst',
+  description: 'a route dies with many requests on it; breaker and budget as they are by default',
+  async run({ postgres, isShort }) {
+    const size = isShort ? 40 : 300;
+    let waiting: (() => void)[] = [];
+    let isDead = false;
+    const dies = Promise.withResolvers<void>();
+    await using stand = await openStand(postgres, {
+      stage: '{}',
+      plays: {
+        dying: async ({ response }) => {
+          if (isDead) return response.reset();
+          await new Promise<void>((resolve) => {
+            waiting.push(resolve);
+            if (waiting.length === size) dies.resolve();
+          });
+          response.reset();
+        },
+      },
+    });
+    const client = stand.client(await stand.start());
+    const asked = inParallel(size, size, async () => client.ask({ format: 'chat', isStream: true, model: 'dying' }));
+    await dies.promise;
+    isDead = true;
+    for (const end of waiting) end();
+    waiting = [];
+    const seen = await asked;
+    const lost = seen.filter(({ ending }) => ending !== 'complete');
+    return [
+      noneOf(`lost of ${size} requests that were on a route when it died`, seen.length, lost.map(describeSaw)),
+      noneOf(
+        'spliced answers',
+        seen.length,
+        seen.filter(isSpliced).map(({ text }) => text),
+      ),
+    ];
+  },
+};
+
+async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, count: number): Promise<Figure[]> {
+  await using stand = await openStand(postgres, { stage: '{}' });
+  const client = stand.client(await stand.start());
+  const seen = await inParallel(count, clients, async (index) =>
+    client.ask({ format: 'chat', isStream: index % 2 === 0, model: 'connect-black-hole' }),
+  );
+  const lost = seen.filter(({ ending }) => ending !== 'complete');
+  const delayed = seen.filter(({ sentAt, endedAt }) => endedAt - sentAt >= connectTimeout * 0.9).length;
+  return [
+    noneOf(`lost to a dead route with ${clients} clients`, seen.length, lost.map(describeSaw)),
+    {
+      name: `requests to which a dead route added its connect deadline, with ${clients} clients`,
+      count: seen.length,
+      seen: String(delayed),
+      aim: `at most ${mostDelayed}`,
+      isMet: delayed <= mostDelayed,
+      isTimed: true,
+    },
+  ];
+}

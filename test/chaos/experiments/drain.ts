@@ -1,0 +1,49 @@
+import { chaosFormats } from '../answers.ts';
+import { finish, playOpen } from '../faults.ts';
+import { type Experiment, noneOf } from '../figure.ts';
+import { describeSaw, judge, recordsOf } from '../records.ts';
+import { openStand } from '../stand.ts';
+import { until, untilPrinted } from '../until.ts';
+
+/** The gateway is told to stop while streams run that end before its limit. */
+export const drain: Experiment = {
+  name: 'drain',
+  description: 'SIGTERM while streams run that are shorter than the drain limit',
+  async run({ postgres, isShort }) {
+    const gate = Promise.withResolvers<void>();
+    let running = 0;
+    await using stand = await openStand(postgres, {
+      plays: {
+        gated: async (scene) => {
+          await playOpen(scene);
+          running++;
+          await gate.promise;
+          await finish(scene);
+        },
+      },
+    });
+    const gateway = await stand.start();
+    const client = stand.client(gateway);
+    const count = isShort ? 30 : 200;
+    const streams = Array.from({ length: count }, (_, index) =>
+      client.ask({ format: chaosFormats[index % 3] ?? 'chat', isStream: true, model: 'gated' }),
+    );
+    await until(() => running === count, 'all streams to run');
+    const ended = gateway.end('SIGTERM');
+    await untilPrinted(gateway, 'finishing what runs');
+    gate.resolve();
+    const seen = await Promise.all(streams);
+    const code = await ended;
+    const records = await recordsOf(stand.home.database, seen);
+    const cut = seen.filter(({ ending }) => ending !== 'complete');
+    return [
+      noneOf('running streams cut by SIGTERM', seen.length, cut.map(describeSaw)),
+      noneOf(
+        'records missing, duplicated or untrue',
+        seen.length,
+        seen.flatMap((saw) => judge(saw, records.get(saw.serial)) ?? []),
+      ),
+      { name: 'exit code', count: 1, seen: String(code), aim: '0', isMet: code === 0 },
+    ];
+  },
+};

@@ -1,0 +1,90 @@
+import type { Saw } from '../client.ts';
+import { type FaultScript, faultScripts } from '../faults.ts';
+import { type Experiment, inParallel, noneOf } from '../figure.ts';
+import { describeSaw, isSpliced, judge, recordsOf } from '../records.ts';
+import { fits, type Lane, lanes, modelOf, openStand } from '../stand.ts';
+
+const concurrency = 48;
+
+/** Every request meets a fault before its first content; the backup has to answer it all the same. */
+export const failover: Experiment = {
+  name: 'failover',
+  description: 'every request meets a fault before its first content',
+  async run({ postgres, isShort }) {
+    const kinds = faultScripts.filter(({ moment }) => moment === 'before');
+    const { seen, mistakes } = await meet(postgres, kinds, isShort ? 60 : 3_000, [false, true]);
+    const lost = seen.filter(({ ending }) => ending !== 'complete');
+    return [
+      noneOf(
+        `lost on failover before first content, over ${kinds.length} kinds of fault`,
+        seen.length,
+        lost.map(describe),
+      ),
+      noneOf(
+        'spliced answers',
+        seen.length,
+        seen.filter(isSpliced).map(({ text }) => text),
+      ),
+      noneOf('records missing, duplicated or untrue', seen.length, mistakes),
+    ];
+  },
+};
+
+/** Every stream meets a fault after its first content; the client has to be told. */
+export const cutStreams: Experiment = {
+  name: 'cut-streams',
+  description: 'every stream meets a fault after its first content',
+  async run({ postgres, isShort }) {
+    const kinds = faultScripts.filter(({ moment }) => moment === 'after');
+    const { seen, mistakes } = await meet(postgres, kinds, isShort ? 42 : 1_200, [true]);
+    // A reset can overtake the words before it: then the backup has answered. And some damage can be read over.
+    const broken = seen.filter(({ ending }) => ending !== 'complete');
+    const untold = broken.filter(({ ending }) => ending !== 'told');
+    return [
+      noneOf(
+        `cut streams without an explicit error, over ${kinds.length} kinds of fault`,
+        broken.length,
+        untold.map(describe),
+      ),
+      noneOf(
+        'spliced answers',
+        seen.length,
+        seen.filter(isSpliced).map(({ text }) => text),
+      ),
+      noneOf('records missing, duplicated or untrue', seen.length, mistakes),
+    ];
+  },
+};
+
+/** Sends requests to all models that fail so, on all lanes, in turns. */
+async function meet(
+  postgres: Parameters<Experiment['run']>[0]['postgres'],
+  kinds: readonly FaultScript[],
+  count: number,
+  ways: readonly boolean[],
+): Promise<{ seen: Saw[]; mistakes: string[] }> {
+  await using stand = await openStand(postgres);
+  const client = stand.client(await stand.start());
+  const seen = await inParallel(count, concurrency, async (index) => {
+    const fault = kinds[index % kinds.length] as FaultScript;
+    const turn = Math.floor(index / kinds.length);
+    const fitting = lanes.filter((lane) => fits(fault, lane));
+    const lane = fitting[Math.floor(turn / ways.length) % fitting.length] as Lane;
+    return client.ask({
+      format: lane.client,
+      isStream: ways[turn % ways.length] === true,
+      model: modelOf(fault, lane),
+    });
+  });
+  const records = await recordsOf(stand.home.database, seen);
+  const mistakes = seen.flatMap((saw) => {
+    const mistake = judge(saw, records.get(saw.serial));
+    return mistake === undefined ? [] : [`${saw.question.model} as ${saw.question.format}: ${mistake}`];
+  });
+  return { seen, mistakes };
+}
+
+function describe(saw: Saw): string {
+  const { model, format, isStream } = saw.question;
+  return `${model}, ${format}, ${isStream ? 'streamed' : 'plain'}: ${describeSaw(saw)}`;
+}

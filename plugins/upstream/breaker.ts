@@ -66,6 +66,11 @@ export class Breaker {
     return { state: this.#state(now), opensUntil: this.#opensUntil, reason: this.#reason, openings: this.#openings };
   }
 
+  /** True when the last thing that is known of it is no failure. */
+  isSound(): boolean {
+    return !this.#isOpen && this.#consecutive === 0;
+  }
+
   /** True when a request may go now. In the half-open state that request is the probe, and has to be reported on. */
   admit(now: number): boolean {
     if (!this.#isOpen) return true;

@@ -96,7 +96,7 @@ export class Relay {
       const route = next.value;
       // Asked only now: most requests need one route, and finding out may mean translating.
       if (!this.#adapter.canServe(route)) continue;
-      if (!this.#mayTry()) return;
+      if (!this.#mayTry(this.#isSound(route))) return;
       if (!(await this.#parts.health.admit(route))) {
         this.#skipped.push(route);
         continue;
@@ -138,11 +138,19 @@ export class Relay {
     for (const attempt of this.#attempts.values()) attempt.abort(fault);
   }
 
-  /** False when tries, time or the retries that all requests share are used up. */
-  #mayTry(): boolean {
+  /**
+   * False when tries, time or the retries that all requests share are used up. What goes to a route that works is no
+   * retry in that sense: hundreds of requests may be on a route when it dies, and none of them is lost.
+   */
+  #mayTry(isFree: boolean = false): boolean {
     const { options, budget } = this.#parts;
     if (this.#isOver || this.#tries >= options.maxAttempts || this.#timeLeft <= 0) return false;
-    return this.#tries === 0 || budget.spend();
+    return this.#tries === 0 || isFree || budget.spend();
+  }
+
+  #isSound(route: Route): boolean {
+    const { health, keys, now } = this.#parts;
+    return health.isSound(route) && keys(route).isReady(now());
   }
 
   /** Seconds. */

@@ -3,7 +3,7 @@ const reserve = 20;
 
 /**
  * Bounds what failing over adds: when everything is broken, trying everything three times makes it worse. Every request
- * earns a share of a retry; a retry costs a whole one.
+ * earns a share of a retry; a retry costs a whole one, unless it goes to a route that works.
  */
 export class RetryBudget {
   #share: number;

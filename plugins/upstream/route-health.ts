@@ -72,6 +72,11 @@ export class RouteHealth implements AsyncDisposable {
     return isProbe && this.#parts.shared.kind === 'redis' ? this.#claimProbe(route.id, breaker) : true;
   }
 
+  /** True when the last thing that is known of a route is no failure: asking it adds nothing to what is broken. */
+  isSound(route: Route): boolean {
+    return this.#of(route.id).breaker.isSound();
+  }
+
   /** The first content has come: a probe has shown what it had to. */
   answers(route: Route): void {
     const { breaker } = this.#of(route.id);

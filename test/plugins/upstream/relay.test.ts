@@ -174,6 +174,28 @@ describe('failover', () => {
     expect(upstream.requests).toHaveLength(3);
   });
 
+  it('loses none of the requests that were on a route when it died, however many', async () => {
+    await using dying = await createUpstream(refuse(500));
+    await using backup = await createUpstream(serve);
+    const there = [routeTo(upstreamAt(dying.url)), routeTo(upstreamAt(backup.url, { name: 'backup' }))];
+    const exchanges = Array.from({ length: 60 }, () => exchangeFor(there));
+    const replies = await Promise.all(exchanges.map((exchange) => bench.relay(exchange)));
+    expect(replies.map(({ status }) => status)).toEqual(exchanges.map(() => 200));
+  });
+
+  it('to a route that fails as well is bounded by what all requests share', async () => {
+    bench.health.options.failures = 1_000;
+    bench.health.options.minimumCalls = 1_000;
+    await using dying = await createUpstream(refuse(500));
+    await using backup = await createUpstream(refuse(500));
+    const there = [routeTo(upstreamAt(dying.url)), routeTo(upstreamAt(backup.url, { name: 'backup' }))];
+    for (let count = 0; count < 60; count++) await refusalOf(bench.relay(exchangeFor(there)));
+    expect(dying.requests).toHaveLength(60);
+    // The first one finds out, 20 are free for a quiet gateway, and 60 requests earn six.
+    expect(backup.requests.length).toBeGreaterThan(20);
+    expect(backup.requests.length).toBeLessThanOrEqual(27);
+  });
+
   it('without any route says that the model is out of service', async () => {
     expect(await refusalOf(bench.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
   });

@@ -24,3 +24,8 @@ export function parseObject(text: string): JsonObject | undefined {
     return undefined;
   }
 }
+
+/** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
+export function isTornObject(data: string): boolean {
+  return data.startsWith('{') && !data.trimEnd().endsWith('}');
+}

@@ -3,7 +3,7 @@ import type { ReplyReader, WholeReply } from '#core/adapter.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { ReplyAmender } from './amend-reply.ts';
 import { EventSplitter } from './event-splitter.ts';
-import { parseObject } from './members.ts';
+import { isTornObject, parseObject } from './members.ts';
 import type { ReplyObserver } from './reply-observer.ts';
 
 const none = Buffer.alloc(0);
@@ -19,11 +19,11 @@ export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
   readonly #amender: ReplyAmender | undefined;
   readonly #splitter = new EventSplitter();
-  readonly #parser = createParser({ onEvent: ({ event, data }) => this.#observer.event(event, data) });
+  readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
   readonly #converter: (() => ReplyReader) | undefined;
   #hasBegun = false;
   #converted: WholeReply | undefined;
-  #overfull: GatewayError | undefined;
+  #damage: GatewayError | undefined;
 
   /** @param converter makes a reader that can convert; undefined where the format knows only one kind */
   constructor(observer: ReplyObserver, amender?: ReplyAmender, converter?: () => ReplyReader) {
@@ -41,7 +41,7 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get failure(): GatewayError | undefined {
-    return this.#overfull ?? this.#observer.failure;
+    return this.#damage ?? this.#observer.failure;
   }
 
   get usage(): ReplyReader['usage'] {
@@ -72,7 +72,7 @@ export class PassThroughReader implements ReplyReader {
   push(chunk: Buffer): Buffer {
     const events = this.#splitter.push(this.#hasBegun ? chunk : withoutMark(chunk));
     this.#hasBegun = true;
-    if (this.#splitter.isOverfull) this.#overfull = noAnswer('an event larger than any answer');
+    if (this.#splitter.isOverfull) this.#damage = noAnswer('an event larger than any answer');
     return events.length === 0 ? events : this.#observe(events);
   }
 
@@ -83,6 +83,12 @@ export class PassThroughReader implements ReplyReader {
     const closed = Buffer.concat([rest, Buffer.from('\n\n')]);
     const seen = this.#observe(closed);
     return this.#observer.isComplete ? seen : none;
+  }
+
+  /** Without what is missing in a damaged event, the rest would be another answer. */
+  #take(name: string | undefined, data: string): void {
+    if (isTornObject(data)) this.#damage = noAnswer('a damaged event');
+    else this.#observer.event(name, data);
   }
 
   /** Shows each event to the observer and returns those that come before a failure. */

@@ -5,7 +5,7 @@ import type { ReplyDecoder, ReplyEncoder } from './canonical/codec.ts';
 import type { GrammarGuard } from './canonical/guard.ts';
 import type { CompleteReply, ReplyEvent } from './canonical/reply.ts';
 import { EventSplitter } from './event-splitter.ts';
-import { parseObject } from './members.ts';
+import { isTornObject, parseObject } from './members.ts';
 
 const none = Buffer.alloc(0);
 
@@ -20,7 +20,7 @@ export class TranslatingReader implements ReplyReader {
   readonly #splitter = new EventSplitter();
   readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
   #written = '';
-  #overfull: GatewayError | undefined;
+  #damage: GatewayError | undefined;
 
   constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder) {
     this.#decoder = decoder;
@@ -37,7 +37,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   get failure(): GatewayError | undefined {
-    return this.#overfull ?? this.#guard.failure;
+    return this.#damage ?? this.#guard.failure;
   }
 
   get usage(): ReplyReader['usage'] {
@@ -68,7 +68,7 @@ export class TranslatingReader implements ReplyReader {
 
   push(chunk: Buffer): Buffer {
     const events = this.#splitter.push(chunk);
-    if (this.#splitter.isOverfull) this.#overfull = noAnswer('an event larger than any answer');
+    if (this.#splitter.isOverfull) this.#damage = noAnswer('an event larger than any answer');
     if (events.length === 0) return none;
     this.#parser.feed(events.toString());
     return this.#taken();
@@ -91,6 +91,8 @@ export class TranslatingReader implements ReplyReader {
 
   #take(name: string | undefined, data: string): void {
     if (this.#guard.isOver) return;
+    if (isTornObject(data)) this.#damage = noAnswer('a damaged event');
+    if (this.#damage !== undefined) return;
     this.#write(this.#guard.push(this.#decoder.event(name, data)));
   }
 

@@ -1,6 +1,6 @@
 import type { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderStreamError } from '#core/render-error.ts';
 import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
 import { member, parseObject } from '../members.ts';
@@ -29,6 +29,8 @@ export class MessagesObserver implements ReplyObserver {
         this.#usage.add(member(member(parseObject(data), 'message'), 'usage'));
         return;
       case 'content_block_start':
+        this.hasContent ||= !isEmptyBlock(member(parseObject(data), 'content_block'));
+        return;
       case 'content_block_delta':
         this.hasContent = true;
         return;
@@ -60,4 +62,10 @@ export class MessagesObserver implements ReplyObserver {
   #fail(body: JsonObject | undefined): void {
     this.failure = reportedFailure(readReportedError(body));
   }
+}
+
+/** True for a block of text or thinking that has only been opened. Others say what they are when they begin. */
+function isEmptyBlock(block: JsonValue | undefined): boolean {
+  const text = member(block, 'text') ?? member(block, 'thinking');
+  return text === '';
 }

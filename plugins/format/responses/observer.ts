@@ -49,7 +49,7 @@ export class ResponsesObserver implements ReplyObserver {
         this.#output.push(member(parseObject(data), 'item') ?? null);
         return;
       default:
-        this.hasContent ||= typeof type === 'string' && type.startsWith('response.');
+        this.hasContent ||= isContent(type);
     }
   }
 
@@ -69,6 +69,11 @@ export class ResponsesObserver implements ReplyObserver {
   #fail(body: JsonValue | undefined): void {
     this.failure = reportedFailure(readRefusal(isJsonObject(body) ? body : undefined));
   }
+}
+
+/** Items and parts are announced (`response.output_item.added`) before there is anything in them. */
+function isContent(type: JsonValue | undefined): boolean {
+  return typeof type === 'string' && type.startsWith('response.') && !type.endsWith('.added');
 }
 
 export function responsesUsage(usage: JsonValue | undefined): Usage | undefined {

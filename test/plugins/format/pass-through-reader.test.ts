@@ -80,6 +80,20 @@ describe('a chat stream', () => {
     expect(seen.toString()).toBe(first);
   });
 
+  it('is broken off at an event that is torn, since the words in it are lost', () => {
+    const reader = chat();
+    const seen = reader.push(bytes(chatEvents[1] as string, 'data: {"id":"c","cho\n\n', ...chatEvents.slice(2)));
+    expect(seen.toString()).toBe(chatEvents[1]);
+    expect(reader.failure?.message).toContain('damaged');
+  });
+
+  it('passes on events that are no objects', () => {
+    const reader = chat();
+    const events = bytes('data: ping\n\n', 'data: {"id":"c","choices":[]} \n\n', ...chatEvents);
+    expect(reader.push(events).toString()).toBe(events.toString());
+    expect(reader).toMatchObject({ failure: undefined, isComplete: true });
+  });
+
   it('does not take the word error in a text for an error', () => {
     const reader = chat();
     const event = 'data: {"choices":[{"index":0,"delta":{"content":"\\"error\\": {}"}}]}\n\n';
@@ -188,5 +202,38 @@ describe('a responses stream', () => {
     reader.push(bytes(created, delta, 'event: error\ndata: {"type":"error","sequence_number":5,"message":"gone"}\n\n'));
     const event = JSON.parse(/data: (.*)/.exec(reader.renderFailure(reader.failure as never))?.[1] ?? '');
     expect(event).toMatchObject({ type: 'response.failed', response: { id: 'resp_7', status: 'failed' } });
+  });
+});
+
+const event = (type: string, members: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+const block = (content: object) => event('content_block_start', { index: 0, content_block: content });
+
+describe('content', () => {
+  it('of Messages does not begin with an empty block, so that a route that dies there can be replaced', () => {
+    const reader = messages();
+    reader.push(bytes(block({ type: 'text', text: '' }), block({ type: 'thinking', thinking: '', signature: '' })));
+    expect(reader.hasContent).toBe(false);
+    reader.push(bytes(event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'a' } })));
+    expect(reader.hasContent).toBe(true);
+  });
+
+  it('of Messages begins with a block that says something by itself', () => {
+    const reader = messages();
+    reader.push(bytes(block({ type: 'tool_use', id: 't', name: 'look', input: {} })));
+    expect(reader.hasContent).toBe(true);
+  });
+
+  it('of Responses does not begin with items and parts that are only announced', () => {
+    const reader = responses();
+    reader.push(
+      bytes(
+        event('response.created', { response: { id: 'r' } }),
+        event('response.output_item.added', { item: { type: 'message', content: [] } }),
+        event('response.content_part.added', { part: { type: 'output_text', text: '' } }),
+      ),
+    );
+    expect(reader.hasContent).toBe(false);
+    reader.push(bytes(event('response.output_text.delta', { delta: 'a' })));
+    expect(reader.hasContent).toBe(true);
   });
 });

@@ -19,9 +19,10 @@ export class MessagesDecoder implements ReplyDecoder {
   event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
     const body = parseObject(data);
-    if (body === undefined) return [];
+    if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
     const type = typeof body['type'] === 'string' ? body['type'] : (name ?? '');
-    if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
+    const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;
+    if (isError) return [failed(body)];
     return this.#event(type, body);
   }
 

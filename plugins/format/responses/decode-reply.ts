@@ -23,9 +23,13 @@ export class ResponsesDecoder implements ReplyDecoder {
   event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = parseObject(data);
-    if (body === undefined) return [];
+    if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
     const type = typeof body['type'] === 'string' ? body['type'] : name;
-    if (type === 'error' || (type?.startsWith('response.') !== true && readFailure(body) !== undefined)) {
+    if (
+      name === 'error' ||
+      type === 'error' ||
+      (type?.startsWith('response.') !== true && readFailure(body) !== undefined)
+    ) {
       return [failed(body)];
     }
     return this.#event(type ?? '', body);

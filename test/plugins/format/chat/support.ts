@@ -1,6 +1,6 @@
 import { decodeWith, type Decoded, encodeWith, refusalBy } from '../codec-fixture.ts';
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
-import { Ajv } from 'ajv';
+export { faults } from '../../../support/schemas/faults.ts';
 import type { GatewayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { TraitSettings } from '#core/traits.ts';
@@ -73,14 +73,6 @@ export function reply(
   if (guard.reply === undefined) throw new Error('the reply is not complete');
   const whole = chatCodec.createEncoder(context(request)).whole(guard.reply);
   return { chunks, lines, whole: JSON.parse(JSON.stringify(whole)) as JsonObject };
-}
-
-const ajv = new Ajv({ strict: false });
-
-/** Faults of a value by a schema; undefined when there are none. */
-export function faults(schema: object, value: unknown): string | undefined {
-  const validate = ajv.compile(schema);
-  return validate(value) ? undefined : `${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`;
 }
 
 export function decode(body: JsonObject): Decoded {

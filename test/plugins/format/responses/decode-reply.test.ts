@@ -281,6 +281,14 @@ describe('an error', () => {
     expect(guarded(responsesCodec.createDecoder().whole(body)).failure?.code).toBe('upstream_failed');
   });
 
+  it('is whatever comes in an event called error', () => {
+    for (const data of ['broke', '[]', '{"type":"overloaded","message":"broke"}']) {
+      expect(responsesCodec.createDecoder().event('error', data)).toMatchObject([
+        { type: 'error', error: { code: 'upstream_failed' } },
+      ]);
+    }
+  });
+
   it('tells a prompt that is too long in the words that make clients shorten it', () => {
     const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window' };
     const { failure } = guarded(fragmentsOf([{ type: 'response.failed', response: { status: 'failed', error } }]));

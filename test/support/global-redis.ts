@@ -25,14 +25,16 @@ const installers: readonly [program: string, ...steps: string[][]][] = [
 /** Finds a Redis for the half of the tests that needs one: REDIS_URL, the usual port, the PATH, the system's packages. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server =
-    (await find()) ?? (await start()) ?? ((await install()) ? ((await find()) ?? (await start())) : undefined);
+    (await find()) ??
+    (await startRedis()) ??
+    ((await install()) ? ((await find()) ?? (await startRedis())) : undefined);
   if (server === undefined) warn();
   project.provide('redisUrl', server?.url ?? null);
   return async () => server?.stop();
 }
 
 /** A Redis, and what is to be done with it after the tests: nothing unless they have started it. */
-interface RedisServer {
+export interface RedisServer {
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -61,7 +63,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function start(): Promise<RedisServer | undefined> {
+/** Starts a Redis of its own on a free port; undefined where the program is missing, or does not come up. */
+export async function startRedis(): Promise<RedisServer | undefined> {
   if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
   const port = await freePort();
   const server = spawn(

@@ -2,6 +2,7 @@ import { clientLeft } from './experiments/client-left.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
+import { records } from './experiments/records.ts';
 import { reload } from './experiments/reload.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
@@ -11,6 +12,7 @@ export const experiments: readonly Experiment[] = [
   table,
   failover,
   cutStreams,
+  records,
   clientLeft,
   reload,
   drain,

@@ -11,6 +11,8 @@ import { startPostgres } from '../support/global-postgres.ts';
 import { experiments } from './experiments.ts';
 import type { Experiment, Figure } from './figure.ts';
 
+const mostDetails = 20;
+
 const { values } = parseArgs({
   options: { only: { type: 'string' }, short: { type: 'boolean', default: false }, soak: { type: 'string' } },
 });
@@ -43,6 +45,7 @@ function chosen(): readonly Experiment[] {
 
 function report({ name, count, seen, aim, isMet, details = [] }: Figure): void {
   console.log(`  ${isMet ? 'ok    ' : 'MISSED'} ${name}: ${seen} of ${count} (aim: ${aim})`);
-  for (const detail of details.slice(0, 40)) console.log(`         ${detail}`);
-  if (details.length > 40) console.log(`         and ${details.length - 40} more`);
+  const different = [...Map.groupBy(details, (detail) => detail)];
+  for (const [detail, same] of different.slice(0, mostDetails)) console.log(`         ${same.length} × ${detail}`);
+  if (different.length > mostDetails) console.log(`         and ${different.length - mostDetails} more`);
 }

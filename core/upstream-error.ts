@@ -37,6 +37,24 @@ export function isContextOverflow({ code, message }: Pick<ReportedError, 'code' 
   return code === 'context_length_exceeded' || overflowWords.test(message ?? '');
 }
 
+/** How vendors and their resellers say that they have no room, whatever status they say it with. */
+const capacityWords =
+  /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)/i;
+
+/** True for a refusal that says nothing about the request: the same request would be served with more room, or elsewhere. */
+export function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
+  if (isContextOverflow({ code, message })) return false;
+  return [type, code, message].some((said) => said !== undefined && capacityWords.test(said));
+}
+
+/** How vendors say that they do not have the model. The client's model is ours: it exists. */
+const modelWords =
+  /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model/i;
+
+export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
+  return code === 'model_not_found' || modelWords.test(message ?? '');
+}
+
 /** An error that came inside a 200: as far as the client is concerned, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
   const message = reported?.message ?? 'no message';

@@ -1,6 +1,12 @@
 import { GatewayError } from '#core/errors.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { isContextOverflow, readRefusal, type ReportedError } from '#core/upstream-error.ts';
+import {
+  isContextOverflow,
+  isOutOfCapacity,
+  isUnknownModel,
+  readRefusal,
+  type ReportedError,
+} from '#core/upstream-error.ts';
 import { Fault } from './fault.ts';
 
 /** Statuses by which an upstream says that the request itself is wrong. */
@@ -31,11 +37,24 @@ export function refusalFault(status: number, headers: RefusalHeaders, body: Buff
       { status },
     );
   }
-  if (!clientStatuses.has(status))
-    return new Fault('route', new GatewayError('upstream_failed', `the upstream answered with status ${status}`), {
-      status,
-    });
-  return new Fault('client', clientError(status, readRefusal(parse(body))), { status });
+  if (!clientStatuses.has(status)) return routeRefusal('route', status);
+  const object = parse(body);
+  const said = readRefusal(object);
+  if (isOutOfCapacity(said)) return routeRefusal('route', status);
+  if (status === 404 && isUnknownModel(said)) return routeRefusal('unfit', status);
+  // A page is not the API's answer: something on the way, or at the wrong address, has sent it.
+  if (object === undefined && isPage(body)) return routeRefusal('route', status);
+  return new Fault('client', clientError(status, said), { status });
+}
+
+function routeRefusal(kind: 'route' | 'unfit', status: number): Fault {
+  const error = new GatewayError('upstream_failed', `the upstream answered with status ${status}`);
+  // A 4xx may be about the request all the same: then one conversation must not take the route away from all.
+  return new Fault(kind, error, { status, mayBeCausedByRequest: status < 500 });
+}
+
+function isPage(body: Buffer): boolean {
+  return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
 
 function clientError(status: number, said: ReportedError): GatewayError {

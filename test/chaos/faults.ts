@@ -85,6 +85,16 @@ const before: readonly FaultScript[] = [
         refusal('invalid_request_error', 'The engine is currently overloaded, please try again later'),
       ),
   },
+  {
+    name: 'html-404',
+    moment: 'before',
+    play: ({ response }) => response.send(404, { 'content-type': 'text/html' }, page),
+  },
+  {
+    name: 'model-not-there-404',
+    moment: 'before',
+    play: ({ response }) => response.json(404, refusal('not_found_error', 'the model `there` does not exist')),
+  },
   { name: 'redirect', moment: 'before', play: ({ response }) => response.send(302, { location: 'http://127.0.0.1/' }) },
   {
     name: 'empty-200',

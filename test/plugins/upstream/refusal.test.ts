@@ -45,6 +45,35 @@ describe('a refusal', () => {
     expect(statuses.map((status) => refusal(status).kind)).toEqual(statuses.map(() => kind));
   });
 
+  it.each([
+    [400, { error: { message: 'The engine is currently overloaded, please try again later' } }],
+    [400, { error: { type: 'overloaded_error', message: 'busy' } }],
+    [400, { error: { message: 'no available channel for model gpt-5 under group default' } }],
+    [413, { message: 'Model is at capacity' }],
+    [404, '<html><head><title>404 Not Found</title></head></html>'],
+    [400, '\n<!DOCTYPE html>'],
+  ])('with status %d and %j is a fault of the route', (status, body) => {
+    expect(refusal(status, body)).toMatchObject({ kind: 'route', status, mayBeCausedByRequest: true });
+  });
+
+  it.each([
+    {
+      error: { message: 'The model `gpt-9` does not exist or you do not have access to it.', code: 'model_not_found' },
+    },
+    { type: 'error', error: { type: 'not_found_error', message: 'model: claude-9 not found' } },
+  ])('that does not know the model says that the route does not fit: %j', (body) => {
+    expect(refusal(404, body).kind).toBe('unfit');
+  });
+
+  it.each([
+    [400, 'messages.0: text of an overloaded operator is empty'],
+    [404, 'file-123 not found'],
+    [400, 'the model does not support images'],
+    [400, ''],
+  ])('with status %d and the words %j stays the client’s', (status, message) => {
+    expect(refusal(status, { error: { message } }).kind).toBe('client');
+  });
+
   it('keeps the status for the record', () => {
     expect(refusal(503).status).toBe(503);
   });
@@ -82,12 +111,9 @@ describe('a refusal', () => {
     expect(refusal(400, body).error.message).toBe('too long');
   });
 
-  it.each(['', '<html>no</html>', '[]', 'null', '{"error":'])(
-    'of the request with the body %j says the status',
-    (body) => {
-      expect(refusal(400, body).error.message).toBe('the upstream refused the request with status 400');
-    },
-  );
+  it.each(['', 'no', '[]', 'null', '{"error":'])('of the request with the body %j says the status', (body) => {
+    expect(refusal(400, body).error.message).toBe('the upstream refused the request with status 400');
+  });
 
   it('of the request with 422 is 400, which clients know', () => {
     expect(refusal(422).error.status('chat')).toBe(400);

@@ -1,18 +1,32 @@
 import type { Route } from '#core/catalog.ts';
-import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { Usage } from '#core/facts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { StateKind } from './canonical/conversation.ts';
-import { estimateTokens } from './canonical/estimate.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
 import type { ClientRequest } from './client-request.ts';
+import { dataOf, UsageMeter } from './usage-meter.ts';
 
 /**
  * Changes in a reply that otherwise passes as it came: sealed reasoning gets a tag of its origin, and counts of tokens
  * are where the format's clients cannot do without. Works on the text, so that every other byte stays.
  */
 export interface ReplyAmender {
-  /** Takes one whole event, blank line included, and returns what the client gets for it. */
-  event(text: string): string;
-  whole(text: string): string;
+  readonly meter: UsageMeter;
+  /**
+   * Takes one whole event, blank line included, and returns what the client gets for it.
+   *
+   * @param counted what the upstream has counted, this event included
+   */
+  event(text: string, counted?: Usage): string;
+  whole(text: string, counted?: Usage): string;
+  /** What the client gets at the end of a stream that is complete. */
+  end?(counted?: Usage): string;
+}
+
+/** Counts that are complete. */
+interface Counts {
+  readonly input: number;
+  readonly output: number;
 }
 
 /** Undefined when replies of the format need no change. */
@@ -21,13 +35,13 @@ export function amenderFor(client: ClientRequest, route: Route): ReplyAmender | 
   const origin = originOf(route.upstream);
   switch (client.format) {
     case 'chat':
-      return client.isStream ? new ChatAmender(client) : undefined;
+      return new ChatAmender(client);
     case 'responses':
       return new ResponsesAmender(client, origin);
     case 'messages':
       return new MessagesAmender(client, origin);
     case 'gemini':
-      return new GeminiAmender(origin);
+      return new GeminiAmender(client, origin);
     case 'images':
       return undefined;
   }
@@ -41,42 +55,64 @@ function tagger(name: string, kind: StateKind, origin: string): (text: string) =
   return (text) => (text.includes(quick) ? text.replace(member, `$1${tag}`) : text);
 }
 
-class GeminiAmender implements ReplyAmender {
-  readonly event: (text: string) => string;
-  readonly whole: (text: string) => string;
+/** True when the upstream has counted what was asked and what was answered. */
+function isCounted(usage: Usage | undefined): usage is Usage & { readonly input: number; readonly output: number } {
+  return usage?.input !== undefined && usage.output !== undefined;
+}
 
-  constructor(origin: string) {
-    this.event = tagger('thoughtSignature', 'thought', origin);
-    this.whole = this.event;
+class GeminiAmender implements ReplyAmender {
+  readonly meter: UsageMeter;
+  readonly #tag: (text: string) => string;
+
+  constructor({ body }: ClientRequest, origin: string) {
+    this.meter = new UsageMeter(body);
+    this.#tag = tagger('thoughtSignature', 'thought', origin);
+  }
+
+  event(text: string): string {
+    if (text.includes('"candidates"')) this.meter.delta(text);
+    return this.#tag(text);
+  }
+
+  /** Its clients can do without counts; the record cannot. */
+  whole(text: string, counted?: Usage): string {
+    if (!isCounted(counted)) this.meter.whole(JSON.parse(text) as JsonObject);
+    return this.#tag(text);
   }
 }
 
 class MessagesAmender implements ReplyAmender {
-  readonly #requestBytes: number;
+  readonly meter: UsageMeter;
   readonly #tagSignature: (text: string) => string;
   readonly #tagRedacted: (text: string) => string;
-  #bytes = 0;
+  #hasStarted = false;
 
-  constructor(client: ClientRequest, origin: string) {
-    this.#requestBytes = client.bytes.length;
+  constructor({ body }: ClientRequest, origin: string) {
+    this.meter = new UsageMeter(body);
     this.#tagSignature = tagger('signature', 'signature', origin);
     this.#tagRedacted = tagger('data', 'redacted', origin);
   }
 
-  event(text: string): string {
-    this.#bytes += text.length;
+  event(text: string, counted?: Usage): string {
+    if (!this.#hasStarted && text.includes('"message_start"')) return this.#start(text, counted);
+    if (text.includes('"content_block_delta"')) this.meter.delta(text);
     // Elsewhere these could be members of a tool's input.
     if (text.includes('"signature_delta"') || text.includes('"thinking"')) return this.#tagSignature(text);
     if (text.includes('"redacted_thinking"')) return this.#tagRedacted(text);
-    return text.includes('"message_delta"') ? this.#withUsage(text) : text;
+    return text.includes('"message_delta"') ? this.#withOutput(text, counted) : text;
   }
 
-  whole(text: string): string {
-    if (!text.includes('thinking"')) return text;
+  whole(text: string, counted?: Usage): string {
+    const isComplete = isCounted(counted);
+    if (isComplete && !text.includes('thinking"')) return text;
     const body = JSON.parse(text) as JsonObject;
     const content = Array.isArray(body['content']) ? body['content'] : [];
     const tagged = content.map((block) => (isJsonObject(block) ? this.#tagBlock(block) : block));
-    return JSON.stringify({ ...body, content: tagged });
+    if (isComplete) return JSON.stringify({ ...body, content: tagged });
+    this.meter.whole(body);
+    const { input, output } = this.meter.complete(counted, true) as Counts;
+    const usage = { ...asObject(body['usage']), input_tokens: input, output_tokens: output };
+    return JSON.stringify({ ...body, content: tagged, usage });
   }
 
   #tagBlock(block: JsonObject): JsonObject {
@@ -86,50 +122,64 @@ class MessagesAmender implements ReplyAmender {
     return block;
   }
 
+  /** Anthropic's own SDK adds up from here, and dies where there is nothing to add to. */
+  #start(text: string, counted: Usage | undefined): string {
+    this.#hasStarted = true;
+    if (counted?.input !== undefined) return text;
+    return rewriteData(text, (event) => {
+      const message = asObject(event['message']);
+      const usage = { output_tokens: 0, ...asObject(message['usage']), input_tokens: this.meter.input };
+      return { ...event, message: { ...message, usage } };
+    });
+  }
+
   /** Clients of the AI SDK die of a `message_delta` without counts. */
-  #withUsage(text: string): string {
-    if (text.includes('"usage"') && !/"usage"\s*:\s*null/.test(text)) return text;
+  #withOutput(text: string, counted: Usage | undefined): string {
+    if (/"output_tokens"\s*:\s*\d/.test(text)) return text;
+    this.meter.distrustOutput();
+    const input = counted?.input === undefined ? { input_tokens: this.meter.input } : {};
     return rewriteData(text, (event) => ({
       ...event,
-      usage: { input_tokens: estimateTokens(this.#requestBytes), output_tokens: estimateTokens(this.#bytes / 8) },
+      usage: { ...asObject(event['usage']), ...input, output_tokens: this.meter.output },
     }));
   }
 }
 
 class ResponsesAmender implements ReplyAmender {
-  readonly #requestBytes: number;
+  readonly meter: UsageMeter;
   readonly #tag: (text: string) => string;
 
-  constructor(client: ClientRequest, origin: string) {
-    this.#requestBytes = client.bytes.length;
+  constructor({ body }: ClientRequest, origin: string) {
+    this.meter = new UsageMeter(body);
     this.#tag = tagger('encrypted_content', 'encrypted', origin);
   }
 
-  event(text: string): string {
+  event(text: string, counted?: Usage): string {
     const tagged = this.#tag(text);
+    if (tagged.includes('.delta"')) this.meter.delta(tagged);
     if (!tagged.includes('"response.completed"') && !tagged.includes('"response.incomplete"')) return tagged;
-    if (/"usage"\s*:\s*\{/.test(tagged)) return tagged;
+    if (isCounted(counted) && /"total_tokens"\s*:\s*\d/.test(tagged)) return tagged;
     return rewriteData(tagged, (event) =>
-      isJsonObject(event['response']) ? { ...event, response: this.#withUsage(event['response']) } : event,
+      isJsonObject(event['response']) ? { ...event, response: this.#withUsage(event['response'], counted) } : event,
     );
   }
 
-  whole(text: string): string {
+  whole(text: string, counted?: Usage): string {
     const tagged = this.#tag(text);
-    if (/"usage"\s*:\s*\{/.test(tagged)) return tagged;
-    const body: unknown = JSON.parse(tagged);
-    return isJsonObject(body) ? JSON.stringify(this.#withUsage(body)) : tagged;
+    if (isCounted(counted) && /"total_tokens"\s*:\s*\d/.test(tagged)) return tagged;
+    return JSON.stringify(this.#withUsage(JSON.parse(tagged) as JsonObject, counted));
   }
 
   /** OpenCode asks again without end when the counts are missing, and Codex when the total is. */
-  #withUsage(response: JsonObject): JsonObject {
-    const input = estimateTokens(this.#requestBytes);
-    const output = estimateTokens(JSON.stringify(response['output'] ?? []).length);
+  #withUsage(response: JsonObject, counted: Usage | undefined): JsonObject {
+    this.meter.whole(response);
+    const { input, output } = this.meter.complete(counted, true) as Counts;
     const usage = {
-      input_tokens: input,
       input_tokens_details: { cached_tokens: 0 },
-      output_tokens: output,
       output_tokens_details: { reasoning_tokens: 0 },
+      ...asObject(response['usage']),
+      input_tokens: input,
+      output_tokens: output,
       total_tokens: input + output,
     };
     return { ...response, usage };
@@ -137,56 +187,60 @@ class ResponsesAmender implements ReplyAmender {
 }
 
 class ChatAmender implements ReplyAmender {
-  readonly #wantsUsage: boolean;
+  readonly meter: UsageMeter;
   readonly #hasOwnOptions: boolean;
-  readonly #requestBytes: number;
-  #hasUsage = false;
-  #chunks = 0;
+  #isOwed: boolean;
   #last: string | undefined;
 
-  constructor({ body, bytes }: ClientRequest) {
+  constructor({ body }: ClientRequest) {
     const options = body['stream_options'];
+    this.meter = new UsageMeter(body);
     this.#hasOwnOptions = isJsonObject(options);
-    this.#wantsUsage = isJsonObject(options) && options['include_usage'] === true;
-    this.#requestBytes = bytes.length;
+    this.#isOwed = isJsonObject(options) && options['include_usage'] === true;
   }
 
-  event(text: string): string {
+  event(text: string, counted?: Usage): string {
     if (text.includes('"usage"') && /"usage"\s*:\s*\{/.test(text)) {
-      this.#hasUsage = true;
       // The gateway has asked for this one, not the client.
       return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
     }
-    if (this.#wantsUsage && /^data:\s?\[DONE\]/m.test(text)) return this.#hasUsage ? text : this.#usageChunk() + text;
+    if (/^data:\s?\[DONE\]/m.test(text)) return this.end(counted) + text;
     if (text.startsWith('data')) {
-      this.#chunks++;
+      this.meter.delta(text);
       this.#last = text;
     }
     return text;
   }
 
-  whole(text: string): string {
-    return text;
+  whole(text: string, counted?: Usage): string {
+    if (isCounted(counted)) return text;
+    const body = JSON.parse(text) as JsonObject;
+    this.meter.whole(body);
+    return JSON.stringify({ ...body, usage: { ...asObject(body['usage']), ...this.#usage(counted) } });
   }
 
-  /** What the client has asked for and the upstream has not given: chunks are about as many as tokens. */
-  #usageChunk(): string {
-    const input = estimateTokens(this.#requestBytes);
-    const usage = { prompt_tokens: input, completion_tokens: this.#chunks, total_tokens: input + this.#chunks };
+  /** The chunk that the client has asked for and the upstream has not given. */
+  end(counted?: Usage): string {
+    if (!this.#isOwed || isCounted(counted)) return '';
+    this.#isOwed = false;
+    const usage = this.#usage(counted);
     return rewriteData(this.#last ?? 'data: {}\n\n', (chunk) => ({ ...chunk, choices: [], usage }));
   }
+
+  #usage(counted: Usage | undefined): JsonObject {
+    const { input, output } = this.meter.complete(counted, true) as Counts;
+    return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+  }
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 /** Writes an event anew with other data. One that is no JSON stays as it is. */
 function rewriteData(text: string, change: (data: JsonObject) => JsonObject): string {
-  const lines = text.split(/\r\n|\n|\r/);
-  const data = lines.flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : [])).join('\n');
-  try {
-    const value: unknown = JSON.parse(data);
-    if (!isJsonObject(value)) return text;
-    const head = lines.filter((line) => line !== '' && !line.startsWith('data:'));
-    return `${[...head, `data: ${JSON.stringify(change(value))}`].join('\n')}\n\n`;
-  } catch {
-    return text;
-  }
+  const value = dataOf(text);
+  if (value === undefined) return text;
+  const head = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
+  return `${[...head, `data: ${JSON.stringify(change(value))}`].join('\n')}\n\n`;
 }

@@ -45,7 +45,9 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get usage(): ReplyReader['usage'] {
-    return this.#converted === undefined ? this.#observer.usage : this.#converted.usage;
+    if (this.#converted !== undefined) return this.#converted.usage;
+    const { usage, hasContent, isComplete } = this.#observer;
+    return hasContent && this.#amender !== undefined ? this.#amender.meter.complete(usage, isComplete) : usage;
   }
 
   renderFailure(error: GatewayError): string {
@@ -59,8 +61,8 @@ export class PassThroughReader implements ReplyReader {
     this.#observer.whole(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
     if (!this.#observer.hasContent) throw noAnswer('a body without an answer');
-    const amended = this.#amender?.whole(text) ?? text;
-    return { body: amended === text ? body : Buffer.from(amended), contentType, usage: this.#observer.usage };
+    const amended = this.#amender?.whole(text, this.#observer.usage) ?? text;
+    return { body: amended === text ? body : Buffer.from(amended), contentType, usage: this.usage };
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
@@ -77,6 +79,13 @@ export class PassThroughReader implements ReplyReader {
   }
 
   end(): Buffer {
+    const last = this.#last();
+    if (!this.#observer.isComplete || this.failure !== undefined) return last;
+    const owed = this.#amender?.end?.(this.#observer.usage) ?? '';
+    return owed === '' ? last : Buffer.concat([last, Buffer.from(owed)]);
+  }
+
+  #last(): Buffer {
     const rest = this.#splitter.rest();
     // A last event whose blank line was forgotten is whole when the observer finds the ending in it.
     if (rest.length === 0 || this.#observer.isComplete) return none;
@@ -101,7 +110,7 @@ export class PassThroughReader implements ReplyReader {
       const event = text.slice(begin, eventEnd.lastIndex);
       this.#parser.feed(event);
       if (this.failure !== undefined) return Buffer.from(amended);
-      amended += this.#amender?.event(event) ?? event;
+      amended += this.#amender?.event(event, this.#observer.usage) ?? event;
       begin = eventEnd.lastIndex;
     }
     return amended === text ? events : Buffer.from(amended);

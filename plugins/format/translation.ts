@@ -4,6 +4,7 @@ import { GatewayError } from '#core/errors.ts';
 import type { Format, TextFormat } from '#core/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Conversation, StateKind } from './canonical/conversation.ts';
+import { promptTokens } from './canonical/estimate.ts';
 import { GrammarGuard } from './canonical/guard.ts';
 import { Notes } from './canonical/notes.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
@@ -127,7 +128,7 @@ export function readerBetween(
     names,
     seal: (kind, data) => tagState({ kind, origin, data }),
     id,
-    requestBytes: client.bytes.length,
+    inputTokens: () => promptTokens(client.body),
   });
   const created = Math.floor(exchange.receivedAt / 1000);
   const encoder = codecs[client.format as TextFormat].createEncoder({

@@ -268,7 +268,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#controller?.paused === true) this.#lastByteAt = performance.now();
     const left = this.#deadline - (performance.now() - this.#lastByteAt);
     if (left > 1) this.#timer = setTimeout(() => this.#checkSilence(), left);
-    else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#end(undefined);
+    else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#finishStream();
     else
       this.#end(
         routeFault('upstream_timeout', `the upstream was silent for ${Math.round(this.#deadline / 1000)} seconds`),

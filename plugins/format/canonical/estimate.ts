@@ -1,7 +1,66 @@
-/** Bytes of text that make a token, about, over the languages and tokenizers in use. */
-const bytesPerToken = 4;
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+
+/** Characters of text that make a token, about, over the languages and tokenizers in use. */
+const charactersPerToken = 4;
+/** Tokens for which an image, a document or a recording stands. Source: Anthropic docs, "Vision": about 1,600 at most. */
+const tokensPerAttachment = 1_500;
+/** Tokens that roles and delimiters add to every message, tool and block. */
+const tokensPerObject = 3;
+/** Members whose text is data, not words. */
+const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
+/** Members in which upstreams seal what the model has thought. */
+const sealNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
+/** Members at the top that are no part of the prompt. */
+const settings = new Set([
+  'model',
+  'stream',
+  'metadata',
+  'max_tokens',
+  'thinking',
+  'output_config',
+  'generationConfig',
+]);
+
+/** Tokens of a text. */
+export type TextEstimate = (text: string) => number;
 
 /** A cheap guess, where the upstream has not counted and the answer must not wait for a tokenizer. */
-export function estimateTokens(bytes: number): number {
-  return Math.ceil(bytes / bytesPerToken);
+export function estimateTokens(characters: number): number {
+  return Math.ceil(characters / charactersPerToken);
+}
+
+/** Tokens that a request takes, in any format. @param ofText left out, texts are measured, not read */
+export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLength): number {
+  let tokens = 0;
+  for (const [name, value] of Object.entries(request)) if (!settings.has(name)) tokens += tokensOf(name, value, ofText);
+  return tokens;
+}
+
+/** Tokens that a part of a request or of a reply takes. @param name of the member that holds it */
+export function tokensOf(name: string, value: JsonValue | undefined, ofText: TextEstimate = ofLength): number {
+  if (typeof value === 'string') return stringTokens(name, value, ofText);
+  if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + tokensOf(name, entry, ofText), 0);
+  if (!isJsonObject(value)) return value === null || value === undefined ? 0 : 1;
+  let tokens = tokensPerObject;
+  for (const [member, inner] of Object.entries(value)) tokens += nameTokens(member) + tokensOf(member, inner, ofText);
+  return tokens;
+}
+
+function ofLength(text: string): number {
+  return estimateTokens(text.length);
+}
+
+function stringTokens(name: string, value: string, ofText: TextEstimate): number {
+  if (sealNames.has(name)) return 0;
+  return isAttachment(name, value) ? tokensPerAttachment : ofText(value);
+}
+
+/** Long base64 under a name that holds data; a short text of that name is a text. */
+function isAttachment(name: string, value: string): boolean {
+  return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
+}
+
+/** Names of the format are no words of the prompt, names of a tool's parameters are. */
+function nameTokens(name: string): number {
+  return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

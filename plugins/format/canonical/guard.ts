@@ -10,8 +10,8 @@ export interface GuardOptions {
   readonly seal: Sealer;
   /** Of the exchange: ids of calls without one are made from it. */
   readonly id: string;
-  /** Bytes of the request, to guess its tokens when the upstream does not count them. */
-  readonly requestBytes: number;
+  /** Guesses the tokens of the request, where the upstream has not counted them. */
+  readonly inputTokens: () => number;
 }
 
 /** Characters of an answer; nothing that a model writes comes near. */
@@ -39,6 +39,7 @@ export class GrammarGuard {
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #usage: Usage = {};
+  #guessedInput: number | undefined;
   #outputBytes = 0;
   #reply: CompleteReply | undefined;
 
@@ -75,10 +76,13 @@ export class GrammarGuard {
     return this.#hasStarted;
   }
 
-  /** Undefined until the upstream has counted, or the reply is complete. */
+  /** Undefined until the upstream has counted, or something of the answer has come. */
   get usage(): Usage | undefined {
     if (this.#reply !== undefined) return { ...this.#reply.usage, isEstimated: this.#isEstimated };
-    return Object.keys(this.#usage).length === 0 ? undefined : this.#usage;
+    if (!this.#hasStarted) return Object.keys(this.#usage).length === 0 ? undefined : this.#usage;
+    // What was counted before the end is not all.
+    const { output, ...usage } = this.#fullUsage();
+    return { ...usage, output: Math.max(output, estimateTokens(this.#outputBytes)), isEstimated: true };
   }
 
   #take(fragment: Fragment): void {
@@ -288,10 +292,14 @@ export class GrammarGuard {
     return this.#usage.input === undefined || this.#usage.output === undefined;
   }
 
+  get #inputGuess(): number {
+    return (this.#guessedInput ??= this.#options.inputTokens());
+  }
+
   #fullUsage(): FullUsage {
     const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#usage;
     return {
-      input: Math.max(input ?? estimateTokens(this.#options.requestBytes), cacheRead + cacheWrite),
+      input: Math.max(input ?? this.#inputGuess, cacheRead + cacheWrite),
       output: output ?? estimateTokens(this.#outputBytes),
       cacheRead,
       cacheWrite,
@@ -302,7 +310,7 @@ export class GrammarGuard {
   #emit(event: ReplyEvent): void {
     if (!this.#hasStarted) {
       this.#hasStarted = true;
-      const input = this.#usage.input ?? estimateTokens(this.#options.requestBytes);
+      const input = this.#usage.input ?? this.#inputGuess;
       this.#events.push({ type: 'start', usage: { ...this.#usage, input } });
     }
     this.#events.push(event);

@@ -140,7 +140,84 @@ describe('a Messages reply', () => {
   });
 });
 
+describe('a Messages stream without counts', () => {
+  const start = { type: 'message_start', message: { id: 'msg_1', content: [] } };
+  const ending = { type: 'message_delta', delta: { stop_reason: 'end_turn' } };
+
+  it('has them in its message_start, because Anthropic’s SDK adds up from there', () => {
+    const text = amenderOf('messages').event(event('message_start', start));
+    expect(dataOf(text)).toMatchObject({
+      type: 'message_start',
+      message: { id: 'msg_1', usage: { input_tokens: expect.any(Number), output_tokens: 0 } },
+    });
+  });
+
+  it('has its message_start as it came where the upstream has counted there', () => {
+    const text = event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } });
+    expect(amenderOf('messages').event(text, { input: 3, output: 1 })).toBe(text);
+  });
+
+  it.each([
+    ['are missing', {}],
+    ['are null', { usage: null }],
+    ['are empty', { usage: {} }],
+  ])('that %s at the end has the guess there, not what was counted at the begin', (_how, given) => {
+    const amender = amenderOf('messages');
+    amender.event(event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } }), {});
+    const delta = { type: 'text_delta', text: 'x'.repeat(40) };
+    amender.event(event('content_block_delta', { type: 'content_block_delta', index: 0, delta }));
+    const text = amender.event(event('message_delta', { ...ending, ...given }), { input: 3, output: 1 });
+    expect(dataOf(text)['usage']).toEqual({ output_tokens: 10 });
+    expect(amender.meter.complete({ input: 3, output: 1 }, true)).toMatchObject({ output: 10, isEstimated: true });
+  });
+});
+
+describe('a whole reply without counts', () => {
+  const text = 'x'.repeat(400);
+  it.each<[Format, JsonObject, object]>([
+    [
+      'chat',
+      { choices: [{ index: 0, message: { content: text } }] },
+      { prompt_tokens: expect.any(Number), completion_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+    ],
+    ['messages', { content: [{ type: 'text', text }] }, { input_tokens: expect.any(Number), output_tokens: 104 }],
+    [
+      'responses',
+      { output: [{ type: 'message', content: [{ type: 'output_text', text }] }] },
+      { input_tokens: expect.any(Number), output_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+    ],
+  ])('of %s gets them', (format, reply, usage) => {
+    for (const given of [{}, { usage: null }, { usage: {} }]) {
+      const whole = JSON.parse(amenderOf(format).whole(JSON.stringify({ ...reply, ...given }))) as JsonObject;
+      expect(whole).toMatchObject({ ...reply, usage });
+    }
+  });
+
+  it.each(['chat', 'messages'] as const)('of %s stays as it came where they are there', (format) => {
+    const whole = '{ "content": [], "usage": {} }';
+    expect(amenderOf(format).whole(whole, { input: 1, output: 2 })).toBe(whole);
+  });
+});
+
 describe('a Responses reply', () => {
+  it('gets counts also when something else in it is called usage', () => {
+    const tools = [{ type: 'function', name: 'f', parameters: { properties: { usage: { type: 'string' } } } }];
+    const output = [{ type: 'message', content: [{ type: 'output_text', text: 'hello' }] }];
+    const response = { id: 'r', tools, output, usage: null };
+    const text = amenderOf('responses').event(event('response.completed', { type: 'response.completed', response }));
+    expect(dataOf(text)).toMatchObject({
+      response: { output, usage: { input_tokens_details: { cached_tokens: 0 }, total_tokens: expect.any(Number) } },
+    });
+  });
+
+  it('keeps the counts that are there beside those that are missing', () => {
+    const usage = { input_tokens: 7, output_tokens: 3, output_tokens_details: { reasoning_tokens: 2 } };
+    const text = event('response.completed', { type: 'response.completed', response: { output: [], usage } });
+    expect(dataOf(amenderOf('responses').event(text, { input: 7, output: 3 }))).toMatchObject({
+      response: { usage: { ...usage, total_tokens: 10 } },
+    });
+  });
+
   it('has its encrypted content tagged', () => {
     const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'ENC' };
     const text = event('response.output_item.done', { type: 'response.output_item.done', item });
@@ -168,8 +245,10 @@ describe('a Chat stream', () => {
 
   it('shows the usage that the client has asked for', () => {
     const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
-    expect(amender.event(usage)).toBe(usage);
-    expect(amender.event(done)).toBe(done);
+    const counted = { input: 1, output: 2 };
+    expect(amender.event(usage, counted)).toBe(usage);
+    expect(amender.event(done, counted)).toBe(done);
+    expect(amender.end?.(counted)).toBe('');
   });
 
   it('gets a usage chunk when the client has asked and the upstream has not given it', () => {
@@ -184,5 +263,16 @@ describe('a Chat stream', () => {
       choices: [],
       usage: { completion_tokens: 1 },
     });
+    expect(amender.end?.()).toBe('');
+  });
+
+  it('gets it at the end when the upstream forgets the [DONE]', () => {
+    const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
+    expect(dataOf(amender.end?.({ input: 5 }) ?? '')).toMatchObject({ usage: { prompt_tokens: 5 } });
+  });
+
+  it('gets none when the client has not asked', () => {
+    const amender = amenderOf('chat', { stream: true });
+    expect([amender.event(done), amender.end?.()]).toEqual([done, '']);
   });
 });

@@ -15,7 +15,13 @@ import { createLogger } from '../../../core/logger.ts';
 import { MemoryShared } from '../../../core/shared/memory.ts';
 import { createExchange } from '../../support/exchange.ts';
 
-export const answer = { id: 'c1', object: 'chat.completion', choices: [{ index: 0, message: { content: 'hi' } }] };
+const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+export const answer = {
+  id: 'c1',
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { content: 'hi' } }],
+  usage,
+};
 export const content = (text: string) => ({ choices: [{ index: 0, delta: { content: text } }] });
 export const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 

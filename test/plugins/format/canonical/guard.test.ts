@@ -14,12 +14,12 @@ const names = new ToolNames(
   plainNames,
 );
 
-function guardOf(requestBytes = 400): GrammarGuard {
+function guardOf(): GrammarGuard {
   return new GrammarGuard({
     names,
     seal: (kind, data) => `sealed:${kind}:${data}`,
     id: 'abc',
-    requestBytes,
+    inputTokens: () => 100,
   });
 }
 
@@ -261,8 +261,16 @@ describe('usage', () => {
     expect(guard.usage).toEqual({ input: 7, output: 5, cacheRead: 2, cacheWrite: 0, reasoning: 0, isEstimated: false });
   });
 
+  it('of an answer that breaks off is at least what has come, and marked as a guess', () => {
+    const guard = guardOf();
+    guard.push([{ type: 'usage', usage: { input: 7, output: 1 } }]);
+    expect(guard.usage).toEqual({ input: 7, output: 1 });
+    guard.push([text('x'.repeat(40))]);
+    expect(guard.usage).toMatchObject({ input: 7, output: 10, isEstimated: true });
+  });
+
   it('is guessed, and marked so, where the upstream did not count', () => {
-    const guard = guardOf(400);
+    const guard = guardOf();
     guard.push([text('x'.repeat(40)), finish, end]);
     expect(guard.usage).toMatchObject({ input: 100, output: 10, isEstimated: true });
   });

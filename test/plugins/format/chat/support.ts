@@ -25,7 +25,7 @@ export function newGuard(tools: readonly ClientTool[] = []): GrammarGuard {
     names: new ToolNames({ tools, items: [] }, plainNames),
     seal: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
-    requestBytes: 400,
+    inputTokens: () => 100,
   });
 }
 

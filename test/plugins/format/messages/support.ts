@@ -26,7 +26,7 @@ export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; 
     names: new ToolNames({ tools: [], items: [] }, plainNames),
     seal: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
-    requestBytes: 100,
+    inputTokens: () => 25,
   });
   return { guard, events: [...guard.push(fragments), ...guard.close()] };
 }

@@ -20,7 +20,7 @@ function guarded(fragments: readonly Fragment[]): {
     names: new ToolNames({ tools: [], items: [] }, plainNames),
     seal: (kind, data) => `${kind}=${data}`,
     id: 'x',
-    requestBytes: 100,
+    inputTokens: () => 25,
   });
   guard.push(fragments);
   return { reply: guard.reply, failure: guard.failure };

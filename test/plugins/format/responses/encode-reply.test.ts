@@ -25,7 +25,7 @@ function repliedTo(fragments: readonly Fragment[]): { events: ReplyEvent[]; repl
     names: new ToolNames({ tools: [], items: [] }, plainNames),
     seal: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
-    requestBytes: 100,
+    inputTokens: () => 25,
   });
   const events = guard.push([...fragments, { type: 'finish', reason: 'stop' }, { type: 'end' }]);
   if (guard.reply === undefined) throw new Error('the reply is not complete');

@@ -78,13 +78,14 @@ export class CallBlock extends OpenBlock {
 
   override unsent(block: Block): string {
     if (block.type !== 'tool_call') return '';
-    return this.isWrapped || this.text.trim() === '' ? block.input : '';
+    return this.isWrapped ? block.input : block.input.slice(this.text.length);
   }
 
   #input(): string {
     if (this.isWrapped) return unwrap(this.text);
     if (this.head.form === 'freeform') return this.text;
-    return this.text.trim() === '' ? '{}' : this.text;
+    // Spaces have gone out already.
+    return this.text.trim() === '' ? `${this.text}{}` : this.text;
   }
 }
 

@@ -148,6 +148,16 @@ describe('calls', () => {
     expect(shortly(guard.push([call(1, 'b', 'two'), input(1, '{')]))).toEqual(['-0', '+1 tool_call', '1 {']);
   });
 
+  it.each([
+    ['function', '{}'],
+    ['freeform', ''],
+  ] as const)('of a %s with nothing but a space for input have the same in deltas and as a whole', (form, added) => {
+    const fragments: Fragment[] = [{ type: 'call', key: 0, id: 'a', name: 'one', form }, input(0, ' '), finish, end];
+    const deltas = run(fragments).flatMap((event) => (event.type === 'block_delta' ? [event.text] : []));
+    expect(deltas.join('')).toBe(` ${added}`);
+    expect(replyTo(fragments).blocks[0]).toMatchObject({ input: ` ${added}` });
+  });
+
   it('without input get an empty object', () => {
     const events = run([call(0, 'a', 'one'), finish, end]);
     expect(shortly(events)).toEqual(['start', '+0 tool_call', '0 {}', '-0', 'finish tool_calls']);

@@ -24,7 +24,7 @@ export function amendRequest(client: ClientRequest, route: Route): AmendedReques
     const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
   }
-  const opened = isSealed ? openStates(switched, originOf(route.upstream)) : switched;
+  const opened = isSealed ? openStates(switched, originOf(route.upstream), notes) : switched;
   const named = format === 'gemini' ? opened : { ...opened, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
   return { body: JSON.stringify(asked), notes: notes.entries };
@@ -49,28 +49,29 @@ function wantsUsage(body: JsonObject, { traits }: Route): boolean {
  * Takes our tags off the sealed reasoning that this upstream has made, and takes out what another has made. What has no
  * tag did not come from here and stays as it is.
  */
-function openStates(body: JsonObject, origin: string): JsonObject {
-  return openValue(body, origin) as JsonObject;
+function openStates(body: JsonObject, origin: string, notes: Notes): JsonObject {
+  return openValue(body, origin, notes) as JsonObject;
 }
 
 const dropped = Symbol('dropped');
 
-function openValue(value: JsonValue | undefined, origin: string): JsonValue | undefined | typeof dropped {
+function openValue(value: JsonValue | undefined, origin: string, notes: Notes): JsonValue | undefined | typeof dropped {
   if (Array.isArray(value)) {
-    return value.map((entry) => openValue(entry, origin)).filter((entry) => entry !== dropped) as JsonValue[];
+    return value.map((entry) => openValue(entry, origin, notes)).filter((entry) => entry !== dropped) as JsonValue[];
   }
   if (!isJsonObject(value)) return value;
   const sealed = sealedMember(value);
-  if (sealed === undefined) return openMembers(value, origin);
+  if (sealed === undefined) return openMembers(value, origin, notes);
   const state = readTaggedState(sealed.text);
   if (state === undefined) return value;
   if (state.origin === origin && state.kind !== 'none') return { ...value, [sealed.name]: state.data };
+  notes.drop('reasoning of another upstream');
   // A block that is nothing but reasoning goes as a whole; a call only loses its seal.
   return sealed.name === 'thoughtSignature' ? omit(value, sealed.name) : dropped;
 }
 
-function openMembers(value: JsonObject, origin: string): JsonObject {
-  const entries = Object.entries(value).map(([name, member]) => [name, openValue(member, origin)] as const);
+function openMembers(value: JsonObject, origin: string, notes: Notes): JsonObject {
+  const entries = Object.entries(value).map(([name, member]) => [name, openValue(member, origin, notes)] as const);
   return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
 }
 

@@ -38,8 +38,9 @@ describe('a request of the client’s own format', () => {
 
   it('has our tag taken off what this upstream has sealed', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: `dps1s${own}.SIG` };
-    const { body } = sent('messages', { messages: [{ role: 'assistant', content: [thinking] }] });
+    const { body, notes } = sent('messages', { messages: [{ role: 'assistant', content: [thinking] }] });
     expect(body['messages']).toEqual([{ role: 'assistant', content: [{ ...thinking, signature: 'SIG' }] }]);
+    expect(notes).toEqual([]);
   });
 
   it('loses what another upstream has sealed', () => {
@@ -49,8 +50,9 @@ describe('a request of the client’s own format', () => {
       { type: 'redacted_thinking', data: `dps1x${foreign}.RED` },
       text,
     ];
-    const { body } = sent('messages', { messages: [{ role: 'assistant', content }] });
+    const { body, notes } = sent('messages', { messages: [{ role: 'assistant', content }] });
     expect(body['messages']).toEqual([{ role: 'assistant', content: [text] }]);
+    expect(notes).toEqual(['dropped reasoning of another upstream']);
   });
 
   it('loses reasoning items of another upstream', () => {

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
 import { estimateTokens } from './estimate.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
-import type { Block, CompleteReply, FinishReason, Fragment, FullUsage, ReplyEvent } from './reply.ts';
+import type { Block, Citation, CompleteReply, FinishReason, Fragment, FullUsage, ReplyEvent } from './reply.ts';
 import type { ToolNames } from './tool-names.ts';
 
 export interface GuardOptions {
@@ -145,9 +145,13 @@ export class GrammarGuard {
 
   #cite({ citation }: Extract<Fragment, { type: 'citation' }>): void {
     const tail = this.#queue.at(-1);
-    if (!(tail instanceof TextBlock) || tail.isClosed) return;
+    if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
     tail.citations.push(citation);
-    if (this.#isLive(tail)) this.#emit({ type: 'citation', index: this.#blocks.length, citation });
+    if (this.#isLive(tail)) this.#citation(citation);
+  }
+
+  #citation(citation: Citation): void {
+    this.#emit({ type: 'citation', index: this.#blocks.length, citation });
   }
 
   /** Ends what is open at the end of the queue, so that what comes next is a block of its own. Calls end by themselves. */
@@ -252,8 +256,14 @@ export class GrammarGuard {
       this.#closeLive(live);
       this.#queue.shift();
       const next = this.#queue[0];
-      if (next !== undefined && !next.isHeldBack && next.text !== '') this.#delta(next, next.text);
+      if (next !== undefined && !next.isHeldBack && next.text !== '') this.#release(next);
     }
+  }
+
+  /** Lets go of what a block has collected while another was live. */
+  #release(block: OpenBlock): void {
+    this.#delta(block, block.text);
+    for (const citation of block instanceof TextBlock ? block.citations : []) this.#citation(citation);
   }
 
   #closeLive(live: OpenBlock): void {

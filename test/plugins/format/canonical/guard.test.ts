@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
-import type { Block, CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
+import type {
+  Block,
+  Citation,
+  CompleteReply,
+  Fragment,
+  ReplyEvent,
+} from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 
 const patch = { form: 'freeform', name: 'apply_patch', namespace: 'files' } as const;
@@ -300,12 +306,16 @@ const anyFragment: fc.Arbitrary<Fragment> = fc.oneof(
     .map((parts): Fragment => ({ type: 'call', ...parts })),
   fc.tuple(key, fc.constantFrom('{', '}', '{}', '"x":1', '')).map(([k, value]) => input(k, value)),
   key.map((k): Fragment => ({ type: 'call_end', key: k })),
+  fc.constantFrom('https://a.example', 'https://b.example').map((url): Fragment => ({
+    type: 'citation',
+    citation: { url, title: undefined, quote: undefined, start: undefined, end: undefined },
+  })),
   fc.constant<Fragment>({ type: 'usage', usage: { output: 3 } }),
 );
 
 /** Breaks the rules of `ReplyEvent` by throwing; returns the blocks that the deltas add up to. */
 function checkGrammar(events: readonly ReplyEvent[]): void {
-  let open: { index: number; text: string } | undefined;
+  let open: { index: number; text: string; citations: Citation[] } | undefined;
   let next = 0;
   let isFinished = false;
   for (const [position, event] of events.entries()) {
@@ -314,12 +324,16 @@ function checkGrammar(events: readonly ReplyEvent[]): void {
     if (event.type === 'block_start') {
       expect(open).toBeUndefined();
       expect(event.index).toBe(next);
-      open = { index: next++, text: '' };
+      open = { index: next++, text: '', citations: [] };
     } else if (event.type === 'block_delta') {
       expect([event.index, event.text === '']).toEqual([open?.index, false]);
       if (open !== undefined) open.text += event.text;
+    } else if (event.type === 'citation') {
+      expect(event.index).toBe(open?.index);
+      open?.citations.push(event.citation);
     } else if (event.type === 'block_stop') {
       expect(event.index).toBe(open?.index);
+      expect(open?.citations).toEqual(event.block.type === 'text' ? event.block.citations : []);
       expect(open?.text).toBe(contentOf(event.block));
       open = undefined;
     } else if (event.type === 'finish') {

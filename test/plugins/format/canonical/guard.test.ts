@@ -304,7 +304,7 @@ const anyFragment: fc.Arbitrary<Fragment> = fc.oneof(
   fc
     .record({ key, id: fc.constantFrom(undefined, '', 'a', 'b'), name: fc.constantFrom(undefined, '', 'one', 'two') })
     .map((parts): Fragment => ({ type: 'call', ...parts })),
-  fc.tuple(key, fc.constantFrom('{', '}', '{}', '"x":1', '')).map(([k, value]) => input(k, value)),
+  fc.tuple(key, fc.constantFrom('{', '}', '{}', '"x":1', '', ' ')).map(([k, value]) => input(k, value)),
   key.map((k): Fragment => ({ type: 'call_end', key: k })),
   fc.constantFrom('https://a.example', 'https://b.example').map((url): Fragment => ({
     type: 'citation',

@@ -12,6 +12,12 @@ import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
 
 export const hello: JsonObject = { role: 'user', content: 'Hi' };
 
+/** Blocks of messages, and what stands in them. */
+export const parameters = (settings: TraitSettings['parameters']): TraitSettings => ({ parameters: settings });
+export const base64 = (media_type: string, data: string) => ({ type: 'base64', media_type, data });
+export const block = (value: string) => ({ type: 'text', text: value });
+export const used = (id: string, name: string, input: JsonObject) => ({ type: 'tool_use', id, name, input });
+
 /** Sealed by the upstream that the request goes to, unless it says otherwise. */
 export const thinks = (value: string, data: string, origin = 'own'): Item => ({
   type: 'reasoning',

@@ -1,14 +1,17 @@
-import { GatewayError } from '#core/errors.ts';
 import type { Codec } from '../canonical/codec.ts';
+import type { NameRules } from '../canonical/tool-names.ts';
+import { GeminiDecoder } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { GeminiEncoder } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
 
-// Placeholder until the codec of this format is written; its author replaces the whole file.
-const absent = (): never => {
-  throw new GatewayError('not_supported', 'translation of gemini is not there yet');
-};
+/** The generateContent format, read and written. */
 export const geminiCodec: Codec = {
-  decodeRequest: absent,
-  encodeRequest: absent,
-  createDecoder: absent,
-  createEncoder: absent,
+  decodeRequest,
+  encodeRequest,
+  createDecoder: () => new GeminiDecoder(),
+  createEncoder: (context) => new GeminiEncoder(context),
 };
-export const geminiNames = { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, begin: /^[A-Za-z_]/ };
+
+/** What functions may be called. Newer models take 128 characters, older ones half of it. */
+export const geminiNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, begin: /^[A-Za-z_]/ };

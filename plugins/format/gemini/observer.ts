@@ -1,10 +1,11 @@
 import type { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { JsonObject } from '#core/json.ts';
 import { renderStreamError } from '#core/render-error.ts';
 import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
-import { count, member, parseObject, sum } from '../members.ts';
+import { member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
+import { readUsage } from './usage.ts';
 
 /** Watches a generateContent reply. Source: Gemini API reference, "GenerateContentResponse". */
 export class GeminiObserver implements ReplyObserver {
@@ -36,7 +37,7 @@ export class GeminiObserver implements ReplyObserver {
   #chunk(chunk: JsonObject): void {
     const error = readReportedError(chunk);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = geminiUsage(chunk['usageMetadata']) ?? this.usage;
+    this.usage = readUsage(chunk['usageMetadata']) ?? this.usage;
     if (member(chunk['promptFeedback'], 'blockReason') !== undefined) this.#end();
     for (const candidate of Array.isArray(chunk['candidates']) ? chunk['candidates'] : []) {
       const parts = member(member(candidate, 'content'), 'parts');
@@ -49,17 +50,4 @@ export class GeminiObserver implements ReplyObserver {
     this.hasContent = true;
     this.isComplete = true;
   }
-}
-
-/** Gemini counts thoughts beside the answer, and prompts of its own tools beside the prompt. */
-export function geminiUsage(usage: JsonValue | undefined): Usage | undefined {
-  const input = count(member(usage, 'promptTokenCount'));
-  if (input === undefined) return undefined;
-  const reasoning = count(member(usage, 'thoughtsTokenCount'));
-  return {
-    input: sum(input, count(member(usage, 'toolUsePromptTokenCount'))),
-    output: sum(count(member(usage, 'candidatesTokenCount')), reasoning),
-    cacheRead: count(member(usage, 'cachedContentTokenCount')),
-    reasoning,
-  };
 }

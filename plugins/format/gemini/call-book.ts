@@ -1,0 +1,25 @@
+/**
+ * Calls and results of a conversation that need no ids in this format: a result without one answers the first call of
+ * its name that is still open. Ids made here depend on nothing but the calls before, so that they stay the same from turn
+ * to turn.
+ */
+export class CallBook {
+  #count = 0;
+  #open: { readonly id: string; readonly name: string }[] = [];
+
+  /** The id of a call. */
+  call(name: string, given: string | undefined): string {
+    const id = given ?? `call_${this.#count}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
+    this.#count++;
+    this.#open.push({ id, name });
+    return id;
+  }
+
+  /** The id of the call that a result belongs to; one of its own when there is none. */
+  result(name: string, given: string | undefined): string {
+    const byId = this.#open.find(({ id }) => id === given);
+    const found = byId ?? this.#open.find((call) => call.name === name);
+    this.#open = this.#open.filter((call) => call !== found);
+    return found?.id ?? given ?? `result_${this.#count}_${name}`;
+  }
+}

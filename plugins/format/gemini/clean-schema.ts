@@ -1,0 +1,135 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { describeUnsaid } from './describe-schema.ts';
+import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';
+import { boundsRule, enumRule, itemsRule, nullRule, requiredRule, typeRule } from './schema-values.ts';
+
+type Check = (value: JsonValue) => boolean;
+const isText: Check = (value) => typeof value === 'string' && value !== '';
+const isNumber: Check = (value) => typeof value === 'number';
+const isList: Check = (value) => Array.isArray(value) && value.length > 0;
+
+/** Keywords that the subset has, and what they have to be; what is something else says nothing. */
+const kept: Readonly<Record<string, Check>> = {
+  type: isText,
+  format: isText,
+  description: isText,
+  nullable: (value) => value === true,
+  enum: isList,
+  items: isJsonObject,
+  minItems: isNumber,
+  maxItems: isNumber,
+  properties: isJsonObject,
+  required: isList,
+  minimum: isNumber,
+  maximum: isNumber,
+  minLength: isNumber,
+  maxLength: isNumber,
+  pattern: isText,
+  anyOf: isList,
+};
+/** Schemas that one may hold once references are resolved: those that refer to each other multiply. */
+const maxSchemas = 2_000;
+/** Levels that references may nest it: the body itself has no more. */
+const maxDepth = 200;
+
+/** What becomes of a schema once it is flat, before those inside of it. */
+const rules: readonly ((schema: JsonObject) => JsonObject)[] = [
+  nullRule,
+  enumRule,
+  boundsRule,
+  itemsRule,
+  describeUnsaid,
+  typeRule,
+  requiredRule,
+];
+
+/**
+ * Puts a JSON Schema into the subset of OpenAPI that older models take. What the subset cannot say stands in the
+ * description, so that the model knows it at least: whatever fits the original fits what comes out, except where all
+ * values fit, of which plain ones are left.
+ *
+ * Source: Gemini API reference, "Schema".
+ */
+export function cleanSchema(schema: JsonObject): JsonObject {
+  return new Cleaner(schema).clean(schema, []);
+}
+
+/** Without keywords whose value is none. Tuples, which are lists, are left to their rule. */
+function wellFormed(schema: JsonObject): JsonObject {
+  const members = Object.entries(schema).filter(([name, value]) => {
+    if (value === undefined || (name === 'items' && Array.isArray(value))) return value !== undefined;
+    return !Object.hasOwn(kept, name) || kept[name]?.(value) === true;
+  });
+  return Object.fromEntries(members);
+}
+
+/** A schema and the references that led to it: one that comes again has no end. */
+interface Found {
+  readonly schema: JsonObject;
+  readonly path: readonly string[];
+}
+
+class Cleaner {
+  readonly #root: JsonObject;
+  #count = 0;
+  #depth = 0;
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+  }
+
+  clean(dirty: JsonObject, from: readonly string[]): JsonObject {
+    if (this.#depth > maxDepth) return { type: 'string', description: 'any JSON value' };
+    this.#depth++;
+    const { schema, path } = this.#flatten({ schema: dirty, path: from });
+    const ruled = rules.reduce((value, rule) => rule(value), wellFormed(schema));
+    const members = Object.entries(ruled).filter(([name]) => Object.hasOwn(kept, name));
+    const cleaned = members.map(([name, value]) => [name, this.#member(name, value, path)] as const);
+    this.#depth--;
+    return Object.fromEntries(cleaned);
+  }
+
+  /** Without references and `allOf`; alternatives, if there are any, stand alone. */
+  #flatten(found: Found): Found {
+    this.#count++;
+    const { schema, path } = found;
+    if (typeof schema['$ref'] === 'string') return this.#flatten(this.#resolve(schema, schema['$ref'], path));
+    if (Array.isArray(schema['allOf'])) return this.#flatten(this.#mergeAll(schema, schema['allOf'], path));
+    const flat = distributeAnyOf(splitTypes(schema));
+    const isFlat = typeof flat['$ref'] !== 'string' && !Array.isArray(flat['allOf']);
+    return isFlat ? { schema: flat, path } : this.#flatten({ schema: flat, path });
+  }
+
+  #resolve(schema: JsonObject, reference: string, path: readonly string[]): Found {
+    const { $ref: _, ...beside } = schema;
+    const isEndless = path.includes(reference) || path.length > maxDepth || this.#count > maxSchemas;
+    const target = isEndless ? undefined : findReference(this.#root, reference);
+    if (target !== undefined) return { schema: mergeSchemas(target, beside), path: [...path, reference] };
+    const name = reference.slice(reference.lastIndexOf('/') + 1);
+    return { schema: name === '' ? beside : { description: name, ...beside }, path };
+  }
+
+  #mergeAll(schema: JsonObject, allOf: readonly JsonValue[], path: readonly string[]): Found {
+    const { allOf: _, ...beside } = schema;
+    if (this.#depth > maxDepth) return { schema: beside, path };
+    this.#depth++;
+    const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, path }));
+    this.#depth--;
+    return {
+      schema: entries.reduceRight((merged, entry) => mergeSchemas(entry.schema, merged), beside as JsonObject),
+      path: [...new Set(entries.flatMap((entry) => entry.path).concat(path))],
+    };
+  }
+
+  #member(name: string, value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+    if (name === 'items') return this.#inner(value, path);
+    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#inner(entry, path));
+    if (name !== 'properties' || !isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([property, inner]) => [property, this.#inner(inner, path)]));
+  }
+
+  /** `true` and whatever else is no schema allow anything. */
+  #inner(value: JsonValue | undefined, path: readonly string[]): JsonObject {
+    return this.clean(isJsonObject(value) ? value : {}, path);
+  }
+}

@@ -1,0 +1,74 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { readReportedError } from '#core/upstream-error.ts';
+import type { ReplyDecoder } from '../canonical/codec.ts';
+import { readFailure } from '../canonical/read-failure.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { PartReader } from './read-output.ts';
+import { readBlock, readFinish } from './read-finish.ts';
+import { readUsage } from './usage.ts';
+
+/**
+ * Reads a generateContent reply. A stream is a row of such replies, each with what is new; nothing in it says that it is
+ * over, but why it is.
+ *
+ * Source: Gemini API reference, "GenerateContentResponse".
+ */
+export class GeminiDecoder implements ReplyDecoder {
+  readonly #parts = new PartReader();
+
+  event(_name: string | undefined, data: string): Fragment[] {
+    if (data.trim() === '[DONE]') return this.#end();
+    const body = readChunk(data);
+    return body === undefined ? [] : this.#chunk(body);
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    const fragments = this.#chunk(body);
+    const isOver = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
+    if (isOver) return [...fragments, ...this.#end()];
+    if (candidateOf(inner(body)) === undefined) {
+      return [
+        { type: 'error', error: new GatewayError('upstream_failed', 'the upstream answered without a candidate') },
+      ];
+    }
+    return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];
+  }
+
+  #chunk(envelope: JsonObject): Fragment[] {
+    const body = inner(envelope);
+    if (readReportedError(body) !== undefined) return [{ type: 'error', error: readFailure(body, true) }];
+    const usage = readUsage(body['usageMetadata']);
+    const counted: Fragment[] = usage === undefined ? [] : [{ type: 'usage', usage }];
+    const candidate = candidateOf(body);
+    if (candidate === undefined) return [...counted, ...readBlock(body['promptFeedback'])];
+    return [...this.#parts.read(candidate), ...counted, ...readFinish(candidate, this.#parts.hasSpoken)];
+  }
+
+  #end(): Fragment[] {
+    return [...this.#parts.finish(), { type: 'end' }];
+  }
+}
+
+/** The first: more than one is never asked for. */
+function candidateOf({ candidates }: JsonObject): JsonObject | undefined {
+  const first = Array.isArray(candidates) ? candidates[0] : undefined;
+  return isJsonObject(first) ? first : undefined;
+}
+
+/** Some relays pack the reply into another object. */
+function inner(body: JsonObject): JsonObject {
+  const packed = body['response'];
+  return body['candidates'] === undefined && isJsonObject(packed) && packed['candidates'] !== undefined ? packed : body;
+}
+
+/** Errors of the streaming endpoint may come in a list. */
+function readChunk(data: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(data) as JsonValue;
+    const chunk = Array.isArray(value) ? value[0] : value;
+    return isJsonObject(chunk) ? chunk : undefined;
+  } catch {
+    return undefined;
+  }
+}

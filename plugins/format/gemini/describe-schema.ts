@@ -1,0 +1,53 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+
+/** Adds a line to what a schema's description says. */
+export function addWords(schema: JsonObject, words: string): JsonObject {
+  const { description } = schema;
+  const isThere = typeof description === 'string' && description !== '';
+  return { ...schema, description: isThere ? `${description}\n${words}` : words };
+}
+
+/** How keywords are said that the subset does not have. Those that only name, comment or hold others say nothing. */
+const words: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
+  ['default', (value) => `default: ${shown(value)}`],
+  ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`],
+  ['multipleOf', (value) => `a multiple of ${shown(value)}`],
+  ['uniqueItems', (value) => (value === true ? 'no entry twice' : undefined)],
+  ['contains', (value) => `one entry has to fit ${shown(value)}`],
+  ['minProperties', (value) => `at least ${shown(value)} members`],
+  ['maxProperties', (value) => `at most ${shown(value)} members`],
+  ['propertyNames', (value) => `names of members have to fit ${shown(value)}`],
+  ['patternProperties', (value) => `members by the pattern of their name: ${shown(value)}`],
+  [
+    'additionalProperties',
+    (value) => (typeof value === 'object' ? `other members have to fit ${shown(value)}` : undefined),
+  ],
+  ['dependentRequired', (value) => `members that need others: ${shown(value)}`],
+  ['dependentSchemas', (value) => `what has to fit when a member is there: ${shown(value)}`],
+  ['dependencies', (value) => `members that need others: ${shown(value)}`],
+  ['not', (value) => `must not fit ${shown(value)}`],
+  ['if', (value) => `if it fits ${shown(value)}`],
+  ['then', (value) => `then it has to fit ${shown(value)}`],
+  ['else', (value) => `else it has to fit ${shown(value)}`],
+  ['contentEncoding', (value) => `encoded as ${shown(value)}`],
+  ['contentMediaType', (value) => `of the media type ${shown(value)}`],
+];
+
+/** Formats that are accepted; others are refused. */
+const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
+
+/** Puts into words what the subset has no keyword for. */
+export function describeUnsaid(schema: JsonObject): JsonObject {
+  const { format, ...rest } = schema;
+  const isKnown = typeof format !== 'string' || formats.has(format);
+  const formatted = isKnown ? schema : addWords(rest, `format: ${format}`);
+  return words.reduce((described, [keyword, say]) => {
+    const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+    const line = value === undefined ? undefined : say(value);
+    return line === undefined ? described : addWords(described, line);
+  }, formatted);
+}
+
+function shown(value: JsonValue): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,79 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Conversation } from '../canonical/conversation.ts';
+import { settleCalls, toTurns } from '../canonical/dialogue.ts';
+import { writeContents } from './write-contents.ts';
+import { writeFormat } from './write-output-format.ts';
+import { writeThinking } from './write-thinking.ts';
+import { writeTools } from './write-tools.ts';
+
+/**
+ * Writes a request to generate content. Source: Gemini API reference, "GenerateContent".
+ *
+ * @throws GatewayError `not_supported`
+ */
+export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+  if (conversation.candidates > 1) {
+    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+  }
+  const { config, instruction } = writeFormat(conversation, target);
+  noteUnsaid(conversation, target);
+  const generationConfig = withoutUnset({
+    ...writeSampling(conversation, target),
+    maxOutputTokens: writeLimit(conversation, target),
+    stopSequences: writeStop(conversation, target),
+    ...config,
+    thinkingConfig: writeThinking(conversation.reasoning, target),
+  });
+  return withoutUnset({
+    systemInstruction: writeSystem(conversation, instruction),
+    contents: writeContents(toTurns(settleCalls(conversation.items)), target),
+    ...writeTools(conversation, target),
+    generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
+  });
+}
+
+function withoutUnset(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function writeSystem({ instructions }: Conversation, instruction: string | undefined): JsonObject | undefined {
+  const texts = instruction === undefined ? instructions : [...instructions, instruction];
+  const parts = texts.filter((text) => text.trim() !== '').map((text) => ({ text }));
+  return parts.length === 0 ? undefined : { parts };
+}
+
+function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): number | undefined {
+  const most = traits.parameters.max_output_tokens;
+  if (maxOutputTokens === undefined || most === undefined || maxOutputTokens <= most) return maxOutputTokens;
+  notes.approximate(`the limit of output tokens as ${most}`);
+  return most;
+}
+
+function writeSampling({ sampling }: Conversation, { traits, notes }: Target): JsonObject {
+  const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
+  const wanted = {
+    temperature,
+    topP,
+    topK,
+    presencePenalty: presencePenalty || undefined,
+    frequencyPenalty: frequencyPenalty || undefined,
+  };
+  if (traits.parameters.sampling) return { ...wanted, seed };
+  for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
+  return { seed };
+}
+
+function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
+  const taken = stop.slice(0, traits.parameters.stop);
+  if (taken.length < stop.length) notes.drop(taken.length === 0 ? 'stop' : 'some of stop');
+  return taken.length === 0 ? undefined : taken;
+}
+
+/** Notes what the format has no words for. What a prompt's cache is called by is no loss: Google finds it by itself. */
+function noteUnsaid({ user, verbosity, serviceTier }: Conversation, { notes }: Target): void {
+  const isTierSaid = serviceTier === undefined || serviceTier === 'auto' || serviceTier === 'default';
+  const unsaid = { user, verbosity, service_tier: isTierSaid ? undefined : serviceTier };
+  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+}

@@ -1,0 +1,66 @@
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Part, Source } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { maybeText, readText } from '../canonical/read.ts';
+import { maybeFields, readFields } from './fields.ts';
+
+/** A part and where it stands. */
+export interface PlacedPart {
+  readonly part: JsonObject;
+  readonly path: string;
+}
+
+/** What a part can be that nothing else here reads: code that Google runs, and what comes of it. */
+const foreign = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
+
+/**
+ * Reads what a user or a tool shows, or what an assistant has said; nothing of a part that is empty or unknown.
+ * Source: Gemini API reference, "Part".
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readPart({ part, path }: PlacedPart, notes: Notes): Part[] {
+  const text = maybeText(part['text'], `${path}.text`);
+  if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
+  const inline = maybeFields(part['inlineData'], `${path}.inlineData`);
+  if (inline !== undefined) return [readInline(inline, `${path}.inlineData`)];
+  const file = maybeFields(part['fileData'], `${path}.fileData`);
+  if (file !== undefined) return [readFile(file, `${path}.fileData`)];
+  for (const name of foreign) if (part[name] !== undefined) notes.drop(name);
+  return [];
+}
+
+export function readPlaced(entry: JsonValue, path: string): PlacedPart {
+  return { part: readFields(entry, path), path };
+}
+
+function readInline(inline: JsonObject, path: string): Part {
+  const mediaType = readText(inline['mimeType'], `${path}.mimeType`).toLowerCase();
+  const data = readText(inline['data'], `${path}.data`).replace(/\s+/g, '');
+  if (mediaType.startsWith('audio/')) return { type: 'audio', data, format: audioFormat(mediaType) };
+  return shown({ type: 'base64', mediaType, data }, mediaType, maybeText(inline['displayName'], `${path}.displayName`));
+}
+
+function readFile(file: JsonObject, path: string): Part {
+  const url = readText(file['fileUri'], `${path}.fileUri`);
+  const mediaType = maybeText(file['mimeType'], `${path}.mimeType`) ?? '';
+  const source: Source = isUpload(url) ? { type: 'id', id: url } : { type: 'url', url };
+  return shown(source, mediaType, maybeText(file['displayName'], `${path}.displayName`));
+}
+
+function shown(source: Source, mediaType: string, name: string | undefined): Part {
+  if (mediaType.startsWith('image/')) return { type: 'image', source, detail: undefined };
+  return { type: 'file', source, name: name || undefined };
+}
+
+/** Files that were uploaded to Google: nobody else can fetch them. */
+function isUpload(uri: string): boolean {
+  return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
+}
+
+/** `audio/mpeg` and `audio/x-wav` are what everybody else calls mp3 and wav. */
+function audioFormat(mediaType: string): string {
+  const format = mediaType.slice('audio/'.length).split(';')[0] ?? '';
+  const plain = format.replace(/^x-/, '');
+  return plain === 'mpeg' ? 'mp3' : plain === 'wave' ? 'wav' : plain;
+}

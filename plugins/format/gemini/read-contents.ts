@@ -1,0 +1,160 @@
+import { type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Item, OpaqueState, Part } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { invalid, maybeObject, maybeText, readList, readText } from '../canonical/read.ts';
+import { CallBook } from './call-book.ts';
+import { readFields, readMany } from './fields.ts';
+import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
+import { readSeal } from './seal.ts';
+
+type Side = 'user' | 'assistant';
+
+/** Roles of the API; `function` is what older clients call the user who hands in results. */
+const sides = new Map<string, Side>([
+  ['user', 'user'],
+  ['function', 'user'],
+  ['model', 'assistant'],
+]);
+
+/** The instructions of a request: one content, whose role means nothing, or a string. */
+export function readInstructions(value: JsonValue | undefined, notes: Notes): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  if (value === undefined || value === null) return [];
+  const parts = readMany(readFields(value, 'systemInstruction')['parts'], 'systemInstruction.parts');
+  return parts.flatMap((entry, index) => {
+    const path = `systemInstruction.parts[${index}]`;
+    const placed = typeof entry === 'string' ? { part: { text: entry }, path } : readPlaced(entry, path);
+    return readPart(placed, notes).flatMap((part) => {
+      if (part.type === 'text') return [part.text];
+      notes.drop(`${part.type} in systemInstruction`);
+      return [];
+    });
+  });
+}
+
+/**
+ * Reads the dialogue into items. A signature seals the thoughts that led to the part that carries it.
+ *
+ * Source: Gemini API reference, "Content"; docs, "Thought signatures".
+ */
+export class ContentReader {
+  readonly items: Item[] = [];
+  readonly #notes: Notes;
+  readonly #calls = new CallBook();
+  /** What one side has said since its last call or result. */
+  #parts: Part[] = [];
+  /** Thoughts whose seal may be on the part that follows. */
+  #thought = '';
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
+
+  /** @throws GatewayError `invalid_request` */
+  readContents(value: JsonValue | undefined): void {
+    const contents = readList(value, 'contents');
+    if (contents.length === 0) throw invalid('contents', 'a list of at least one content');
+    for (const [index, entry] of contents.entries()) {
+      const path = `contents[${index}]`;
+      this.#readContent(readFields(entry, path), path);
+    }
+  }
+
+  #readContent(content: JsonObject, path: string): void {
+    const side = sides.get(maybeText(content['role'], `${path}.role`) || 'user');
+    if (side === undefined) throw invalid(`${path}.role`, 'user or model');
+    for (const [index, entry] of readMany(content['parts'], `${path}.parts`).entries()) {
+      this.#readPart(side, readPlaced(entry, `${path}.parts[${index}]`));
+    }
+    this.#closeThought(side, undefined);
+    this.#flush(side);
+  }
+
+  #readPart(side: Side, placed: PlacedPart): void {
+    const { part, path } = placed;
+    const signature = maybeText(part['thoughtSignature'], `${path}.thoughtSignature`) ?? '';
+    if (part['thought'] === true) this.#think(maybeText(part['text'], `${path}.text`) ?? '');
+    if (signature !== '' || part['thought'] !== true) this.#closeThought(side, signature);
+    if (part['thought'] === true) return;
+    if (part['functionCall'] !== undefined)
+      this.#readCall(side, readFields(part['functionCall'], `${path}.functionCall`), path);
+    else if (part['functionResponse'] !== undefined)
+      this.#readResult(side, readFields(part['functionResponse'], `${path}.functionResponse`), path);
+    else this.#parts.push(...readPart(placed, this.#notes));
+  }
+
+  #think(text: string): void {
+    this.#thought += text;
+  }
+
+  /** @param signature empty when the part that follows has none, undefined when none follows */
+  #closeThought(side: Side, signature: string | undefined): void {
+    const text = this.#thought;
+    const state = signature === undefined || signature === '' ? undefined : readSeal(signature);
+    this.#thought = '';
+    if (text === '' && !isWorthKeeping(state)) {
+      if (signature !== undefined && signature !== '' && state === undefined)
+        this.#notes.drop('thoughtSignature of unknown origin');
+      return;
+    }
+    this.#flush(side);
+    this.items.push({ type: 'reasoning', text, state });
+  }
+
+  #readCall(side: Side, call: JsonObject, path: string): void {
+    const name = readName(call['name'], `${path}.functionCall.name`);
+    const id = maybeText(call['id'], `${path}.functionCall.id`) || undefined;
+    const args = maybeObject(call['args'], `${path}.functionCall.args`) ?? {};
+    this.#flush(side);
+    this.items.push({
+      type: 'tool_call',
+      id: this.#calls.call(name, id),
+      name,
+      namespace: undefined,
+      form: 'function',
+      input: JSON.stringify(args),
+    });
+  }
+
+  #readResult(side: Side, result: JsonObject, path: string): void {
+    const at = `${path}.functionResponse`;
+    const name = readName(result['name'], `${at}.name`);
+    const id = maybeText(result['id'], `${at}.id`) || undefined;
+    const { text, isError } = readResponse(maybeObject(result['response'], `${at}.response`) ?? {});
+    const shown = readMany(result['parts'], `${at}.parts`).flatMap((entry, index) =>
+      readPart(readPlaced(entry, `${at}.parts[${index}]`), this.#notes),
+    );
+    this.#flush(side);
+    const said: Part[] = text === '' ? [] : [{ type: 'text', text }];
+    this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts: [...said, ...shown], isError });
+  }
+
+  #flush(role: Side): void {
+    if (this.#parts.length > 0) this.items.push({ type: 'message', role, parts: this.#parts });
+    this.#parts = [];
+  }
+}
+
+/** Whose thoughts they were helps nobody who does not get to see them. */
+function isWorthKeeping(state: OpaqueState | undefined): boolean {
+  return state !== undefined && state.kind !== 'none';
+}
+
+/** Members under which results stand alone, by the documentation and by what clients send. */
+const resultNames = new Set(['output', 'result', 'error', 'content']);
+
+/** A result has to be an object: what only wraps a text is unwrapped. */
+function readResponse(response: JsonObject): { text: string; isError: boolean } {
+  const [only, ...others] = Object.entries(response);
+  if (only === undefined) return { text: '', isError: false };
+  const isError = others.length === 0 && only[0] === 'error';
+  const isWrapper = others.length === 0 && resultNames.has(only[0]);
+  const value = isWrapper ? only[1] : response;
+  return { text: typeof value === 'string' ? value : JSON.stringify(value ?? null), isError };
+}
+
+function readName(value: JsonValue | undefined, path: string): string {
+  const name = readText(value, path);
+  if (name === '') throw invalid(path, 'a name');
+  return name;
+}

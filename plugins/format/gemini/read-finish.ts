@@ -1,0 +1,63 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { FinishReason, Fragment } from '../canonical/reply.ts';
+import { member } from '../members.ts';
+
+/** What is not here is an end like any other: vendors and mock servers invent reasons. */
+const reasons = new Map<string, FinishReason>([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['CONTINUATION', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['LANGUAGE', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['IMAGE_RECITATION', 'content_filter'],
+  ['IMAGE_OTHER', 'content_filter'],
+  ['NO_IMAGE', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
+]);
+/** The model has tried to say something that nobody can read: an answer like that is none. */
+const failures = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+]);
+
+/**
+ * Why an answer has ended; nothing while it has not said so.
+ *
+ * @param hasSpoken false when nothing of the answer can be seen: then the reason is said
+ */
+export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
+  const said = candidate['finishReason'];
+  if (typeof said !== 'string' || said === '' || said.endsWith('_UNSPECIFIED')) return [];
+  const message = textOf(candidate['finishMessage']);
+  if (failures.has(said)) {
+    const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
+    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${said}${why}`);
+    return [{ type: 'error', error }];
+  }
+  const reason = reasons.get(said) ?? 'stop';
+  const refusal: Fragment = { type: 'refusal', text: message === '' ? `The answer was withheld: ${said}.` : message };
+  return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
+}
+
+/** A prompt that was blocked has no answer at all. */
+export function readBlock(feedback: JsonValue | undefined): Fragment[] {
+  const reason = textOf(member(feedback, 'blockReason'));
+  if (reason === '') return [];
+  const message = textOf(member(feedback, 'blockReasonMessage'));
+  const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
+  return [{ type: 'refusal', text }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,75 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { member } from '../members.ts';
+import { PartialArgs } from './partial-args.ts';
+import { readCitations } from './read-citations.ts';
+
+/** Reads the parts of one answer, as they come. */
+export class PartReader {
+  /** True once text or a call has come. */
+  hasSpoken = false;
+  /** The answer so far, in which citations are looked for. */
+  #text = '';
+  #count = 0;
+  /** A call whose arguments come in pieces. */
+  #open: { readonly key: number; readonly args: PartialArgs } | undefined;
+
+  read(candidate: JsonObject): Fragment[] {
+    const parts = member(candidate['content'], 'parts');
+    const fragments = (Array.isArray(parts) ? parts : []).flatMap((part) =>
+      isJsonObject(part) ? this.#part(part) : [],
+    );
+    const cited = readCitations(candidate, this.#text);
+    // They belong to the text, behind which a signature may stand.
+    return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
+  }
+
+  /** Ends the call that has not been ended. */
+  finish(): Fragment[] {
+    const open = this.#open;
+    this.#open = undefined;
+    return open === undefined ? [] : [{ type: 'call_end', key: open.key, input: open.args.text }];
+  }
+
+  #part(part: JsonObject): Fragment[] {
+    const call = part['functionCall'];
+    const seal = readSignature(part['thoughtSignature']);
+    // The seal of a call is that of the thoughts before it, the seal of a text comes behind it.
+    if (isJsonObject(call)) return [...seal, ...this.#call(call)];
+    return [...this.#say(part), ...seal];
+  }
+
+  #say(part: JsonObject): Fragment[] {
+    const text = typeof part['text'] === 'string' ? part['text'] : '';
+    if (text === '') return [];
+    if (part['thought'] === true) return [{ type: 'reasoning', text }];
+    this.hasSpoken = true;
+    this.#text += text;
+    return [{ type: 'text', text }];
+  }
+
+  #call(call: JsonObject): Fragment[] {
+    const { id, name, args } = call;
+    const isNew = typeof name === 'string' && name !== '';
+    const before = isNew ? this.finish() : [];
+    if (!isNew && this.#open === undefined) return [];
+    const key = isNew ? this.#count++ : (this.#open?.key ?? 0);
+    const head: Fragment[] = isNew ? [{ type: 'call', key, id: typeof id === 'string' ? id : undefined, name }] : [];
+    this.hasSpoken = true;
+    if (isJsonObject(args) && isNew) return [...before, ...head, ...wholeCall(key, args)];
+    this.#open ??= { key, args: new PartialArgs() };
+    this.#open.args.add(call['partialArgs']);
+    return [...before, ...head, ...(call['willContinue'] === true ? [] : this.finish())];
+  }
+}
+
+function wholeCall(key: number, args: JsonObject): Fragment[] {
+  return [
+    { type: 'input', key, text: JSON.stringify(args) },
+    { type: 'call_end', key },
+  ];
+}
+
+function readSignature(value: JsonValue | undefined): Fragment[] {
+  return typeof value === 'string' && value !== '' ? [{ type: 'reasoning_state', kind: 'thought', data: value }] : [];
+}

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { addWords } from './describe-schema.ts';
+
+/** What a `$ref` within one document leads to. Source: RFC 6901. */
+export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
+  if (!reference.startsWith('#')) return undefined;
+  let value: JsonValue | undefined = root;
+  for (const step of reference.split('/').slice(1)) {
+    const name = decodeStep(step);
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as JsonObject)[name];
+  }
+  return isJsonObject(value) ? value : undefined;
+}
+
+function decodeStep(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return step;
+  }
+}
+
+/** Keywords that hold alternatives. */
+const choices = ['anyOf', 'oneOf'];
+
+/** A schema that says what both say. Where only one can be said, that is the second's, and the first's is put in words. */
+export function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
+  const merged: JsonObject = { ...first, ...second };
+  const properties = mergeProperties(first['properties'], second['properties']);
+  if (properties !== undefined) merged['properties'] = properties;
+  if (Array.isArray(first['required']) && Array.isArray(second['required'])) {
+    merged['required'] = [...new Set([...first['required'], ...second['required']])];
+  }
+  for (const [name, tighter] of tightest) {
+    const [one, other] = [first[name], second[name]];
+    if (typeof one === 'number' && typeof other === 'number') merged[name] = tighter(one, other);
+  }
+  const described = mergeDescriptions(first['description'], second['description']);
+  return mergeChoices(first, second, described === undefined ? merged : { ...merged, description: described });
+}
+
+const tightest = new Map<string, (one: number, other: number) => number>([
+  ...['minimum', 'minLength', 'minItems', 'exclusiveMinimum'].map((name) => [name, Math.max] as const),
+  ...['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'].map((name) => [name, Math.min] as const),
+]);
+
+function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | undefined): string | undefined {
+  if (typeof first !== 'string' || typeof second !== 'string' || first === second) return undefined;
+  return `${second}\n${first}`;
+}
+
+function mergeChoices(first: JsonObject, second: JsonObject, merged: JsonObject): JsonObject {
+  const hasBoth = [first, second].every((schema) => choices.some((name) => Array.isArray(schema[name])));
+  if (!hasBoth) return merged;
+  const { anyOf: _, oneOf: __, ...rest } = merged;
+  const said = Object.fromEntries(
+    choices.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
+  );
+  const unsaid = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
+  return addWords({ ...rest, ...said }, `also one of ${unsaid.join(' and one of ')}`);
+}
+
+function mergeProperties(first: JsonValue | undefined, second: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(first) || !isJsonObject(second)) return undefined;
+  const merged = new Map(Object.entries(first));
+  for (const [name, value] of Object.entries(second)) {
+    const before = merged.get(name);
+    merged.set(name, isJsonObject(before) && isJsonObject(value) ? { allOf: [before, value] } : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** `[T, "null"]` is T that may be null; several types are alternatives. */
+export function splitTypes(schema: JsonObject): JsonObject {
+  const { type, ...rest } = schema;
+  if (!Array.isArray(type)) return schema;
+  const types = [...new Set(type)].filter((one) => typeof one === 'string' && one !== 'null');
+  const nullable = type.includes('null') ? { nullable: true } : {};
+  const [only, ...others] = types;
+  if (others.length === 0) return { ...rest, ...(only !== undefined && { type: only }), ...nullable };
+  return mergeSchemas({ ...rest, ...nullable }, { anyOf: types.map((one) => ({ type: one })) });
+}
+
+/**
+ * Alternatives stand alone in the subset: what is said beside them is said in each. Of one alternative nothing is left
+ * but itself, and null is none.
+ */
+export function distributeAnyOf(schema: JsonObject): JsonObject {
+  const name = choices.find((one) => Array.isArray(schema[one]) && schema[one].length > 0);
+  const listed = name === undefined ? undefined : schema[name];
+  if (name === undefined || !Array.isArray(listed)) return schema;
+  const { [name]: _, description, nullable, ...beside } = schema;
+  const branches = listed.map((entry) => (isJsonObject(entry) ? entry : {}));
+  const some = branches.filter((branch) => branch['type'] !== 'null');
+  const head = {
+    ...(description !== undefined && { description }),
+    ...((nullable === true || some.length < branches.length) && { nullable: true }),
+  };
+  const [only, ...others] = some;
+  if (only === undefined) return distributeAnyOf({ ...beside, ...head, type: 'null' });
+  if (others.length === 0) return distributeAnyOf(splitTypes(mergeSchemas({ ...beside, ...head }, only)));
+  return { ...head, anyOf: some.map((branch) => mergeSchemas(beside, branch)) };
+}

@@ -1,0 +1,112 @@
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { AudioPart, FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
+import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
+
+/** Media types by the ending of an address, which says nothing else about what is there. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  html: 'text/html',
+  csv: 'text/csv',
+};
+
+/**
+ * Writes what a user or a tool shows, without texts that hold nothing.
+ *
+ * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ */
+export function writeInput(parts: readonly Part[], target: Target): JsonObject[] {
+  return parts.flatMap((part) => {
+    switch (part.type) {
+      case 'image':
+        return [writeImage(part, target)];
+      case 'file':
+        return writeFile(part, target);
+      case 'audio':
+        return [writeAudio(part, target)];
+      default:
+        return writeText(part.text);
+    }
+  });
+}
+
+/** Writes what the assistant said; there it can only have been text. */
+export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): JsonObject[] {
+  return parts.flatMap((part) => {
+    if (part.type === 'text' || part.type === 'refusal') return writeText(part.text);
+    notes.drop(`${part.type} in assistant message`);
+    return [];
+  });
+}
+
+export function writeText(text: string): JsonObject[] {
+  return text === '' ? [] : [{ text }];
+}
+
+function writeImage({ source, detail }: ImagePart, target: Target): JsonObject {
+  const { traits, notes } = target;
+  if (!traits.capabilities.images) throw unsupported('images', 'image');
+  if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
+  return writeSource(source, 'image', target);
+}
+
+/** Text can be read by models that read no files. */
+function writeFile({ source, name }: FilePart, target: Target): JsonObject[] {
+  if (target.traits.capabilities.files) {
+    if (name !== undefined && name !== '') target.notes.drop('names of files');
+    return [writeSource(source, 'file', target)];
+  }
+  if (source.type !== 'base64' || !isText(source.mediaType)) throw unsupported('files', 'file');
+  const content = Buffer.from(source.data, 'base64').toString();
+  return writeText([name, content].filter(Boolean).join('\n\n'));
+}
+
+function isText(mediaType: string): boolean {
+  return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
+}
+
+function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
+  if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
+  return { inlineData: { mimeType: `audio/${format}`, data } };
+}
+
+function writeSource(source: Source, kind: 'image' | 'file', { notes }: Target): JsonObject {
+  switch (source.type) {
+    case 'base64':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } };
+    case 'id':
+      if (!/^(gs|https):\/\/|^files\//.test(source.id)) throw unsupported(`${kind}s by the id of a file`, kind);
+      return { fileData: { fileUri: source.id } };
+    case 'url':
+      return writeUrl(source.url, kind, notes);
+  }
+}
+
+/** Google fetches what it can reach. */
+function writeUrl(url: string, kind: 'image' | 'file', notes: Target['notes']): JsonObject {
+  if (isDataUrl(url)) {
+    const inline = readDataUrl(url);
+    if (inline === undefined) throw unsupported('data that is not base64', kind);
+    return { inlineData: { mimeType: inline.mediaType, data: inline.data } };
+  }
+  notes.approximate(`${kind}s by address: only where Google can fetch them`);
+  const mimeType = mediaTypes[endingOf(url)];
+  return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } };
+}
+
+function endingOf(url: string): string {
+  return /\.([A-Za-z]{2,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '';
+}
+
+function unsupported(what: string, param: string): GatewayError {
+  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
+}

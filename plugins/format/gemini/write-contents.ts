@@ -1,0 +1,193 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Part, Reasoning, ToolCall, ToolResult } from '../canonical/conversation.ts';
+import {
+  type AssistantTurn,
+  asReminder,
+  type SystemTurn,
+  textOf,
+  type Turn,
+  type UserTurn,
+} from '../canonical/dialogue.ts';
+import { parseObject } from '../members.ts';
+import { writeInput, writeOutput, writeText } from './write-content.ts';
+
+interface Written {
+  readonly role: 'user' | 'model';
+  readonly parts: JsonObject[];
+}
+
+/** Stands for what a user said, where a conversation begins without anything. */
+const opening = 'Begin.';
+/**
+ * What a call carries whose thoughts are not there: another vendor's, or lost by the client. Without it the request is
+ * refused. Source: Gemini docs, "Thought signatures".
+ */
+const skipValidation = 'skip_thought_signature_validator';
+
+/**
+ * Writes turns as contents: a user begins, both sides alternate, results follow their calls.
+ * Source: Gemini API reference, "Content".
+ */
+export function writeContents(turns: readonly Turn[], target: Target): JsonObject[] {
+  const writer = new ContentWriter(target);
+  for (const turn of turns) {
+    if (turn.role === 'user') writer.user(turn);
+    else if (turn.role === 'assistant') writer.model(turn);
+    else writer.system(turn);
+  }
+  return writer.finish();
+}
+
+class ContentWriter {
+  readonly #target: Target;
+  readonly #contents: Written[] = [];
+  /** Results have to name what they are results of. */
+  readonly #names = new Map<string, string>();
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  user({ results, parts }: UserTurn): void {
+    const shown: Part[] = [];
+    const responses = results.map((result) => this.#result(result, shown));
+    this.#push('user', [...responses, ...writeInput([...shown, ...parts], this.#target)]);
+  }
+
+  model({ items }: AssistantTurn): void {
+    const parts = new ModelParts(this.#demandsSignatures);
+    for (const item of items) {
+      if (item.type === 'message') parts.say(writeOutput(item.parts, this.#target));
+      else if (item.type === 'tool_call') parts.call(this.#call(item));
+      else parts.seal(this.#signature(item));
+    }
+    this.#push('model', parts.finish());
+    if (parts.hasSkipped) this.#target.notes.approximate('missing thought signatures');
+  }
+
+  system({ parts }: SystemTurn): void {
+    const text = textOf(parts);
+    if (text.trim() === '') return;
+    this.#target.notes.approximate('late system message as user message');
+    this.#push('user', writeText(asReminder(text)));
+  }
+
+  finish(): JsonObject[] {
+    if (this.#contents[0]?.role !== 'user') {
+      this.#target.notes.approximate('a conversation without a user at its beginning');
+      this.#contents.unshift({ role: 'user', parts: writeText(opening) });
+    }
+    return this.#contents.map(({ role, parts }) => ({ role, parts }));
+  }
+
+  /** Models that think by levels refuse a first call without a signature; those that think by budgets know none to skip. */
+  get #demandsSignatures(): boolean {
+    const { reasoning } = this.#target.traits.parameters;
+    return reasoning !== 'budget' && reasoning !== 'none';
+  }
+
+  #push(role: Written['role'], parts: JsonObject[]): void {
+    if (parts.length === 0) return;
+    const last = this.#contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else this.#contents.push({ role, parts: [...parts] });
+  }
+
+  /** Only what this upstream has sealed itself. The words of thoughts are not wanted back. */
+  #signature({ state }: Reasoning): string {
+    const sealed = this.#target.open(state) ?? '';
+    if (sealed === '') this.#target.notes.drop('reasoning of earlier turns');
+    return sealed;
+  }
+
+  #call(call: ToolCall): JsonObject {
+    const name = this.#target.names.toWire(call.name, call.namespace);
+    this.#names.set(call.id, name);
+    return { ...this.#id(call.id), name, args: this.#args(call) };
+  }
+
+  /** Older models know no ids, and tell calls apart by their order. */
+  #id(id: string): JsonObject {
+    return this.#target.traits.parameters.tool_schema === 'subset' ? {} : { id };
+  }
+
+  /** An object, whatever the model wrote. */
+  #args({ form, input }: ToolCall): JsonObject {
+    if (form === 'freeform') return { input };
+    if (input.trim() === '') return {};
+    const parsed = parseObject(input);
+    if (parsed === undefined) this.#target.notes.approximate('broken input of a call');
+    return parsed ?? { _raw: input };
+  }
+
+  /** @param shown takes what the result itself cannot hold */
+  #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
+    const others = parts.filter(({ type }) => type !== 'text' && type !== 'refusal');
+    const holdsAll = this.#target.traits.parameters.tool_result_images;
+    if (!holdsAll && others.length > 0) {
+      this.#target.notes.approximate('images in tool results as user message');
+      shown.push(...others);
+    }
+    const inner = holdsAll ? writeInput(others, this.#target) : [];
+    const text = textOf(parts);
+    return {
+      functionResponse: {
+        ...this.#id(id),
+        name: this.#names.get(id) ?? 'unknown',
+        response: isError ? { error: text === '' ? 'Error without a message.' : text } : { result: text },
+        ...(inner.length > 0 && { parts: inner }),
+      },
+    };
+  }
+}
+
+/**
+ * The parts of one answer. A signature goes with the call that it led to; that of a text comes after the text.
+ */
+class ModelParts {
+  hasSkipped = false;
+  readonly #demandsSignatures: boolean;
+  readonly #parts: JsonObject[] = [];
+  #signature = '';
+  #hasCalled = false;
+
+  constructor(demandsSignatures: boolean) {
+    this.#demandsSignatures = demandsSignatures;
+  }
+
+  seal(signature: string): void {
+    if (signature === '') return;
+    this.#place();
+    this.#signature = signature;
+  }
+
+  say(texts: readonly JsonObject[]): void {
+    this.#place();
+    this.#parts.push(...texts);
+  }
+
+  call(functionCall: JsonObject): void {
+    const isSkipped = this.#signature === '' && !this.#hasCalled && this.#demandsSignatures;
+    const thoughtSignature = isSkipped ? skipValidation : this.#signature;
+    this.hasSkipped ||= isSkipped;
+    this.#hasCalled = true;
+    this.#signature = '';
+    this.#parts.push({ functionCall, ...(thoughtSignature !== '' && { thoughtSignature }) });
+  }
+
+  finish(): JsonObject[] {
+    this.#place();
+    return this.#parts;
+  }
+
+  /** A signature that no call follows belongs to the text before it, or stands alone. */
+  #place(): void {
+    if (this.#signature === '') return;
+    const last = this.#parts.at(-1);
+    const isUnsigned = last !== undefined && typeof last['text'] === 'string' && last['thoughtSignature'] === undefined;
+    if (isUnsigned) last['thoughtSignature'] = this.#signature;
+    else this.#parts.push({ text: '', thoughtSignature: this.#signature });
+    this.#signature = '';
+  }
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Conversation } from '../canonical/conversation.ts';
+import { instructionFor } from '../canonical/write-output-format.ts';
+import { cleanSchema } from './clean-schema.ts';
+
+/** How an answer's form is asked for: in the configuration, in words, or both. */
+export interface WrittenFormat {
+  readonly config?: JsonObject;
+  /** To be said after all other instructions. */
+  readonly instruction?: string;
+}
+
+const json = { responseMimeType: 'application/json' };
+
+/** Asks for JSON as well as the model can be asked. Source: Gemini docs, "Structured output". */
+export function writeFormat({ output, tools }: Conversation, { traits, notes }: Target): WrittenFormat {
+  if (output === undefined) return {};
+  const { parameters, capabilities } = traits;
+  // Older models refuse a form of the answer beside functions.
+  const isCombined = tools.length > 0 && capabilities.tools && parameters.reasoning !== 'level';
+  const known = isCombined ? 'none' : capabilities.structured_output;
+  if (output.type === 'json_object' && known !== 'none') return { config: json };
+  if (output.type === 'json_schema' && known === 'schema') {
+    const schema =
+      parameters.tool_schema === 'subset'
+        ? { responseSchema: cleanSchema(output.schema) }
+        : { responseJsonSchema: output.schema };
+    return { config: { ...json, ...schema } };
+  }
+  notes.approximate(`${output.type} as instruction`);
+  return { ...(known !== 'none' && { config: json }), instruction: instructionFor(output) };
+}

@@ -1,0 +1,95 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
+import { parseObject } from '../members.ts';
+import { writeSeal } from './seal.ts';
+
+/**
+ * Writes blocks as parts. The seal of thoughts goes with the part that they led to: clients keep those parts, and forget
+ * the thoughts. Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ */
+export class PartWriter {
+  readonly #showsThoughts: boolean;
+  #seal = '';
+
+  constructor(showsThoughts: boolean) {
+    this.#showsThoughts = showsThoughts;
+  }
+
+  /** A piece of a block. Calls go out whole. */
+  delta({ type }: BlockHead, text: string): JsonObject[] {
+    if (type === 'tool_call') return [];
+    if (type === 'reasoning') return this.#showsThoughts ? [{ text, thought: true }] : [];
+    return [{ text, ...this.#takeSeal() }];
+  }
+
+  /** What is said of a block only at its end. */
+  stop(block: Block): JsonObject[] {
+    if (block.type === 'tool_call') return [{ functionCall: writeCall(block), ...this.#takeSeal() }];
+    if (block.type !== 'reasoning') return [];
+    const before = this.#seal === '' ? [] : [{ text: '', ...this.#takeSeal() }];
+    this.#seal = block.state;
+    return before;
+  }
+
+  /** What nothing has followed; an empty text where there has to be a part, as at the end of a stream. */
+  rest(isNeeded = true): JsonObject[] {
+    return this.#seal === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSeal() }];
+  }
+
+  #takeSeal(): { thoughtSignature?: string } {
+    const seal = this.#seal;
+    this.#seal = '';
+    return seal === '' ? {} : { thoughtSignature: writeSeal(seal) };
+  }
+}
+
+function writeCall({ id, name, form, input }: Extract<Block, { type: 'tool_call' }>): JsonObject {
+  const args = form === 'freeform' ? { input } : (parseObject(input) ?? { _raw: input });
+  return { id, name, args };
+}
+
+const finishReasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  stop_sequence: 'STOP',
+  length: 'MAX_TOKENS',
+  context_length: 'MAX_TOKENS',
+  tool_calls: 'STOP',
+  content_filter: 'SAFETY',
+  pause: 'STOP',
+};
+
+/** Why the reply ends. One that is a refusal ends as such, whatever its vendor calls it. */
+export function writeFinish({ blocks, finish }: CompleteReply): string {
+  const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
+  return finishReasons[isRefusal ? 'content_filter' : finish];
+}
+
+/** The sources of an answer. Positions are in bytes of the answer's text. */
+export function writeGrounding({ blocks }: CompleteReply): { groundingMetadata?: JsonObject } {
+  const chunks = new Map<string, JsonObject>();
+  const supports: JsonObject[] = [];
+  let textBefore = '';
+  for (const block of blocks) {
+    if (block.type !== 'text') continue;
+    for (const citation of block.citations) {
+      if (!chunks.has(citation.url)) chunks.set(citation.url, writeSource(citation));
+      const segment = writeSegment(citation, textBefore, block.text);
+      const index = [...chunks.keys()].indexOf(citation.url);
+      if (segment !== undefined) supports.push({ segment, groundingChunkIndices: [index] });
+    }
+    textBefore += block.text;
+  }
+  if (chunks.size === 0) return {};
+  return { groundingMetadata: { groundingChunks: [...chunks.values()], groundingSupports: supports } };
+}
+
+function writeSource({ url, title }: Citation): JsonObject {
+  return { web: { uri: url, ...(title !== undefined && { title }) } };
+}
+
+function writeSegment({ start, end }: Citation, before: string, text: string): JsonObject | undefined {
+  if (start === undefined || end === undefined || start < 0 || end > text.length || start >= end) return undefined;
+  const startIndex = Buffer.byteLength(before + text.slice(0, start));
+  const words = text.slice(start, end);
+  return { startIndex, endIndex: startIndex + Buffer.byteLength(words), text: words };
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
+import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+
+/** Most tokens that every model with budgets takes. Source: Gemini docs, "Thinking". */
+const mostThinkingTokens = 24_576;
+/** Leaves it to the model how long it thinks. */
+const dynamicBudget = -1;
+
+/** There is no level for not thinking at all. */
+const levels: Readonly<Record<Effort, string>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+};
+
+/**
+ * Writes how much the model is to think: a level where the models know levels, a budget elsewhere, never both.
+ * Source: Gemini docs, "Thinking".
+ */
+export function writeThinking(reasoning: ReasoningRequest | undefined, target: Target): JsonObject | undefined {
+  const wanted = wantedEffort(reasoning);
+  if (reasoning === undefined) return undefined;
+  const { capabilities, parameters } = target.traits;
+  if (!capabilities.reasoning || parameters.reasoning === 'none') {
+    if (wanted !== 'none') target.notes.drop('reasoning');
+    return undefined;
+  }
+  const amount =
+    parameters.reasoning === 'level'
+      ? writeLevel(wanted, target)
+      : { thinkingBudget: writeBudget(reasoning, wanted, target) };
+  const includeThoughts = reasoning.wantsText && wanted !== 'none';
+  return { ...amount, ...(includeThoughts && { includeThoughts }) };
+}
+
+function writeLevel(wanted: Effort | undefined, { traits, notes }: Target): JsonObject {
+  if (wanted === undefined) return {};
+  const effort = clampEffort(wanted, traits.parameters.efforts);
+  const thinkingLevel = levels[effort];
+  if (thinkingLevel.toLowerCase() !== wanted) notes.approximate(`reasoning effort as ${thinkingLevel.toLowerCase()}`);
+  return { thinkingLevel };
+}
+
+function writeBudget(
+  { effort, budget }: ReasoningRequest,
+  wanted: Effort | undefined,
+  { traits, notes }: Target,
+): number {
+  if (wanted === undefined) return dynamicBudget;
+  const clamped = clampEffort(wanted, traits.parameters.efforts);
+  const isCounted = effort === undefined && budget !== undefined && clamped === wanted;
+  const asked = isCounted ? budget : budgetOf(clamped);
+  const fitting = Math.min(asked, mostThinkingTokens);
+  if (fitting !== asked || clamped !== wanted) notes.approximate(`the budget of thinking as ${fitting}`);
+  return fitting;
+}

@@ -1,0 +1,69 @@
+import { decodeWith, type Decoded, encodeWith, nothing, refusalBy } from '../codec-fixture.ts';
+export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
+import type { GatewayError } from '#core/errors.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { TraitSettings } from '#core/traits.ts';
+import type { ReplyContext, Target } from '../../../../plugins/format/canonical/codec.ts';
+import type { Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
+import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
+import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
+import type { Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
+import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
+import { geminiCodec, geminiNames } from '../../../../plugins/format/gemini/codec.ts';
+
+export const user = (...parts: JsonValue[]): JsonObject => ({ role: 'user', parts });
+export const model = (...parts: JsonValue[]): JsonObject => ({ role: 'model', parts });
+export const hello = user({ text: 'Hi' });
+/** What the tag of an upstream looks like in this format. */
+export const sealedBy = (origin: string, data: string) =>
+  Buffer.from(tagState({ kind: 'thought', origin, data })).toString('base64');
+
+/** Sealed by the upstream that the request goes to, unless it says otherwise. */
+export const thinks = (value: string, data: string, origin = 'own'): Item => ({
+  type: 'reasoning',
+  text: value,
+  state: { kind: 'thought', origin, data },
+});
+
+export const asking = (request: JsonObject = {}): ReplyContext => ({
+  id: 'req1',
+  model: 'asked-for',
+  created: 1_700_000_000,
+  request,
+});
+export const withThoughts: JsonObject = { generationConfig: { thinkingConfig: { includeThoughts: true } } };
+
+export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; events: ReplyEvent[] } {
+  const guard = new GrammarGuard({
+    names: new ToolNames({ tools: [], items: [] }, geminiNames),
+    seal: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    id: 'x',
+    inputTokens: () => 25,
+  });
+  return { guard, events: [...guard.push(fragments), ...guard.close()] };
+}
+
+/** @param more members of the body, `contents` among them where they matter */
+export function decode(more: JsonObject): Decoded {
+  return decodeWith(geminiCodec, { contents: [hello], ...more });
+}
+
+export function refusal(more: JsonObject): GatewayError {
+  return refusalBy(() => decode(more));
+}
+
+/** For a model that thinks by levels, unless the traits say otherwise. */
+export function encode(
+  wanted: Partial<Conversation>,
+  traits: TraitSettings = {},
+  target: Partial<Target> = {},
+): { body: JsonObject; notes: readonly string[] } {
+  return encodeWith(geminiCodec, wanted, {
+    model: 'gemini-there',
+    traits: { ...traits, parameters: { reasoning: 'level', ...traits.parameters } },
+    isStream: true,
+    names: new ToolNames({ ...nothing, ...wanted }, geminiNames),
+    open: (state) => (state?.origin === 'own' ? state.data : undefined),
+    ...target,
+  });
+}

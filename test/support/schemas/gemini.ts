@@ -1,0 +1,61 @@
+/**
+ * JSON schemas (draft-07) of what a generateContent client gets, in our own words. Sources: Gemini API reference,
+ * "GenerateContentResponse", "Content"; Gemini CLI and @google/genai for what has to be there.
+ */
+import { shape } from './shape.ts';
+
+const text = { type: 'string' } as const;
+const someText = { type: 'string', minLength: 1 } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const is = (value: unknown): object => ({ const: value });
+/** Bytes: clients with types take nothing else. */
+const bytes = {
+  type: 'string',
+  pattern: '^(?:[A-Za-z0-9+/]{4})+$|^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=)$',
+};
+const sealed = { thoughtSignature: bytes };
+
+const part = {
+  anyOf: [
+    shape({ text }, sealed),
+    shape({ text: someText, thought: is(true) }),
+    shape({ functionCall: shape({ id: someText, name: someText, args: { type: 'object' } }) }, sealed),
+  ],
+};
+const content = shape({ role: is('model'), parts: { type: 'array', minItems: 1, items: part } });
+const usageMetadata = shape(
+  { promptTokenCount: count, candidatesTokenCount: count, totalTokenCount: count },
+  { cachedContentTokenCount: count, thoughtsTokenCount: count },
+);
+const grounding = shape({
+  groundingChunks: { type: 'array', minItems: 1, items: shape({ web: shape({ uri: someText }, { title: someText }) }) },
+  groundingSupports: {
+    type: 'array',
+    items: shape({
+      segment: shape({ startIndex: count, endIndex: count, text: someText }),
+      groundingChunkIndices: { type: 'array', minItems: 1, items: count },
+    }),
+  },
+});
+const finishReason = { enum: ['STOP', 'MAX_TOKENS', 'SAFETY'] };
+const reply = (candidate: object) =>
+  shape({
+    candidates: { type: 'array', minItems: 1, maxItems: 1, items: candidate },
+    usageMetadata,
+    modelVersion: someText,
+    responseId: someText,
+  });
+
+/** The answer to a request that is not streamed, and the last chunk of a stream. */
+export const wholeReplySchema = reply(shape({ content, finishReason, index: is(0) }, { groundingMetadata: grounding }));
+/** A chunk before the last. */
+export const chunkSchema = reply(shape({ content, index: is(0) }));
+
+/** The body of an error, and the chunk that ends a stream with one. */
+export const errorSchema = shape({
+  error: shape({
+    code: { type: 'integer', minimum: 400, maximum: 599 },
+    message: someText,
+    status: { type: 'string', pattern: '^[A-Z_]+$' },
+  }),
+});

@@ -235,7 +235,7 @@ describe('README.md', () => {
     const file = join(root, 'gateway.yaml');
     const environment = { OPENAI_API_KEY: 'sk-1', OTHER_KEY: 'sk-2' };
     const examples = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => parse(text ?? '') as object);
-    expect(examples).toHaveLength(3);
+    expect(examples).toHaveLength(4);
     let yaml = parse(await readFile(file, 'utf8')) as Record<string, unknown>;
     for (const example of examples) {
       // One after the other: the second adds to the first.

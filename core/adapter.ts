@@ -8,7 +8,7 @@ import type { Format } from './formats.ts';
  * `upstream` asks it for the request of the route it has picked, and lets it read what comes back. Neither has to
  * know the other.
  */
-export interface Adapter {
+export interface Adapter extends RouteCalls {
   readonly model: Model;
   /** The name that the client used: the catalog's, or an alias of it. */
   readonly requestedModel: string;
@@ -16,6 +16,15 @@ export interface Adapter {
   readonly isStream: boolean;
   /** What requests of one conversation have in common, as the client names it; they go to the same route and key. */
   readonly session?: string | undefined;
+  /**
+   * How to ask another route to go on with an answer that broke off after the client had got some of it. Undefined when
+   * that is not wanted, or not possible at this point. Missing where it never is.
+   */
+  resume?(broken: ReplyReader): RouteCalls | undefined;
+}
+
+/** How a route is asked for something. */
+export interface RouteCalls {
   /** False when the route speaks no format that this request can be put into. */
   canServe(route: Route): boolean;
   /** What to send. Every call starts from the client's untouched request. */

@@ -111,6 +111,7 @@ function readModel(
     displayName: value.display_name ?? id,
     routes,
     hedgeAfter: value.hedge_after,
+    resume: value.resume,
     maxInputTokens: value.max_input_tokens,
     maxOutputTokens: value.max_tokens,
   };

@@ -137,6 +137,12 @@ export const models = defineSection({
           maximum: 3600,
           description: 'Seconds without content after which the next route is asked as well; the faster one serves.',
         },
+        resume: {
+          type: 'boolean',
+          default: false,
+          description:
+            'True to let the next route go on with a streamed text that breaks off half-way, so that the client gets one answer. Never within a tool call or structured output.',
+        },
         capabilities: capabilitiesSchema,
         parameters: parametersSchema,
       },
@@ -146,7 +152,14 @@ export const models = defineSection({
   },
   check(value, report, all) {
     const known = namesIn(all.get(upstreams));
-    for (const [key, { routes }] of Object.entries(value)) {
+    for (const [key, { routes, resume }] of Object.entries(value)) {
+      if (resume && routes.length < 2) {
+        report(
+          ['models', key, 'resume'],
+          'has no other route to go on with',
+          'add a second route, or leave resume out',
+        );
+      }
       for (const [index, route] of routes.entries()) {
         const path = ['models', key, 'routes', index];
         checkRoute(

@@ -63,6 +63,8 @@ export interface Model {
   readonly routes: readonly Route[];
   /** Seconds without content after which the next route is asked as well; undefined for never. */
   readonly hedgeAfter?: number | undefined;
+  /** True when the next route is asked to go on with a streamed text that has broken off. */
+  readonly resume?: boolean | undefined;
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
 }

@@ -91,6 +91,10 @@ export const parametersSchema = {
       description: 'True when a Messages endpoint caches prompts if asked at the top level.',
     },
     count_tokens: { ...flag, description: 'True when the endpoint counts tokens itself.' },
+    prefill: {
+      ...flag,
+      description: 'True when the model goes on from a message of the assistant at the end, instead of refusing it.',
+    },
     inline_thinking: { ...flag, description: 'True when thoughts come inside the text, between <think> and </think>.' },
   },
   additionalProperties: false,
@@ -150,6 +154,7 @@ const defaults: Traits = {
     responses_for_tools: false,
     automatic_caching: false,
     count_tokens: false,
+    prefill: false,
     inline_thinking: false,
   },
 };

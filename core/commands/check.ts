@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import { buildCatalog, catalogNotices } from '../build-catalog.ts';
-import type { Catalog } from '../catalog.ts';
+import type { Catalog, Model } from '../catalog.ts';
 import type { Config } from '../config/load.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -48,7 +48,16 @@ function describeCatalog({ models, upstreams }: Catalog): string[] {
     }),
     '',
     'models',
-    ...models.map(({ id, routes }) => `  ${id.padEnd(24)} ${routes.map((route) => route.id).join(' → ')}`),
+    ...models.map((model) => `  ${model.id.padEnd(24)} ${describeRoutes(model)}`),
     '',
   ];
+}
+
+function describeRoutes({ routes, hedgeAfter, resume }: Model): string {
+  const options = [
+    hedgeAfter === undefined ? [] : [`hedge after ${hedgeAfter} s`],
+    resume === true ? ['resume'] : [],
+  ].flat();
+  const order = routes.map((route) => route.id).join(' → ');
+  return options.length === 0 ? order : `${order} (${options.join(', ')})`;
 }

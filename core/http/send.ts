@@ -69,6 +69,9 @@ function sendStream(
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
   if (isEventStream) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+  // Only chunks leave room behind the body. HTTP/1.0 has none.
+  const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
+  if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
   const keepAlive = isEventStream ? startKeepAlive(response, exchange) : undefined;
   const listener = exchange.find(replyListener);
@@ -80,13 +83,17 @@ function sendStream(
     listener?.(chunk);
   });
   response.on('drain', () => body.resume());
-  body.once('end', () => response.end());
+  body.once('end', () => {
+    if (trailers !== undefined) response.addTrailers(trailers.read());
+    response.end();
+  });
   body.once('error', (thrown) => {
     if (response.writableEnded || response.destroyed) return;
     const error = toGatewayError(thrown);
     exchange.fail(error);
     if (!isEventStream) return void response.destroy();
     const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
+    if (trailers !== undefined) response.addTrailers(trailers.read());
     response.end(text);
     sent.bytes += Buffer.byteLength(text);
     listener?.(text);

@@ -17,6 +17,15 @@ export interface Reply {
   readonly body: Buffer | string | Readable | null;
   /** Writes the error that ends a stream already begun, where that takes knowledge of what was sent before. */
   readonly renderFailure?: ((error: GatewayError) => string) | undefined;
+  /** Headers that follow a stream, where the connection can carry them. */
+  readonly trailers?: Trailers | undefined;
+}
+
+export interface Trailers {
+  /** Lower case; announced before the body. */
+  readonly names: readonly string[];
+  /** Asked when all of the body is there. May leave some out. */
+  read(): Readonly<Record<string, string>>;
 }
 
 /** Closes a body that nobody is going to read. */

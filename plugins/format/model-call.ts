@@ -1,9 +1,10 @@
-import type { Adapter, ReplyReader, UpstreamRequest } from '#core/adapter.ts';
+import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
 import type { Model, Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ClientRequest } from './client-request.ts';
 import { PassThrough } from './pass-through.ts';
+import { isResumable, resumptionOf } from './resumption.ts';
 import { sessionOf } from './session.ts';
 import { Translator } from './translation.ts';
 import { upstreamFormat } from './upstream-format.ts';
@@ -27,6 +28,7 @@ export class ModelCall implements Adapter {
   readonly #request: ClientRequest;
   readonly #translator: Translator;
   readonly #ways = new Map<Route, Way | GatewayError>();
+  readonly #isResumable: boolean;
 
   constructor(exchange: Exchange, model: Model, request: ClientRequest) {
     this.model = model;
@@ -36,6 +38,7 @@ export class ModelCall implements Adapter {
     this.#exchange = exchange;
     this.#request = request;
     this.#translator = new Translator(exchange, request);
+    this.#isResumable = model.resume === true && isResumable(request, this.#translator);
   }
 
   canServe(route: Route): boolean {
@@ -61,6 +64,10 @@ export class ModelCall implements Adapter {
     return this.#served(route).read();
   }
 
+  resume(broken: ReplyReader): RouteCalls | undefined {
+    return this.#isResumable ? resumptionOf(broken, this.#request, this.#translator) : undefined;
+  }
+
   #served(route: Route): Way {
     const way = this.#way(route);
     if (way instanceof GatewayError) throw way;
@@ -78,7 +85,8 @@ export class ModelCall implements Adapter {
   #open(route: Route): Way | GatewayError {
     try {
       const format = upstreamFormat(route, this.#request);
-      if (format === this.#request.format) return new PassThrough(this.#exchange, this.#request, route);
+      if (format === this.#request.format)
+        return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
       return this.#translator.open(route, format);
     } catch (error) {
       if (error instanceof GatewayError) return error;

@@ -19,8 +19,11 @@ export class PassThrough implements Way {
   readonly #exchange: Exchange;
   readonly #client: ClientRequest;
   readonly #route: Route;
+  readonly #isResumable: boolean;
 
-  constructor(exchange: Exchange, client: ClientRequest, route: Route) {
+  /** @param isResumable the reply is read and written anew, so that another route can go on with it */
+  constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
+    this.#isResumable = isResumable;
     this.#exchange = exchange;
     this.#client = client;
     this.#route = route;
@@ -40,6 +43,9 @@ export class PassThrough implements Way {
 
   read(): ReplyReader {
     const { format } = this.#client;
+    if (this.#isResumable && isTextFormat(format)) {
+      return readerBetween(this.#exchange, this.#client, this.#route, format);
+    }
     const amender = amenderFor(this.#client, this.#route);
     const converter = isTextFormat(format)
       ? () => readerBetween(this.#exchange, this.#client, this.#route, format)

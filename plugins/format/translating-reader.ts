@@ -2,8 +2,9 @@ import { createParser } from 'eventsource-parser';
 import type { ReplyReader, WholeReply } from '#core/adapter.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { ReplyDecoder, ReplyEncoder } from './canonical/codec.ts';
-import type { GrammarGuard } from './canonical/guard.ts';
-import type { CompleteReply, ReplyEvent } from './canonical/reply.ts';
+import type { GrammarGuard, GuardedRoute } from './canonical/guard.ts';
+import { Joint } from './canonical/joint.ts';
+import type { CompleteReply, Fragment, ReplyEvent } from './canonical/reply.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { isTornObject, parseObject } from './members.ts';
 
@@ -19,17 +20,35 @@ export class TranslatingReader implements ReplyReader {
   readonly #encoder: ReplyEncoder;
   readonly #splitter = new EventSplitter();
   readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
+  readonly #joint: Joint | undefined;
   #written = '';
   #damage: GatewayError | undefined;
 
-  constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder) {
+  /** @param joint where guard and encoder have begun the answer with what another route wrote */
+  constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder, joint?: Joint) {
     this.#decoder = decoder;
     this.#guard = guard;
     this.#encoder = encoder;
+    this.#joint = joint;
   }
 
   get hasContent(): boolean {
-    return this.#guard.hasContent;
+    return this.#joint === undefined ? this.#guard.hasContent : this.#joint.hasContent;
+  }
+
+  /** What the client has of an answer that another route could go on with, see `GrammarGuard.plainText`. */
+  get plainText(): string | undefined {
+    return this.#guard.plainText;
+  }
+
+  /**
+   * Reads the rest of the answer from another route. For the client it is the same answer: same id, numbers that go on.
+   *
+   * @param sent the text that it goes on from
+   */
+  continueWith(decoder: ReplyDecoder, route: GuardedRoute, sent: string): TranslatingReader {
+    this.#guard.resume(route);
+    return new TranslatingReader(decoder, this.#guard, this.#encoder, new Joint(sent));
   }
 
   get isComplete(): boolean {
@@ -51,7 +70,7 @@ export class TranslatingReader implements ReplyReader {
   whole(body: Buffer): WholeReply {
     const value = parseObject(body.toString());
     if (value === undefined) throw noAnswer(body.length === 0 ? 'an empty body' : 'a body that is no JSON object');
-    this.#guard.push(this.#decoder.whole(value));
+    this.#push(this.#decoder.whole(value));
     return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
   }
 
@@ -62,7 +81,7 @@ export class TranslatingReader implements ReplyReader {
       return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
     }
     const value = parseObject(body.toString());
-    if (value !== undefined) this.#write(this.#guard.push(this.#decoder.whole(value)));
+    if (value !== undefined) this.#write(this.#push(this.#decoder.whole(value)));
     return this.#completed(() => this.#taken(), 'text/event-stream');
   }
 
@@ -93,7 +112,11 @@ export class TranslatingReader implements ReplyReader {
     if (this.#guard.isOver) return;
     if (isTornObject(data)) this.#damage = noAnswer('a damaged event');
     if (this.#damage !== undefined) return;
-    this.#write(this.#guard.push(this.#decoder.event(name, data)));
+    this.#write(this.#push(this.#decoder.event(name, data)));
+  }
+
+  #push(fragments: readonly Fragment[]): ReplyEvent[] {
+    return this.#guard.push(this.#joint?.take(fragments) ?? fragments);
   }
 
   #write(events: readonly ReplyEvent[]): void {

@@ -7,6 +7,7 @@ import type { Conversation, StateKind } from './canonical/conversation.ts';
 import { promptTokens } from './canonical/estimate.ts';
 import { GrammarGuard } from './canonical/guard.ts';
 import { Notes } from './canonical/notes.ts';
+import type { Sealer } from './canonical/open-block.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
 import { ToolNames } from './canonical/tool-names.ts';
 import type { ClientRequest } from './client-request.ts';
@@ -37,26 +38,39 @@ export class Translator {
   }
 
   /**
-   * @throws GatewayError `invalid_request` when the request cannot be understood, `not_supported` when the route cannot
-   *   serve it
+   * The client's request, and what of it found no place there.
+   *
+   * @throws GatewayError `invalid_request` when it cannot be understood, `not_supported`
    */
-  open(route: Route, to: Format): Way {
-    const { format } = this.#request;
-    if (!isTextFormat(format) || !isTextFormat(to)) {
-      throw new GatewayError('not_supported', `${format} cannot be put into ${to}`, { param: 'model' });
+  read(): { readonly conversation: Conversation; readonly notes: Notes } {
+    const { format, body } = this.#request;
+    if (!isTextFormat(format)) {
+      throw new GatewayError('not_supported', `${format} cannot be put into another format`, { param: 'model' });
     }
-    this.#conversation ??= codecs[format].decodeRequest(this.#request.body, this.#notes);
+    this.#conversation ??= codecs[format].decodeRequest(body, this.#notes);
+    return { conversation: this.#conversation, notes: this.#notes };
+  }
+
+  /**
+   * @param conversation what to ask the route for; the client's request when left out
+   * @throws GatewayError as `read`; `not_supported` also when the route cannot serve it
+   */
+  open(route: Route, to: Format, conversation?: Conversation): Translation {
+    const read = this.read();
+    if (!isTextFormat(to)) {
+      throw new GatewayError('not_supported', `nothing can be put into ${to}`, { param: 'model' });
+    }
     const notes = new Notes();
-    notes.include(this.#notes);
-    return new Translation(this.#exchange, { ...this.#request, format }, this.#conversation, route, to, notes);
+    notes.include(read.notes);
+    return new Translation(this.#exchange, this.#request, conversation ?? read.conversation, route, to, notes);
   }
 }
 
 /** A request put into the format of a route. */
-class Translation implements Way {
+export class Translation implements Way {
   readonly request: UpstreamRequest;
   readonly #exchange: Exchange;
-  readonly #client: ClientRequest & { readonly format: TextFormat };
+  readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #to: TextFormat;
   readonly #names: ToolNames;
@@ -64,7 +78,7 @@ class Translation implements Way {
 
   constructor(
     exchange: Exchange,
-    client: ClientRequest & { readonly format: TextFormat },
+    client: ClientRequest,
     conversation: Conversation,
     route: Route,
     to: TextFormat,
@@ -81,6 +95,12 @@ class Translation implements Way {
 
   read(): ReplyReader {
     return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#names);
+  }
+
+  /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
+  readAfter(broken: TranslatingReader, sent: string): ReplyReader {
+    const decoder = codecs[this.#to].createDecoder(this.#route.traits);
+    return broken.continueWith(decoder, { names: this.#names, seal: sealerOf(this.#route) }, sent);
   }
 
   #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
@@ -122,11 +142,10 @@ export function readerBetween(
   upstream: TextFormat,
   names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
 ): TranslatingReader {
-  const origin = originOf(route.upstream);
   const id = shortId(exchange.id);
   const guard = new GrammarGuard({
     names,
-    seal: (kind, data) => tagState({ kind, origin, data }),
+    seal: sealerOf(route),
     id,
     inputTokens: () => promptTokens(client.body),
   });
@@ -138,6 +157,11 @@ export function readerBetween(
     request: client.body,
   });
   return new TranslatingReader(codecs[upstream].createDecoder(route.traits), guard, encoder);
+}
+
+function sealerOf({ upstream }: Route): Sealer {
+  const origin = originOf(upstream);
+  return (kind, data) => tagState({ kind, origin, data });
 }
 
 /** The exchange's id without its prefix: each format has its own. */

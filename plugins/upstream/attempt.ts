@@ -19,6 +19,8 @@ export interface AttemptRequest {
   readonly headers: Record<string, string>;
   readonly body: Buffer | string;
   readonly isStream: boolean;
+  /** True when whoever reads a stream learns from `onEnd` that it was broken off: it then ends without an error. */
+  readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
   readonly now: () => number;
   /** Content of the answer has come. */
@@ -281,7 +283,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#settle();
     if (!this.#hasEnded) this.#controller?.abort(fault ?? new Error('not needed any more'));
     if (this.#body === undefined) this.#result.reject(fault);
-    else if (fault === undefined) this.#body.push(null);
+    else if (fault === undefined || this.#request.isResumable) this.#body.push(null);
     else failWhenRead(this.#body, fault.error);
     if (this.#body !== undefined) this.#request.onEnd(fault);
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '#core/errors.ts';
+import { ClientGone, GatewayError } from '#core/errors.ts';
 
 /**
  * Why an attempt did not serve, and with that what comes next.
@@ -80,6 +80,27 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
 
 export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
   return new Fault('route', new GatewayError(code, message, { cause }));
+}
+
+/** The fault that ends an attempt because its exchange is over. */
+export function goneFault(reason: unknown): Fault {
+  const error =
+    reason instanceof GatewayError
+      ? reason
+      : new GatewayError('internal_error', new ClientGone().message, { cause: reason });
+  return new Fault('gone', error);
+}
+
+/** The fault of an attempt that another has overtaken. */
+export function lostFault(): Fault {
+  return new Fault('gone', new GatewayError('internal_error', 'another route was faster'));
+}
+
+/** For the record: never shown to clients. */
+export function describeFault({ kind, error, status }: Fault): string {
+  const { cause } = error;
+  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  return `${kind}: ${status === undefined ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
 }
 
 /** The conversation that a failure is held against; undefined for failures that no request can cause. */

@@ -1,6 +1,6 @@
-import type { Adapter } from '#core/adapter.ts';
+import type { Adapter, RouteCalls } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors.ts';
 import { adapter, type Attempt as AttemptFact, type Delivery, delivery, principal } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
@@ -8,8 +8,9 @@ import { Attempt } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
 import { orderRoutes } from './choice.ts';
 import { type Connections, targetOf } from './connections.ts';
-import { Fault, faultEffects, sourceOf, summarize } from './fault.ts';
+import { describeFault, Fault, faultEffects, goneFault, lostFault, sourceOf, summarize } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
+import { resumedReply, type Served } from './resume.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { RouteHealth } from './route-health.ts';
 
@@ -34,13 +35,17 @@ export interface RelayParts {
 
 interface Tried {
   readonly route: Route;
-  readonly result: Reply | Fault;
+  readonly result: Served | Fault;
 }
+
+/** What client and record are told of an answer that more than one route has written. */
+const resumedNote = 'continued by another route after the first broke off';
 
 /**
  * Gets an exchange its answer: tries the routes of the model, until one serves or the request itself turns out to be at
  * fault. Every attempt starts from the client's untouched request. Where the model says so, a backup is asked as well
- * when the first route lets wait, and the first to have content serves.
+ * when the first route lets wait, and the first to have content serves; and a route that breaks off within a text is
+ * followed by one that goes on with it.
  */
 export class Relay {
   readonly #parts: RelayParts;
@@ -52,13 +57,18 @@ export class Relay {
   readonly #running = new Map<Route, Promise<Tried>>();
   readonly #attempts = new Map<Route, Attempt>();
   readonly #skipped: Route[] = [];
+  /** What routes are asked for: an answer, or the rest of one. */
+  #calls: RouteCalls;
   #tries = 0;
   #isOver = false;
+  #servedAt = 0; // ms since the exchange began
+  #serving = 0; // ms for which answers came that have broken off
 
   constructor(parts: RelayParts, exchange: Exchange) {
     this.#parts = parts;
     this.#exchange = exchange;
     this.#adapter = exchange.get(adapter);
+    this.#calls = this.#adapter;
     const { session, model } = this.#adapter;
     // Two accounts may use the same name for their sessions.
     this.#session = session === undefined ? undefined : `${exchange.find(principal)?.accountId ?? ''}/${session}`;
@@ -72,6 +82,37 @@ export class Relay {
     this.#parts.budget.earn();
     const onAbort = () => this.#cancel(goneFault(signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
+    const served = await this.#ask();
+    if (!this.#isResumable) return served.reply;
+    const trailers = { names: ['x-daypass-notes'], read: () => this.#trailers() };
+    return { ...resumedReply(served, (broken) => this.#resume(broken)), trailers };
+  }
+
+  get #isResumable(): boolean {
+    return this.#adapter.isStream && this.#adapter.model.resume === true;
+  }
+
+  /**
+   * Lets the next route go on with an answer that has broken off. What the tries may be and take all together stays as
+   * it was; the time that the answer took does not count. Undefined when no route goes on.
+   */
+  async #resume({ reader, ending: { fault } }: Served): Promise<Served | undefined> {
+    this.#serving += this.#exchange.elapsed - this.#servedAt;
+    if (fault === undefined || faultEffects[fault.kind].next === 'stop') return undefined;
+    const calls = this.#adapter.resume?.(reader);
+    if (calls === undefined) return undefined;
+    this.#calls = calls;
+    this.#isOver = false;
+    try {
+      return await this.#ask();
+    } catch (error) {
+      if (error instanceof GatewayError && !this.#exchange.signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** @throws GatewayError when no route served */
+  async #ask(): Promise<Served> {
     const faults: Fault[] = [];
     await this.#startNext();
     while (this.#running.size > 0) {
@@ -81,7 +122,10 @@ export class Relay {
         continue;
       }
       this.#running.delete(tried.route);
-      if (!(tried.result instanceof Fault)) return this.#settle(tried.result);
+      if (!(tried.result instanceof Fault)) {
+        this.#settle();
+        return tried.result;
+      }
       const { next } = faultEffects[tried.result.kind];
       if (next === 'stop') throw this.#stopped(tried.result);
       faults.push(tried.result);
@@ -95,7 +139,7 @@ export class Relay {
     for (let next = this.#candidates.next(); next.done !== true; next = this.#candidates.next()) {
       const route = next.value;
       // Asked only now: most requests need one route, and finding out may mean translating.
-      if (!this.#adapter.canServe(route)) continue;
+      if (!this.#calls.canServe(route)) continue;
       if (!this.#mayTry(this.#isSound(route))) return;
       if (!(await this.#parts.health.admit(route))) {
         this.#skipped.push(route);
@@ -112,7 +156,9 @@ export class Relay {
   /** The next attempt to end; `late` when it is time to ask another route beside. */
   async #nextResult(): Promise<Tried | 'late'> {
     const { hedgeAfter } = this.#adapter.model;
-    if (hedgeAfter === undefined || this.#running.size > 1) return Promise.race(this.#running.values());
+    // Two routes cannot go on with one answer.
+    const isAlone = hedgeAfter === undefined || this.#calls !== this.#adapter;
+    if (isAlone || this.#running.size > 1) return Promise.race(this.#running.values());
     const late = Promise.withResolvers<'late'>();
     const timer = setTimeout(late.resolve, hedgeAfter * 1000, 'late');
     try {
@@ -122,14 +168,16 @@ export class Relay {
     }
   }
 
-  #settle(reply: Reply): Reply {
+  /** Ends the trying, and the attempts that have lost. */
+  #settle(): void {
     this.#isOver = true;
+    this.#servedAt = this.#exchange.elapsed;
     for (const route of this.#running.keys()) this.#attempts.get(route)?.abort(lostFault());
-    return reply;
+    this.#running.clear();
   }
 
   #stopped(fault: Fault): unknown {
-    this.#settle({ status: 0, headers: {}, body: null });
+    this.#settle();
     return fault.kind === 'gone' ? this.#exchange.signal.reason : fault.error;
   }
 
@@ -155,11 +203,11 @@ export class Relay {
 
   /** Seconds. */
   get #timeLeft(): number {
-    return this.#parts.options.deadline - this.#exchange.elapsed / 1000;
+    return this.#parts.options.deadline - (this.#exchange.elapsed - this.#serving) / 1000;
   }
 
   /** Tries one route with one key after the other, while it is the key that is at fault. */
-  async #serve(route: Route): Promise<Reply | Fault> {
+  async #serve(route: Route): Promise<Served | Fault> {
     const keys = this.#parts.keys(route);
     for (;;) {
       const result = await this.#tryFresh(route, keys);
@@ -169,29 +217,29 @@ export class Relay {
   }
 
   /** A connection that was closed while idle says nothing about the route: tried again at once, and counted as one try. */
-  async #tryFresh(route: Route, keys: KeyPool): Promise<Reply | Fault> {
+  async #tryFresh(route: Route, keys: KeyPool): Promise<Served | Fault> {
     this.#tries++;
     const result = await this.#try(route, keys);
     return result instanceof Fault && result.isStaleConnection && !this.#isOver ? this.#try(route, keys) : result;
   }
 
-  async #try(route: Route, keys: KeyPool): Promise<Reply | Fault> {
+  async #try(route: Route, keys: KeyPool): Promise<Served | Fault> {
     const { options, connections, now, health } = this.#parts;
     const key = keys.pick(now(), this.#session);
     const { origin, path: base } = targetOf(route);
-    const { format, path, headers, body, notes = [] } = this.#adapter.encode(route);
-    const reader = this.#adapter.read(route);
+    const { format, path, headers, body, notes = [] } = this.#calls.encode(route);
+    const reader = this.#calls.read(route);
     const startedAt = this.#exchange.elapsed;
+    const isRest = this.#calls !== this.#adapter;
+    const ending: Served['ending'] = { fault: undefined };
     let contentAfter: number | undefined;
     const over = (fault: Fault | undefined) => {
       this.#attempts.delete(route);
       this.#record({ route: route.id, format, status: attempt.status }, startedAt, fault);
+      // The tokens of a rest are counted together with those of the beginning.
+      const tokens = isRest ? undefined : reader.usage?.output;
       if (fault === undefined)
-        health.served(
-          route,
-          contentAfter ?? 0,
-          rateOf(reader.usage?.output, contentAfter, startedAt, this.#exchange.elapsed),
-        );
+        health.served(route, contentAfter ?? 0, rateOf(tokens, contentAfter, startedAt, this.#exchange.elapsed));
       else this.#learn(route, keys, key, fault, body);
     };
     const attempt = new Attempt(
@@ -202,6 +250,7 @@ export class Relay {
         headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },
         body,
         isStream: this.#adapter.isStream,
+        isResumable: this.#isResumable,
         limits: {
           firstByteTimeout: Math.min(
             route.firstByteTimeout ?? options.firstByteTimeout,
@@ -218,6 +267,7 @@ export class Relay {
         },
         onEnd: (fault) => {
           this.#delivery.usage = reader.usage;
+          ending.fault = fault;
           over(fault);
         },
       },
@@ -228,14 +278,29 @@ export class Relay {
     try {
       const reply = await attempt.run();
       if (this.#isOver) return lostFault();
-      this.#delivery.notes = notes;
-      if (notes.length === 0) return reply;
-      return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') } };
+      return { reply: this.#noted(reply, notes, isRest), reader, ending };
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
       over(thrown);
       return thrown;
     }
+  }
+
+  /** Tells client and record what an answer, or the rest of one, has lost on the way. */
+  #noted(reply: Reply, notes: readonly string[], isRest: boolean): Reply {
+    if (isRest) {
+      this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), resumedNote, ...notes])];
+      return reply;
+    }
+    this.#delivery.notes = notes;
+    if (notes.length === 0) return reply;
+    return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') } };
+  }
+
+  /** The headers were gone when an answer had to be gone on with: its notes follow it. */
+  #trailers(): Record<string, string> {
+    const { notes = [] } = this.#delivery;
+    return notes.includes(resumedNote) ? { 'x-daypass-notes': notes.join('; ') } : {};
   }
 
   /** What a fault means for the key and for the route, by the table of faults. */
@@ -270,24 +335,4 @@ function rateOf(
   if (tokens === undefined || tokens < 50 || contentAfter === undefined) return undefined;
   const seconds = (now - startedAt - contentAfter) / 1000;
   return seconds < 0.5 ? undefined : tokens / seconds;
-}
-
-/** The fault that ends an attempt because its exchange is over. */
-function goneFault(reason: unknown): Fault {
-  const error =
-    reason instanceof GatewayError
-      ? reason
-      : new GatewayError('internal_error', new ClientGone().message, { cause: reason });
-  return new Fault('gone', error);
-}
-
-/** The fault of an attempt that another has overtaken. */
-function lostFault(): Fault {
-  return new Fault('gone', new GatewayError('internal_error', 'another route was faster'));
-}
-
-function describeFault({ kind, error, status }: Fault): string {
-  const { cause } = error;
-  const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  return `${kind}: ${status === undefined ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
 }

@@ -2,8 +2,8 @@ import type { Vendor } from '#core/catalog.ts';
 
 /** OpenAI's models that think: sampling is fixed, stop sequences are refused. */
 const openaiThinkers = { parameters: { sampling: false, stop: 0, system_role: 'developer' } } as const;
-/** Claude from 4.7 on: thinks as much as it finds right, refuses budgets and sampling. */
-const claudeAdaptive = { parameters: { reasoning: 'adaptive', sampling: false } } as const;
+/** Claude from 4.7 on: thinks as much as it finds right, refuses budgets, sampling and a begun answer. */
+const claudeAdaptive = { parameters: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 
 /**
  * Presets, as data: an upstream of one of these needs a key and nothing else. Endpoints that speak several formats list
@@ -53,6 +53,7 @@ export const vendors: readonly Vendor[] = [
         hosted_search: true,
         automatic_caching: true,
         count_tokens: true,
+        prefill: true,
         max_output_tokens: 64_000,
       },
     },
@@ -60,14 +61,14 @@ export const vendors: readonly Vendor[] = [
       { match: 'claude-3*', parameters: { max_output_tokens: 8_192, late_system: false } },
       { match: 'claude-3-7*', parameters: { max_output_tokens: 64_000 } },
       { match: 'claude-opus-4', parameters: { max_output_tokens: 32_000 } },
-      { match: 'claude-*-4-6*', parameters: { reasoning: 'adaptive' } },
+      { match: 'claude-*-4-6*', parameters: { reasoning: 'adaptive', prefill: false } },
       { match: 'claude-*-4-7*', ...claudeAdaptive },
       { match: 'claude-*-4-8*', ...claudeAdaptive },
       { match: 'claude-*-5*', ...claudeAdaptive },
       { match: 'claude-fable*', ...claudeAdaptive },
       { match: 'claude-mythos*', ...claudeAdaptive },
       // The four-point line spells its five differently.
-      { match: 'claude-*-4-5*', parameters: { reasoning: 'budget', sampling: true } },
+      { match: 'claude-*-4-5*', parameters: { reasoning: 'budget', sampling: true, prefill: true } },
     ],
   },
   {

@@ -33,10 +33,13 @@ const wordCount = 6;
  * client has seen can so be told to be of one answer, and of which.
  */
 export function writeAnswer(format: ChaosFormat, id: string): Answer {
-  return writers[format](
-    id,
-    Array.from({ length: wordCount }, (_, index) => `${id}.${index} `),
-  );
+  const words = Array.from({ length: wordCount }, (_, index) => `${id}.${index} `);
+  return writeWords(format, id, words);
+}
+
+/** An answer of these words. */
+export function writeWords(format: ChaosFormat, id: string, words: readonly string[]): Answer {
+  return writers[format](id, words);
 }
 
 /** What the words of a text belong to. */

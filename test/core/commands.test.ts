@@ -76,6 +76,11 @@ describe('gateway check', () => {
     expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
   });
 
+  it('prints what routes of a model do for each other', async () => {
+    await writeFile(file, valid.replace('[one/a, off/b]', '[one/a, one/b], hedge_after: 5, resume: true'));
+    expect((await run(['check'])).out).toMatch(/^ {2}test +one\/a → one\/b \(hedge after 5 s, resume\)$/m);
+  });
+
   it('never prints a key', async () => {
     await writeFile(file, valid.replace('[k]', '["${KEY}"]'));
     const { code, out } = await run(['check'], { KEY: 'sk-secret' });

@@ -1,13 +1,18 @@
 import { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
-import { estimateTokens } from './estimate.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
-import type { Block, Citation, CompleteReply, FinishReason, Fragment, FullUsage, ReplyEvent } from './reply.ts';
+import type { Block, Citation, CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
+import { settleFinish } from './settle-finish.ts';
 import type { ToolNames } from './tool-names.ts';
+import { UsageTally } from './usage-tally.ts';
 
-export interface GuardOptions {
+/** What belongs to the route that an answer comes from. */
+export interface GuardedRoute {
   readonly names: ToolNames;
   readonly seal: Sealer;
+}
+
+export interface GuardOptions extends GuardedRoute {
   /** Of the exchange: ids of calls without one are made from it. */
   readonly id: string;
   /** Guesses the tokens of the request, where the upstream has not counted them. */
@@ -29,6 +34,8 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
 export class GrammarGuard {
   failure: GatewayError | undefined;
   readonly #options: GuardOptions;
+  readonly #usage: UsageTally;
+  #route: GuardedRoute;
   readonly #queue: OpenBlock[] = [];
   readonly #calls = new Map<string | number, CallBlock>();
   readonly #blocks: Block[] = [];
@@ -38,13 +45,13 @@ export class GrammarGuard {
   #isLiveAnnounced = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
-  #usage: Usage = {};
-  #guessedInput: number | undefined;
   #outputBytes = 0;
   #reply: CompleteReply | undefined;
 
   constructor(options: GuardOptions) {
     this.#options = options;
+    this.#route = options;
+    this.#usage = new UsageTally(options.inputTokens);
   }
 
   /** Takes what the upstream has said and returns what can be passed on. Nothing after the end or a failure. */
@@ -78,11 +85,31 @@ export class GrammarGuard {
 
   /** Undefined until the upstream has counted, or something of the answer has come. */
   get usage(): Usage | undefined {
-    if (this.#reply !== undefined) return { ...this.#reply.usage, isEstimated: this.#isEstimated };
-    if (!this.#hasStarted) return Object.keys(this.#usage).length === 0 ? undefined : this.#usage;
-    // What was counted before the end is not all.
-    const { output, ...usage } = this.#fullUsage();
-    return { ...usage, output: Math.max(output, estimateTokens(this.#outputBytes)), isEstimated: true };
+    if (this.#reply !== undefined) return { ...this.#usage.worked, isEstimated: this.#usage.isEstimated };
+    if (this.#hasStarted) return { ...this.#usage.interrupted, isEstimated: true };
+    return Object.keys(this.#usage.said).length === 0 ? undefined : this.#usage.said;
+  }
+
+  /**
+   * The text that has gone out, where the answer is under way and nothing but text: no call, no refusal, no thought that
+   * is not at its end. Undefined otherwise.
+   */
+  get plainText(): string | undefined {
+    if (this.#reply !== undefined || this.#finish !== undefined || this.#calls.size > 0) return undefined;
+    const isPlain =
+      this.#queue.every(({ head }) => head.type === 'text') && this.#blocks.every(({ type }) => type !== 'refusal');
+    if (!isPlain) return undefined;
+    const written = this.#blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    return [...written, ...this.#queue.map(({ text }) => text)].join('');
+  }
+
+  /** Another route goes on with the answer, after one that broke off where `plainText` ends. */
+  resume(route: GuardedRoute): void {
+    this.#route = route;
+    this.failure = undefined;
+    this.#finish = undefined;
+    this.#stopSequence = undefined;
+    this.#usage.next();
   }
 
   #take(fragment: Fragment): void {
@@ -111,7 +138,7 @@ export class GrammarGuard {
         this.#endCall(fragment.key, fragment.input);
         return;
       case 'usage':
-        this.#usage = { ...this.#usage, ...withoutUnknown(fragment.usage) };
+        this.#usage.take(fragment.usage);
         return;
       case 'finish':
         this.#finish ??= fragment.reason;
@@ -139,7 +166,7 @@ export class GrammarGuard {
     const block = isOpen ? tail : this.#enqueue(new ReasoningBlock());
     block.state = { kind, data };
     block.isClosed = true;
-    this.#outputBytes += isOpen ? 0 : data.length / 4;
+    if (!isOpen) this.#usage.wrote(data.length / 4);
     this.#advance();
   }
 
@@ -171,7 +198,7 @@ export class GrammarGuard {
     }
     if (id !== undefined && id !== '') call.givenId ??= id;
     if (name !== undefined && name !== '' && !call.hasBegun) {
-      const known = this.#options.names.fromWire(name);
+      const known = this.#route.names.fromWire(name);
       call.name = { ...known, ...(namespace !== undefined && { name, namespace }) };
       call.isWrapped = known.form === 'freeform' && form !== 'freeform';
       if (form !== undefined && form !== 'function') call.name = { ...call.name, form };
@@ -225,6 +252,7 @@ export class GrammarGuard {
 
   #append(block: OpenBlock, text: string): void {
     block.text += text;
+    this.#usage.wrote(text.length);
     this.#outputBytes += text.length;
     if (this.#outputBytes > maxReplyBytes) {
       this.failure = new GatewayError('upstream_failed', 'the upstream answered with more than any answer can be');
@@ -267,7 +295,7 @@ export class GrammarGuard {
   }
 
   #closeLive(live: OpenBlock): void {
-    const block = live.complete(this.#options.seal);
+    const block = live.complete(this.#route.seal);
     const unsent = live.unsent(block);
     if (unsent === '') this.#announce(live);
     else this.#delta(live, unsent);
@@ -288,40 +316,20 @@ export class GrammarGuard {
       blocks: this.#blocks,
       finish: settleFinish(this.#finish, this.#blocks),
       stopSequence: this.#stopSequence,
-      usage: this.#fullUsage(),
+      usage: this.#usage.full,
     };
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
   /** Nothing was said, and nothing says that this was meant: models do end without a word, and count a token for it. */
   get #isSilent(): boolean {
-    return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.output ?? 0) === 0);
-  }
-
-  get #isEstimated(): boolean {
-    return this.#usage.input === undefined || this.#usage.output === undefined;
-  }
-
-  get #inputGuess(): number {
-    return (this.#guessedInput ??= this.#options.inputTokens());
-  }
-
-  #fullUsage(): FullUsage {
-    const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#usage;
-    return {
-      input: Math.max(input ?? this.#inputGuess, cacheRead + cacheWrite),
-      output: output ?? estimateTokens(this.#outputBytes),
-      cacheRead,
-      cacheWrite,
-      reasoning,
-    };
+    return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.said.output ?? 0) === 0);
   }
 
   #emit(event: ReplyEvent): void {
     if (!this.#hasStarted) {
       this.#hasStarted = true;
-      const input = this.#usage.input ?? this.#inputGuess;
-      this.#events.push({ type: 'start', usage: { ...this.#usage, input } });
+      this.#events.push({ type: 'start', usage: { ...this.#usage.said, input: this.#usage.input } });
     }
     this.#events.push(event);
   }
@@ -335,16 +343,4 @@ export class GrammarGuard {
 
 function isAnotherId(id: string | undefined, known: string | undefined): boolean {
   return id !== undefined && id !== '' && known !== undefined && id !== known;
-}
-
-/** What was said counts more than what the upstream calls it: vendors name calls `stop`, and `stop` calls. */
-function settleFinish(said: FinishReason | undefined, blocks: readonly Block[]): FinishReason {
-  const hasCalls = blocks.some(({ type }) => type === 'tool_call');
-  if (hasCalls && (said === undefined || said === 'stop' || said === 'stop_sequence')) return 'tool_calls';
-  if (!hasCalls && said === 'tool_calls') return 'stop';
-  return said ?? 'stop';
-}
-
-function withoutUnknown(usage: Usage): Usage {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
 }

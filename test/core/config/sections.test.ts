@@ -230,6 +230,11 @@ describe('models', () => {
       '28 models.test.routes[0].to: is missing; add it: upstream/model-there.',
     ],
     [
+      'resume, and nobody to go on',
+      '{ routes: [one/x], resume: true }',
+      '44 models.test.resume: has no other route to go on with; add a second route, or leave resume out',
+    ],
+    [
       'half a token',
       '{ routes: [one/x], max_tokens: 0.5 }',
       '48 models.test.max_tokens: is 0.5; it has to be a whole number',

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/errors.ts';
@@ -219,5 +219,41 @@ describe('a silent stream', () => {
     body.push(null);
     await (await sending.client).text();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('trailers', () => {
+  const trailers = { names: ['x-notes'], read: () => ({ 'x-notes': 'late' }) };
+  const endings: [string, (body: Readable) => void][] = [
+    ['its end', (body) => void body.push(null)],
+    ['the error that ends it', (body) => void body.destroy(new Error('broken'))],
+  ];
+
+  /** What comes over the wire, when the client says this. */
+  async function receive(client: string, end: (body: Readable) => void): Promise<string> {
+    const server = createServer((_request, outgoing) => {
+      const body = streamOf();
+      sendReply(outgoing, createExchange(), { status: 200, headers: streams, body, trailers }, {});
+      body.push('data: 1\n\n');
+      setImmediate(end, body);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(client);
+    const received = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+    await new Promise((resolve) => server.close(resolve));
+    return received;
+  }
+
+  it.each(endings)('follow a stream after %s, and were announced', async (_name, end) => {
+    const received = await receive('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', end);
+    expect(received).toMatch(/^trailer: x-notes\r$/m);
+    expect(received).toMatch(/\r\n0\r\nx-notes: late\r\n\r\n$/);
+  });
+
+  it.each(endings)('are left out after %s where there are no chunks', async (_name, end) => {
+    const received = await receive('GET / HTTP/1.0\r\n\r\n', end);
+    expect(received).toContain('data: 1');
+    expect(received).not.toContain('x-notes');
   });
 });

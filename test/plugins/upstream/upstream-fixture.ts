@@ -56,7 +56,10 @@ export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Rout
 }
 
 /** An exchange that `format` has prepared for these routes, tried in this order. */
-export function exchangeFor(routes: readonly Route[], { isStream = false, format = 'chat' as Format } = {}): Exchange {
+export function exchangeFor(
+  routes: readonly Route[],
+  { isStream = false, format = 'chat' as Format, resume = false } = {},
+): Exchange {
   const body = {
     model: 'test',
     messages: [{ role: 'user', content: 'hi' }],
@@ -68,6 +71,7 @@ export function exchangeFor(routes: readonly Route[], { isStream = false, format
     id: 'test',
     displayName: 'test',
     routes: routes.map((route, priority) => ({ ...route, priority: route.priority ?? priority })),
+    resume,
     maxInputTokens: undefined,
     maxOutputTokens: undefined,
   };

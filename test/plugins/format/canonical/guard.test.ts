@@ -362,3 +362,59 @@ it('whatever comes, what goes out is well-formed, however it was cut', () => {
     { numRuns: 2_000 },
   );
 });
+
+const plainTextOf = (...fragments: Fragment[]) => {
+  const guard = guardOf();
+  guard.push(fragments);
+  return guard.plainText;
+};
+const counts = (prompt: number, output: number): Fragment => ({ type: 'usage', usage: { input: prompt, output } });
+
+describe('text that another route can go on with', () => {
+  const thought: Fragment = { type: 'reasoning', text: 'hm' };
+
+  it.each([
+    ['all that was sent', [text('Hel'), text('lo')], 'Hello'],
+    ['that of several blocks', [text('Hel'), { type: 'break' }, text('lo')], 'Hello'],
+    ['that behind a thought', [thought, text('Hello')], 'Hello'],
+    ['nothing before the answer began', [], ''],
+    ['none within a thought', [text('Hello'), thought], undefined],
+    ['none within a call', [text('Hello'), call(0, 'a', 'f')], undefined],
+    ['none while a call is about to begin', [text('Hello'), call(0, 'a')], undefined],
+    ['none with a call that is over', [call(0, 'a', 'f'), { type: 'call_end', key: 0 }, text('Hello')], undefined],
+    ['none with a refusal', [{ type: 'refusal', text: 'No.' }, text('Hello')], undefined],
+    ['none at the end', [text('Hello'), finish], undefined],
+  ] as [string, Fragment[], string | undefined][])('is %s', (_name, fragments, expected) => {
+    expect(plainTextOf(...fragments)).toBe(expected);
+  });
+
+  const route = { names, seal: () => 'sealed' };
+
+  it('is gone on with in the block that is open', () => {
+    const guard = guardOf();
+    const failure: Fragment = { type: 'error', error: new GatewayError('upstream_failed', 'broken') };
+    const before = guard.push([text('Hel'), failure]);
+    guard.resume(route);
+    const after = guard.push([text('lo'), finish, end]);
+    expect(shortly([...before, ...after])).toEqual(['start', '+0 text', '0 Hel', '0 lo', '-0', 'finish stop']);
+    expect(guard.reply?.blocks).toMatchObject([{ text: 'Hello' }]);
+  });
+
+  it('counts the prompt once for the client and all tokens for the record', () => {
+    const guard = guardOf();
+    guard.push([counts(10, 1), text('x'.repeat(40))]);
+    guard.resume(route);
+    guard.push([counts(25, 7), text('lo'), finish, end]);
+    expect(guard.reply?.usage).toMatchObject({ input: 10, output: 10 + 7 });
+    expect(guard.usage).toMatchObject({ input: 10 + 25, output: 10 + 7, isEstimated: true });
+  });
+
+  it('counts nothing for a route that said nothing', () => {
+    const guard = guardOf();
+    guard.push([counts(10, 1), text('x'.repeat(40))]);
+    guard.resume(route);
+    guard.resume(route);
+    expect(guard.push([counts(25, 7), finish, end])).not.toEqual([]);
+    expect(guard.usage).toMatchObject({ input: 35, output: 17 });
+  });
+});

@@ -1,0 +1,37 @@
+import { Readable } from 'node:stream';
+import type { ReplyReader } from '#core/adapter.ts';
+import { discard, type Reply } from '#core/pipeline/reply.ts';
+import type { Fault } from './fault.ts';
+
+/** The answer of one attempt. */
+export interface Served {
+  readonly reply: Reply;
+  readonly reader: ReplyReader;
+  /** What broke the answer off, once it has ended. */
+  readonly ending: { fault: Fault | undefined };
+}
+
+/**
+ * One streamed reply out of the answers of several routes, each going on where the one before broke off.
+ *
+ * @param next asks for the rest of a broken answer; undefined when nobody goes on with it
+ */
+export function resumedReply(first: Served, next: (broken: Served) => Promise<Served | undefined>): Reply {
+  let current = first;
+  async function* read(): AsyncGenerator<Buffer | string> {
+    for (;;) {
+      const { body } = current.reply;
+      if (body instanceof Readable) yield* body;
+      else if (body !== null) yield body;
+      const { fault } = current.ending;
+      if (fault === undefined) return;
+      const rest = await next(current);
+      if (rest === undefined) throw fault.error;
+      current = rest;
+    }
+  }
+  const body = Readable.from(read(), { objectMode: false, highWaterMark: 256 * 1024 });
+  // While the upstream is silent, the generator does not hear that its reader has gone.
+  body.once('close', () => discard(current.reply));
+  return { ...first.reply, body, renderFailure: (error) => current.reply.renderFailure?.(error) ?? '' };
+}

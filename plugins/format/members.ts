@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /** A count of tokens, where there is one. */
 export function count(value: JsonValue | undefined): number | undefined {
@@ -15,11 +15,14 @@ export function sum(...values: (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/** The object that a text holds; undefined when it is something else, or not JSON. */
+/**
+ * The object that a text holds; undefined when it is something else, not JSON, or nested so deep that whatever walks it
+ * would run out of stack.
+ */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
   } catch {
     return undefined;
   }

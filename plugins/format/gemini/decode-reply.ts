@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { readReportedError } from '#core/upstream-error.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import { readFailure } from '../canonical/read-failure.ts';
@@ -67,7 +67,7 @@ function readChunk(data: string): JsonObject | undefined {
   try {
     const value = JSON.parse(data) as JsonValue;
     const chunk = Array.isArray(value) ? value[0] : value;
-    return isJsonObject(chunk) ? chunk : undefined;
+    return isJsonObject(chunk) && !isDeeperThan(chunk) ? chunk : undefined;
   } catch {
     return undefined;
   }

@@ -23,6 +23,8 @@ export interface AttemptRequest {
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
   readonly now: () => number;
+  /** There is a connection, new or old, and the request goes out. */
+  readonly onConnected?: () => void;
   /** Content of the answer has come. */
   readonly onContent: () => void;
   /** Everything is over; the fault is what broke a stream off after it was handed over. */
@@ -89,6 +91,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#request.onConnected?.();
     if (this.#mode === 'over') controller.abort(new Error('given up before it was sent'));
   }
 

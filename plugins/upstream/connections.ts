@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import type { Route } from '#core/catalog.ts';
+import { ConnectQueue } from './connect-queue.ts';
 
 /**
  * The connection pools to upstreams. They outlive reloads of gateway.yaml: open connections are worth keeping, and
@@ -7,6 +8,16 @@ import type { Route } from '#core/catalog.ts';
  */
 export class Connections implements AsyncDisposable {
   readonly #agents = new Map<number, Agent>();
+  readonly #queues = new Map<string, ConnectQueue>();
+
+  /** Those that wait for a connection to an origin. */
+  queue(origin: string): ConnectQueue {
+    const known = this.#queues.get(origin);
+    if (known !== undefined) return known;
+    const queue = new ConnectQueue();
+    this.#queues.set(origin, queue);
+    return queue;
+  }
 
   /** @param connectTimeout seconds */
   agent(connectTimeout: number): Agent {

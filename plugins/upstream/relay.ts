@@ -7,6 +7,7 @@ import type { Reply } from '#core/pipeline/reply.ts';
 import { Attempt } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
 import { orderRoutes } from './choice.ts';
+import type { Waiting } from './connect-queue.ts';
 import { type Connections, targetOf } from './connections.ts';
 import { describeFault, Fault, faultEffects, goneFault, lostFault, sourceOf, summarize } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
@@ -59,6 +60,8 @@ export class Relay {
   readonly #skipped: Route[] = [];
   /** What routes are asked for: an answer, or the rest of one. */
   #calls: RouteCalls;
+  /** The last attempt's wait for its connection. */
+  #connecting: Waiting | undefined;
   #tries = 0;
   #isOver = false;
   #servedAt = 0; // ms since the exchange began
@@ -118,6 +121,7 @@ export class Relay {
     while (this.#running.size > 0) {
       const tried = await this.#nextResult();
       if (tried === 'late') {
+        this.#connecting = undefined;
         await this.#startNext();
         continue;
       }
@@ -156,13 +160,19 @@ export class Relay {
   /** The next attempt to end; `late` when it is time to ask another route beside. */
   async #nextResult(): Promise<Tried | 'late'> {
     const { hedgeAfter } = this.#adapter.model;
+    const isRest = this.#calls !== this.#adapter;
+    const doubtAfter = this.#connecting?.doubtAfter;
+    const wait = Math.min((hedgeAfter ?? Infinity) * 1000, doubtAfter ?? Infinity);
     // Two routes cannot go on with one answer.
-    const isAlone = hedgeAfter === undefined || this.#calls !== this.#adapter;
-    if (isAlone || this.#running.size > 1) return Promise.race(this.#running.values());
+    if (wait === Infinity || isRest || this.#running.size > 1) return Promise.race(this.#running.values());
     const late = Promise.withResolvers<'late'>();
-    const timer = setTimeout(late.resolve, hedgeAfter * 1000, 'late');
+    const timer = setTimeout(late.resolve, wait, 'late');
     try {
-      return await Promise.race([...this.#running.values(), late.promise]);
+      const result = await Promise.race([...this.#running.values(), late.promise]);
+      // It may have its connection meanwhile.
+      return result === 'late' && wait === doubtAfter && this.#connecting?.doubtAfter !== 0
+        ? this.#nextResult()
+        : result;
     } finally {
       clearTimeout(timer);
     }
@@ -232,8 +242,11 @@ export class Relay {
     const startedAt = this.#exchange.elapsed;
     const isRest = this.#calls !== this.#adapter;
     const ending: Served['ending'] = { fault: undefined };
+    const connecting = connections.queue(origin).enter();
+    this.#connecting = connecting;
     let contentAfter: number | undefined;
     const over = (fault: Fault | undefined) => {
+      connecting.leave();
       this.#attempts.delete(route);
       this.#record({ route: route.id, format, status: attempt.status }, startedAt, fault);
       // The tokens of a rest are counted together with those of the beginning.
@@ -259,6 +272,7 @@ export class Relay {
           idleTimeout: route.idleTimeout ?? options.idleTimeout,
         },
         now,
+        onConnected: () => connecting.leave(),
         onContent: () => {
           contentAfter = this.#exchange.elapsed - startedAt;
           this.#delivery.firstContentAfter ??= this.#exchange.elapsed;

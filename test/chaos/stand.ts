@@ -50,6 +50,9 @@ export interface Stand extends AsyncDisposable {
   client(gateway: GatewayProcess): Client;
 }
 
+/** Seconds that the model `dead-route` waits for a connection that never comes. */
+export const deadline = 2;
+
 const everyRequestMeetsItsFault =
   '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
 
@@ -121,6 +124,7 @@ upstreams:
   not-tls: { format: ${all}, base_url: "${url.replace('http:', 'https:')}/v1" }
 models:
   fine: { routes: [backup/fine] }
+  dead-route: { routes: [{ to: black-hole/dead, connect_timeout: ${deadline} }, backup/fine] }
 ${Object.keys(plays)
   .map((name) => `  ${name}: { routes: [faulty/${name}, backup/fine] }`)
   .join('\n')}

@@ -1,9 +1,8 @@
 import type { ExperimentContext, Experiment, Figure } from '../figure.ts';
 import { inParallel, noneOf } from '../figure.ts';
 import { describeSaw, isSpliced } from '../records.ts';
-import { openStand } from '../stand.ts';
+import { deadline, openStand } from '../stand.ts';
 
-const connectTimeout = 500; // ms, of connect-black-hole
 const mostDelayed = 20;
 
 /** The first route of a model is gone, with the settings that a gateway comes with: who pays, and for how long. */
@@ -61,10 +60,10 @@ async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, c
   await using stand = await openStand(postgres, { stage: '{}' });
   const client = stand.client(await stand.start());
   const seen = await inParallel(count, clients, async (index) =>
-    client.ask({ format: 'chat', isStream: index % 2 === 0, model: 'connect-black-hole' }),
+    client.ask({ format: 'chat', isStream: index % 2 === 0, model: 'dead-route' }),
   );
   const lost = seen.filter(({ ending }) => ending !== 'complete');
-  const delayed = seen.filter(({ sentAt, endedAt }) => endedAt - sentAt >= connectTimeout * 0.9).length;
+  const delayed = seen.filter(({ sentAt, endedAt }) => endedAt - sentAt >= deadline * 1_000).length;
   return [
     noneOf(`lost to a dead route with ${clients} clients`, seen.length, lost.map(describeSaw)),
     {

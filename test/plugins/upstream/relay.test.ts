@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors.ts';
 import { delivery } from '#core/facts.ts';
+import { createBlackHole } from '../../support/dead-ends.ts';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import {
   answer,
@@ -181,6 +182,22 @@ describe('failover', () => {
     const exchanges = Array.from({ length: 60 }, () => exchangeFor(there));
     const replies = await Promise.all(exchanges.map((exchange) => bench.relay(exchange)));
     expect(replies.map(({ status }) => status)).toEqual(exchanges.map(() => 200));
+  });
+
+  it('lets only a few wait for a route that swallows connections', async () => {
+    await using hole = await createBlackHole();
+    await using backup = await createUpstream(serve);
+    const there = [
+      routeTo(upstreamAt(`http://127.0.0.1:${hole.port}`), { connectTimeout: 60 }),
+      routeTo(upstreamAt(backup.url, { name: 'backup' })),
+    ];
+    const exchanges = Array.from({ length: 40 }, () => exchangeFor(there));
+    const replies = exchanges.map(async (exchange) => (await bench.relay(exchange)).status);
+    await backup.waitForRequest(30);
+    expect(await Promise.all(replies.slice(10))).toEqual(Array(30).fill(200));
+    expect(backup.requests).toHaveLength(30);
+    for (const exchange of exchanges.slice(0, 10)) exchange.abort(new ClientGone());
+    await Promise.allSettled(replies);
   });
 
   it('to a route that fails as well is bounded by what all requests share', async () => {

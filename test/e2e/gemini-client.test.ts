@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
+import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
+
+const formats = ['chat', 'responses', 'messages'] as const;
+let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let gateway: TestGateway;
+beforeAll(async () => {
+  upstream = await startDemoUpstream({ pace: 0 });
+  const upstreams = formats.map((format) => `${format}: { format: ${format}, base_url: "${upstream.baseUrl}" }`);
+  const models = formats.map((format) => `${format}: { routes: [${format}/model-there] }`);
+  const yaml = `${wholePipeline}\nupstreams: { ${upstreams.join()} }\nmodels: { ${models.join()} }\n`;
+  gateway = await startGateway({ yaml });
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+function call(model: string, method: string, body: JsonObject, key: string = gateway.key): Promise<Response> {
+  return fetch(`${gateway.url}/v1beta/models/${model}:${method}`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+interface Reply {
+  readonly candidates: readonly { content: { parts: JsonObject[] }; finishReason?: string }[];
+  readonly usageMetadata: { promptTokenCount: number; totalTokenCount: number };
+  readonly modelVersion: string;
+}
+
+/** The chunks of an answer, streamed or whole. */
+async function ask(model: string, isStream: boolean, body: JsonObject): Promise<Reply[]> {
+  const response = await call(model, isStream ? 'streamGenerateContent?alt=sse' : 'generateContent', body);
+  expect(response.status, await response.clone().text()).toBe(200);
+  const text = await response.text();
+  if (!isStream) return [JSON.parse(text) as Reply];
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  return text
+    .split('\n\n')
+    .filter((block) => block !== '')
+    .map((block) => JSON.parse(block.replace(/^data: /, '')) as Reply);
+}
+
+const partsOf = (chunks: readonly Reply[]) => chunks.flatMap(({ candidates }) => candidates[0]?.content.parts ?? []);
+const textOf = (parts: readonly JsonObject[]) =>
+  parts.flatMap((part) => (part['thought'] === true || part['text'] === undefined ? [] : [part['text']])).join('');
+const user = (...parts: JsonObject[]): JsonObject => ({ role: 'user', parts });
+const functionDeclarations = ['get_weather', 'get_time'].map((name) => ({
+  name,
+  description: name,
+  parameters: { type: 'OBJECT', properties: { city: { type: 'STRING' } }, required: ['city'] },
+}));
+
+describe.each(formats)('a Gemini client on a %s route', (model) => {
+  describe.each([true, false])('streaming: %s', (isStream) => {
+    it('gets words, why they end, and their count', async () => {
+      const chunks = await ask(model, isStream, {
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: [user({ text: 'good evening' })],
+        generationConfig: { temperature: 0, thinkingConfig: { includeThoughts: true, thinkingBudget: -1 } },
+      });
+      expect(textOf(partsOf(chunks))).toContain('good evening');
+      expect(chunks.at(-1)?.candidates[0]?.finishReason).toBe('STOP');
+      for (const { usageMetadata, modelVersion } of chunks) {
+        expect(usageMetadata.promptTokenCount).toBeGreaterThan(0);
+        expect(modelVersion).toBe(model);
+      }
+    });
+
+    it('calls tools and gets its answer', async () => {
+      const question = user({ text: 'call get_weather for Jakarta' });
+      const tools = [{ functionDeclarations }];
+      const first = partsOf(await ask(model, isStream, { contents: [question], tools }));
+      const calls = first.flatMap((part) =>
+        part['functionCall'] === undefined ? [] : [part['functionCall'] as JsonObject],
+      );
+      expect(calls[0]).toMatchObject({
+        id: expect.any(String),
+        name: 'get_weather',
+        args: { city: expect.any(String) },
+      });
+      const results = calls.map(({ id, name }) => ({
+        functionResponse: { id, name, response: { output: 'thirty degrees' } },
+      }));
+      const contents = [question, { role: 'model', parts: first }, user(...results)];
+      const second = await ask(model, isStream, { contents, tools });
+      expect(textOf(partsOf(second))).toContain('thirty degrees');
+    });
+
+    it('gets JSON that fits its schema', async () => {
+      const responseSchema = { type: 'OBJECT', properties: { city: { type: 'STRING' } }, required: ['city'] };
+      const generationConfig = { responseMimeType: 'application/json', responseSchema };
+      const chunks = await ask(model, isStream, { contents: [user({ text: 'where?' })], generationConfig });
+      expect(JSON.parse(textOf(partsOf(chunks)))).toMatchObject({ city: expect.any(String) });
+    });
+  });
+
+  it('is told errors in its own words', async () => {
+    const contents = [user({ text: 'hi' })];
+    const wrong = await call(model, 'generateContent', { contents: [{ role: 'system', parts: [] }] });
+    expect(wrong.status).toBe(400);
+    expect(await wrong.json()).toMatchObject({ error: { code: 400, status: 'INVALID_ARGUMENT' } });
+    const unknown = await call(`${model}-not`, 'generateContent', { contents });
+    expect(await unknown.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
+    const stranger = await call(model, 'generateContent', { contents }, 'dp-wrong');
+    expect(await stranger.json()).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } });
+  });
+
+  it('gets the tokens of a request counted', async () => {
+    const counted = await call(model, 'countTokens', { contents: [user({ text: 'good evening to you all' })] });
+    expect(await counted.json()).toEqual({ totalTokens: expect.any(Number) });
+  });
+});

@@ -33,5 +33,6 @@ export function resumedReply(first: Served, next: (broken: Served) => Promise<Se
   const body = Readable.from(read(), { objectMode: false, highWaterMark: 256 * 1024 });
   // While the upstream is silent, the generator does not hear that its reader has gone.
   body.once('close', () => discard(current.reply));
-  return { ...first.reply, body, renderFailure: (error) => current.reply.renderFailure?.(error) ?? '' };
+  // Who can write the error that ends the first answer can end the whole: it is one for whoever reads them.
+  return { ...first.reply, body };
 }

@@ -1,4 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ChaosFormat, chaosFormats, pathOf, writeWords } from '../chaos/answers.ts';
 import {
@@ -229,6 +231,28 @@ describe.each(pairs)('an answer that a %s route begins and a %s route ends', (fi
       'message_stop',
     ]);
     expect(new Set(events.flatMap(({ data }) => data.index ?? []))).toEqual(new Set([0]));
+  });
+});
+
+const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
+
+describe('the clients that people use get one answer', () => {
+  const messages = [{ role: 'user' as const, content: 'Say it.' }];
+
+  it('openai, Chat Completions', async () => {
+    const stream = openai().chat.completions.stream({ model: 'messages-responses', messages });
+    expect(await stream.finalContent()).toBe(whole);
+  });
+
+  it('openai, Responses', async () => {
+    const stream = openai().responses.stream({ model: 'chat-messages', input: 'Say it.' });
+    expect((await stream.finalResponse()).output_text).toBe(whole);
+  });
+
+  it('@anthropic-ai/sdk', async () => {
+    const anthropic = new Anthropic({ baseURL: gateway.url, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+    const stream = anthropic.messages.stream({ model: 'responses-chat', max_tokens: 100, messages });
+    expect((await stream.finalMessage()).content).toMatchObject([{ type: 'text', text: whole }]);
   });
 });
 

@@ -51,7 +51,7 @@ export interface Stand extends AsyncDisposable {
 }
 
 /** Seconds that the model `dead-route` waits for a connection that never comes. */
-export const deadline = 2;
+const deadline = 2;
 
 const everyRequestMeetsItsFault =
   '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { StateKind } from './canonical/conversation.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
 import type { ClientRequest } from './client-request.ts';
+import { sealSignatures } from './gemini/seal.ts';
 import { dataOf, UsageMeter } from './usage-meter.ts';
 
 /**
@@ -66,7 +67,7 @@ class GeminiAmender implements ReplyAmender {
 
   constructor({ body }: ClientRequest, origin: string) {
     this.meter = new UsageMeter(body);
-    this.#tag = tagger('thoughtSignature', 'thought', origin);
+    this.#tag = (text) => sealSignatures(text, origin);
   }
 
   event(text: string): string {

@@ -2,7 +2,9 @@ import type { Route } from '#core/catalog.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { Notes } from './canonical/notes.ts';
 import { originOf, readTaggedState } from './canonical/opaque-state.ts';
+import type { OpaqueState } from './canonical/conversation.ts';
 import type { ClientRequest } from './client-request.ts';
+import { demandsSignatures, readSeal, skipValidation } from './gemini/seal.ts';
 import { applySwitches } from './parameter-switches.ts';
 import { rewriteModel } from './rewrite-model.ts';
 
@@ -24,7 +26,7 @@ export function amendRequest(client: ClientRequest, route: Route): AmendedReques
     const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
   }
-  const opened = isSealed ? openStates(switched, originOf(route.upstream), notes) : switched;
+  const opened = isSealed ? new SealOpener(route, notes).open(switched) : switched;
   const named = format === 'gemini' ? opened : { ...opened, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
   return { body: JSON.stringify(asked), notes: notes.entries };
@@ -45,34 +47,57 @@ function wantsUsage(body: JsonObject, { traits }: Route): boolean {
   return traits.parameters.stream_usage && !isJsonObject(body['stream_options']);
 }
 
+const dropped = Symbol('dropped');
+type Opened = JsonValue | undefined | typeof dropped;
+
 /**
  * Takes our tags off the sealed reasoning that this upstream has made, and takes out what another has made. What has no
  * tag did not come from here and stays as it is.
  */
-function openStates(body: JsonObject, origin: string, notes: Notes): JsonObject {
-  return openValue(body, origin, notes) as JsonObject;
-}
+class SealOpener {
+  readonly #route: Route;
+  readonly #origin: string;
+  readonly #notes: Notes;
 
-const dropped = Symbol('dropped');
-
-function openValue(value: JsonValue | undefined, origin: string, notes: Notes): JsonValue | undefined | typeof dropped {
-  if (Array.isArray(value)) {
-    return value.map((entry) => openValue(entry, origin, notes)).filter((entry) => entry !== dropped) as JsonValue[];
+  constructor(route: Route, notes: Notes) {
+    this.#route = route;
+    this.#origin = originOf(route.upstream);
+    this.#notes = notes;
   }
-  if (!isJsonObject(value)) return value;
-  const sealed = sealedMember(value);
-  if (sealed === undefined) return openMembers(value, origin, notes);
-  const state = readTaggedState(sealed.text);
-  if (state === undefined) return value;
-  if (state.origin === origin && state.kind !== 'none') return { ...value, [sealed.name]: state.data };
-  notes.drop('reasoning of another upstream');
-  // A block that is nothing but reasoning goes as a whole; a call only loses its seal.
-  return sealed.name === 'thoughtSignature' ? omit(value, sealed.name) : dropped;
-}
 
-function openMembers(value: JsonObject, origin: string, notes: Notes): JsonObject {
-  const entries = Object.entries(value).map(([name, member]) => [name, openValue(member, origin, notes)] as const);
-  return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
+  open(body: JsonObject): JsonObject {
+    return this.#value(body) as JsonObject;
+  }
+
+  #value(value: JsonValue | undefined): Opened {
+    if (Array.isArray(value)) {
+      return value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
+    }
+    if (!isJsonObject(value)) return value;
+    const sealed = sealedMember(value);
+    return sealed === undefined ? this.#members(value) : this.#sealed(value, sealed);
+  }
+
+  #members(value: JsonObject): JsonObject {
+    const entries = Object.entries(value).map(([name, member]) => [name, this.#value(member)] as const);
+    return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
+  }
+
+  #sealed(value: JsonObject, { name, state }: SealedMember): Opened {
+    if (state.origin === this.#origin && state.kind !== 'none') return { ...value, [name]: state.data };
+    if (isPartSeal(name)) return this.#unsealPart(value, name, state);
+    this.#notes.drop('reasoning of another upstream');
+    return dropped;
+  }
+
+  /** A part says more than its seal: it stays, unless it is there for nothing else. */
+  #unsealPart(value: JsonObject, name: string, { kind }: OpaqueState): Opened {
+    if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
+    const { [name]: _, ...part } = value;
+    const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
+    if (isCall && demandsSignatures(this.#route.traits)) return { ...part, [name]: skipValidation };
+    return part['text'] === '' ? dropped : part;
+  }
 }
 
 /** Looks at members, not at characters: a prompt has few of the one and many of the other. */
@@ -84,18 +109,30 @@ function hasSeals(value: JsonValue | undefined): boolean {
   return false;
 }
 
-/** Members in which the formats keep sealed reasoning. `data` is that of a redacted block. */
-const sealNames = ['signature', 'encrypted_content', 'thoughtSignature', 'data'] as const;
-
-function sealedMember(value: JsonObject): { readonly name: string; readonly text: string } | undefined {
-  for (const name of sealNames) {
-    const text = value[name];
-    if (typeof text === 'string' && text.startsWith('dps1')) return { name, text };
-  }
-  return undefined;
+interface SealedMember {
+  readonly name: string;
+  readonly state: OpaqueState;
 }
 
-function omit(value: JsonObject, name: string): JsonObject {
-  const { [name]: _, ...rest } = value;
-  return rest;
+/** Members in which the formats keep sealed reasoning. `data` is that of a redacted block. */
+const readers: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
+  signature: readTaggedState,
+  encrypted_content: readTaggedState,
+  data: readTaggedState,
+  thoughtSignature: readSeal,
+  thought_signature: readSeal,
+};
+const sealNames = Object.keys(readers);
+
+function isPartSeal(name: string): boolean {
+  return readers[name] === readSeal;
+}
+
+function sealedMember(value: JsonObject): SealedMember | undefined {
+  for (const name of sealNames) {
+    const text = value[name];
+    const state = typeof text === 'string' ? readers[name]?.(text) : undefined;
+    if (state !== undefined) return { name, state };
+  }
+  return undefined;
 }

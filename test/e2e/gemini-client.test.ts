@@ -1,21 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import type { FaultyUpstream } from '../support/faulty-upstream.ts';
+import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
 const formats = ['chat', 'responses', 'messages'] as const;
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let google: FaultyUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   upstream = await startDemoUpstream({ pace: 0 });
+  google = await createGeminiUpstream();
   const upstreams = formats.map((format) => `${format}: { format: ${format}, base_url: "${upstream.baseUrl}" }`);
   const models = formats.map((format) => `${format}: { routes: [${format}/model-there] }`);
+  upstreams.push(`google: { vendor: gemini, base_url: "${google.url}/v1beta", api_keys: [key-there] }`);
+  models.push('gemini: { routes: [google/gemini-3-there] }');
   const yaml = `${wholePipeline}\nupstreams: { ${upstreams.join()} }\nmodels: { ${models.join()} }\n`;
   gateway = await startGateway({ yaml });
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();
+  await google[Symbol.asyncDispose]();
 });
 
 function call(model: string, method: string, body: JsonObject, key: string = gateway.key): Promise<Response> {
@@ -113,5 +120,36 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
   it('gets the tokens of a request counted', async () => {
     const counted = await call(model, 'countTokens', { contents: [user({ text: 'good evening to you all' })] });
     expect(await counted.json()).toEqual({ totalTokens: expect.any(Number) });
+  });
+});
+
+const resultsOf = (parts: readonly JsonObject[]) =>
+  user(
+    ...parts.flatMap(({ functionCall }) => {
+      if (functionCall === undefined) return [];
+      const { id, name } = functionCall as JsonObject;
+      return [{ functionResponse: { id, name, response: { output: 'done' } } }];
+    }),
+  );
+
+describe.each([true, false])('a Gemini client whose route changes, streaming: %s', (isStream) => {
+  const tools = [{ functionDeclarations }];
+
+  it('brings Google its own signatures back, and nobody else’s', async () => {
+    const question = user({ text: `call get_weather for ${isStream}` });
+    const first = partsOf(await ask('gemini', isStream, { contents: [question], tools }));
+    const second = [question, { role: 'model', parts: first }, resultsOf(first)];
+    expect(textOf(partsOf(await ask('gemini', isStream, { contents: second, tools })))).toBe('Grüße you');
+    const [, answer] = google.requests.at(-1)?.json<{ contents: { parts: JsonObject[] }[] }>().contents ?? [];
+    expect(answer?.parts.map((part) => part['thoughtSignature']).filter(Boolean)).toEqual([ownSignature]);
+    expect(textOf(partsOf(await ask('messages', isStream, { contents: second, tools })))).toContain('done');
+  });
+
+  it.each(formats)('goes on at Google with what %s has called', async (model) => {
+    const question = user({ text: 'call get_weather for Jakarta' });
+    const generationConfig = { thinkingConfig: { thinkingBudget: 2_000 } };
+    const first = partsOf(await ask(model, isStream, { contents: [question], tools, generationConfig }));
+    const second = [question, { role: 'model', parts: first }, resultsOf(first)];
+    expect(textOf(partsOf(await ask('gemini', isStream, { contents: second, tools })))).toBe('Grüße you');
   });
 });

@@ -5,7 +5,7 @@ import { invalid, maybeObject, maybeText, readList, readText } from '../canonica
 import { CallBook } from './call-book.ts';
 import { readFields, readMany } from './fields.ts';
 import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
-import { readSeal } from './seal.ts';
+import { readSeal, skipValidation } from './seal.ts';
 
 type Side = 'user' | 'assistant';
 
@@ -93,8 +93,9 @@ export class ContentReader {
     const state = signature === undefined || signature === '' ? undefined : readSeal(signature);
     this.#thought = '';
     if (text === '' && !isWorthKeeping(state)) {
-      if (signature !== undefined && signature !== '' && state === undefined)
-        this.#notes.drop('thoughtSignature of unknown origin');
+      const isForeign =
+        state === undefined && signature !== undefined && signature !== '' && signature !== skipValidation;
+      if (isForeign) this.#notes.drop('thoughtSignature of unknown origin');
       return;
     }
     this.#flush(side);

@@ -1,5 +1,6 @@
+import type { Traits } from '#core/traits.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
-import { readTaggedState } from '../canonical/opaque-state.ts';
+import { readTaggedState, tagState } from '../canonical/opaque-state.ts';
 
 /**
  * Thought signatures are bytes, written in base64, and clients that have types refuse anything else: so our tag goes
@@ -11,5 +12,42 @@ export function writeSeal(tagged: string): string {
 
 /** Undefined for what carries no tag of ours. Takes base64url, too: clients write bytes as they like. */
 export function readSeal(signature: string): OpaqueState | undefined {
-  return readTaggedState(signature) ?? readTaggedState(Buffer.from(signature, 'base64').toString());
+  if (!signature.startsWith(sealBeginning)) return undefined;
+  return readTaggedState(Buffer.from(signature, 'base64').toString());
+}
+
+/** `dps1` in base64, as far as what follows leaves it alone. */
+const sealBeginning = 'ZHBzM';
+
+/** For a call whose thoughts nobody has sealed: a route to Google knows by it what to put in its place. */
+export const unsealed = writeSeal(tagState({ kind: 'none', origin: '00000000', data: '' }));
+
+/** Tags the signatures in the text of a reply and leaves every other byte alone. */
+export function sealSignatures(text: string, origin: string): string {
+  if (!text.includes('"thoughtSignature"')) return text;
+  // Inside of strings quotes are escaped, and so not met.
+  return text.replace(/("thoughtSignature"\s*:\s*)"((?:[^"\\]|\\.)+)"/g, (whole, name: string, value: string) => {
+    const data = unescape(value);
+    return data === undefined ? whole : `${name}"${writeSeal(tagState({ kind: 'thought', origin, data }))}"`;
+  });
+}
+
+/** Google escapes `=` in JSON. */
+function unescape(value: string): string | undefined {
+  try {
+    return JSON.parse(`"${value}"`) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a call carries whose thoughts are not there: another vendor's, or lost by the client.
+ * Source: Gemini docs, "Thought signatures".
+ */
+export const skipValidation = 'skip_thought_signature_validator';
+
+/** Models that think by levels refuse a first call without a signature; those that think by budgets know none to skip. */
+export function demandsSignatures({ parameters: { reasoning } }: Traits): boolean {
+  return reasoning !== 'budget' && reasoning !== 'none';
 }

@@ -10,6 +10,7 @@ import {
   type UserTurn,
 } from '../canonical/dialogue.ts';
 import { parseObject } from '../members.ts';
+import { demandsSignatures, skipValidation } from './seal.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
 interface Written {
@@ -19,12 +20,6 @@ interface Written {
 
 /** Stands for what a user said, where a conversation begins without anything. */
 const opening = 'Begin.';
-/**
- * What a call carries whose thoughts are not there: another vendor's, or lost by the client. Without it the request is
- * refused. Source: Gemini docs, "Thought signatures".
- */
-const skipValidation = 'skip_thought_signature_validator';
-
 /**
  * Writes turns as contents: a user begins, both sides alternate, results follow their calls.
  * Source: Gemini API reference, "Content".
@@ -56,7 +51,7 @@ class ContentWriter {
   }
 
   model({ items }: AssistantTurn): void {
-    const parts = new ModelParts(this.#demandsSignatures);
+    const parts = new ModelParts(demandsSignatures(this.#target.traits));
     for (const item of items) {
       if (item.type === 'message') parts.say(writeOutput(item.parts, this.#target));
       else if (item.type === 'tool_call') parts.call(this.#call(item));
@@ -79,12 +74,6 @@ class ContentWriter {
       this.#contents.unshift({ role: 'user', parts: writeText(opening) });
     }
     return this.#contents.map(({ role, parts }) => ({ role, parts }));
-  }
-
-  /** Models that think by levels refuse a first call without a signature; those that think by budgets know none to skip. */
-  get #demandsSignatures(): boolean {
-    const { reasoning } = this.#target.traits.parameters;
-    return reasoning !== 'budget' && reasoning !== 'none';
   }
 
   #push(role: Written['role'], parts: JsonObject[]): void {
@@ -147,13 +136,13 @@ class ContentWriter {
  */
 class ModelParts {
   hasSkipped = false;
-  readonly #demandsSignatures: boolean;
+  readonly #needsSignature: boolean;
   readonly #parts: JsonObject[] = [];
   #signature = '';
   #hasCalled = false;
 
-  constructor(demandsSignatures: boolean) {
-    this.#demandsSignatures = demandsSignatures;
+  constructor(needsSignature: boolean) {
+    this.#needsSignature = needsSignature;
   }
 
   seal(signature: string): void {
@@ -168,7 +157,7 @@ class ModelParts {
   }
 
   call(functionCall: JsonObject): void {
-    const isSkipped = this.#signature === '' && !this.#hasCalled && this.#demandsSignatures;
+    const isSkipped = this.#signature === '' && !this.#hasCalled && this.#needsSignature;
     const thoughtSignature = isSkipped ? skipValidation : this.#signature;
     this.hasSkipped ||= isSkipped;
     this.#hasCalled = true;

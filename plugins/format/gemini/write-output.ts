@@ -1,7 +1,9 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
 import { parseObject } from '../members.ts';
-import { writeSeal } from './seal.ts';
+import { unsealed, writeSeal } from './seal.ts';
+
+type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
  * Writes blocks as parts. The seal of thoughts goes with the part that they led to: clients keep those parts, and forget
@@ -10,6 +12,7 @@ import { writeSeal } from './seal.ts';
 export class PartWriter {
   readonly #showsThoughts: boolean;
   #seal = '';
+  #hasCalled = false;
 
   constructor(showsThoughts: boolean) {
     this.#showsThoughts = showsThoughts;
@@ -24,7 +27,7 @@ export class PartWriter {
 
   /** What is said of a block only at its end. */
   stop(block: Block): JsonObject[] {
-    if (block.type === 'tool_call') return [{ functionCall: writeCall(block), ...this.#takeSeal() }];
+    if (block.type === 'tool_call') return [this.#call(block)];
     if (block.type !== 'reasoning') return [];
     const before = this.#seal === '' ? [] : [{ text: '', ...this.#takeSeal() }];
     this.#seal = block.state;
@@ -36,6 +39,17 @@ export class PartWriter {
     return this.#seal === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSeal() }];
   }
 
+  /** The first call always has a signature: Google refuses a history in which it has none. */
+  #call(block: CallBlock): JsonObject {
+    const isFirst = !this.#hasCalled;
+    this.#hasCalled = true;
+    return {
+      functionCall: writeCall(block),
+      ...(isFirst && { thoughtSignature: unsealed }),
+      ...this.#takeSeal(),
+    };
+  }
+
   #takeSeal(): { thoughtSignature?: string } {
     const seal = this.#seal;
     this.#seal = '';
@@ -43,7 +57,7 @@ export class PartWriter {
   }
 }
 
-function writeCall({ id, name, form, input }: Extract<Block, { type: 'tool_call' }>): JsonObject {
+function writeCall({ id, name, form, input }: CallBlock): JsonObject {
   const args = form === 'freeform' ? { input } : (parseObject(input) ?? { _raw: input });
   return { id, name, args };
 }

@@ -7,6 +7,7 @@ import { amendRequest } from '../../../plugins/format/amend-request.ts';
 import { amenderFor, type ReplyAmender } from '../../../plugins/format/amend-reply.ts';
 import { originOf } from '../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../plugins/format/client-request.ts';
+import { readSeal, unsealed, writeSeal } from '../../../plugins/format/gemini/seal.ts';
 import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
 
 const routeAt = (url: string, traits: TraitSettings = {}): Route =>
@@ -24,6 +25,11 @@ function requestOf(format: Format, body: JsonObject): ClientRequest {
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
   const { body: bytes, notes } = amendRequest(requestOf(format, body), to);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
+};
+const amendedPart = (part: JsonObject, parameters: object = {}) => {
+  const body = { contents: [{ role: 'model', parts: [part] }] };
+  const amended = sent('gemini', body, routeAt('http://127.0.0.1:1/v1', { parameters }));
+  return { parts: (amended.body['contents'] as { parts: JsonObject[] }[])[0]?.parts, notes: amended.notes };
 };
 const amenderOf = (format: Format, body: JsonObject = {}): ReplyAmender =>
   amenderFor(requestOf(format, body), route) as ReplyAmender;
@@ -62,10 +68,30 @@ describe('a request of the client’s own format', () => {
     expect(body['input']).toEqual([{ ...mine, encrypted_content: 'ENC' }]);
   });
 
-  it('keeps the call whose seal another upstream has made', () => {
-    const part = { functionCall: { name: 'f', args: {} }, thoughtSignature: `dps1t${foreign}.SIG` };
-    const { body } = sent('gemini', { contents: [{ role: 'model', parts: [part] }] });
-    expect(body['contents']).toEqual([{ role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] }]);
+  describe('in parts', () => {
+    const call = { functionCall: { name: 'f', args: {} } };
+    const notes = ['dropped reasoning of another upstream'];
+    const thoughtSignature = writeSeal(`dps1t${foreign}.SIG`);
+
+    it('takes the tag off its own seals', () => {
+      const signed = writeSeal(`dps1t${own}.SIG=`);
+      expect(amendedPart({ ...call, thoughtSignature: signed }).parts).toEqual([{ ...call, thoughtSignature: 'SIG=' }]);
+      expect(amendedPart({ ...call, thought_signature: signed }).parts).toEqual([
+        { ...call, thought_signature: 'SIG=' },
+      ]);
+    });
+
+    it('keeps the call whose seal another upstream has made, and says that it has none', () => {
+      const skipped = { ...call, thoughtSignature: 'skip_thought_signature_validator' };
+      expect(amendedPart({ ...call, thoughtSignature })).toEqual({ parts: [skipped], notes });
+      expect(amendedPart({ ...call, thoughtSignature }, { reasoning: 'budget' })).toEqual({ parts: [call], notes });
+      expect(amendedPart({ ...call, thoughtSignature: unsealed })).toEqual({ parts: [skipped], notes: [] });
+    });
+
+    it('keeps words, but not what was there for its seal alone', () => {
+      expect(amendedPart({ text: 'So.', thoughtSignature })).toEqual({ parts: [{ text: 'So.' }], notes });
+      expect(amendedPart({ text: '', thoughtSignature })).toEqual({ parts: [], notes });
+    });
   });
 
   it('keeps a seal that did not come from here', () => {
@@ -107,6 +133,21 @@ describe('a request of the client’s own format', () => {
   it('says system where only newer models know developer', () => {
     const messages = [{ role: 'developer', content: 'x' }];
     expect(sent('chat', { messages }).body['messages']).toEqual([{ role: 'system', content: 'x' }]);
+  });
+});
+
+describe('a Gemini reply', () => {
+  it('has its signatures tagged, streamed and whole, every other byte as it came', () => {
+    const before =
+      '{"candidates": [{"content": {"parts": [{"text": "\\"thoughtSignature\\": \\"x\\"", "thoughtSignature": "';
+    const after = '"}]}}], "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1}}';
+    const seal = writeSeal(`dps1t${own}.SIG=`);
+    expect(readSeal(seal)).toEqual({ kind: 'thought', origin: own, data: 'SIG=' });
+    for (const signature of ['SIG=', 'SIG\\u003d']) {
+      const body = before + signature + after;
+      expect(amenderOf('gemini').whole(body)).toBe(before + seal + after);
+      expect(amenderOf('gemini').event(`data: ${body}\n\n`)).toBe(`data: ${before}${seal}${after}\n\n`);
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { GatewayError } from '#core/errors.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
+import { unsealed } from '../../../../plugins/format/gemini/seal.ts';
 import { decode, hello, model, refusal, sealedBy, text, user } from './support.ts';
 
 const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
@@ -172,6 +173,14 @@ describe('thoughts', () => {
       { type: 'message', role: 'assistant', parts: [text('So.')] },
     ]);
     expect(notes).toEqual(['dropped thoughtSignature of unknown origin']);
+  });
+
+  it('that are said to be missing are no loss', () => {
+    for (const thoughtSignature of ['skip_thought_signature_validator', unsealed]) {
+      const { conversation, notes } = decode({ contents: [hello, calling({ name: 'ls' }, { thoughtSignature })] });
+      expect(conversation.items.map(({ type }) => type)).toEqual(['message', 'tool_call']);
+      expect(notes).toEqual([]);
+    }
   });
 });
 

@@ -102,7 +102,9 @@ describe('an answer', () => {
     ]);
     expect(unseal(parts[1] as JsonObject)).toBe('dps1s0a1b2c3d.EqQB');
     expect(unseal(parts[4] as JsonObject)).toBe('dps1t0a1b2c3d.Zz==');
-    expect(parts[2]).not.toHaveProperty('thoughtSignature');
+    // Google refuses a first call without any.
+    expect(unseal(parts[2] as JsonObject)).toBe('dps1n00000000.');
+    expect(parts[5]).not.toHaveProperty('thoughtSignature');
   });
 
   it('is the same when it is streamed', () => {
@@ -123,7 +125,7 @@ describe('an answer', () => {
     for (const request of [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }]) {
       const parts = partsOf(whole(everything, request));
       expect(parts.some((part) => 'thought' in part)).toBe(false);
-      expect(parts.filter((part) => 'thoughtSignature' in part)).toHaveLength(2);
+      expect(parts.filter((part) => 'thoughtSignature' in part)).toHaveLength(3);
     }
     const snake = { generation_config: { thinking_config: { include_thoughts: true } } };
     expect(partsOf(whole(everything, snake))[0]).toHaveProperty('thought', true);

@@ -4,7 +4,7 @@ import { renderStreamError } from '#core/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { CompleteReply, ReplyEvent } from '../canonical/reply.ts';
 import { member } from '../members.ts';
-import { MessageDeltas } from './message-deltas.ts';
+import { type BlockEvent, MessageDeltas } from './message-deltas.ts';
 import { asksForOldCalls, writeFinish, writeUsage } from './reply-object.ts';
 import { wholeMessage } from './whole-message.ts';
 
@@ -17,6 +17,7 @@ export class ChatEncoder implements ReplyEncoder {
   readonly #isOld: boolean;
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
+  #hasBegun = false;
 
   constructor(context: ReplyContext) {
     const { request } = context;
@@ -27,11 +28,23 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   event(event: ReplyEvent): string {
+    // The first chunk says whether there is a text, so it waits for what comes first.
+    if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#finish(event.reply);
-    return this.#deltas
-      .take(event)
+    return this.#deltasOf(event)
       .map((delta) => this.#chunk(delta, null))
       .join('');
+  }
+
+  /**
+   * Beside calls, refusals and thoughts the text is null, as OpenAI and DeepSeek have it: the SDK's helper would make an
+   * empty text of an empty one, where the whole reply has none.
+   */
+  #deltasOf(event: BlockEvent): JsonObject[] {
+    const deltas = this.#deltas.take(event);
+    if (this.#hasBegun) return deltas;
+    this.#hasBegun = true;
+    return [begin(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
   }
 
   whole(reply: CompleteReply): JsonObject {
@@ -49,7 +62,10 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   #finish(reply: CompleteReply): string {
-    const end = this.#chunk({}, writeFinish(reply.finish, this.#isOld));
+    const begun = this.#hasBegun ? '' : this.#chunk(begin(''), null);
+    // An answer of nothing but thoughts has an empty text.
+    const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
+    const end = begun + this.#chunk(delta, writeFinish(reply.finish, this.#isOld));
     const usage = { ...this.#head('chat.completion.chunk'), choices: [], usage: writeUsage(reply.usage) };
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }
@@ -66,6 +82,10 @@ export class ChatEncoder implements ReplyEncoder {
     const { id, created, model } = this.#context;
     return { id: `chatcmpl-${id}`, object, created, model };
   }
+}
+
+function begin(content: '' | null): JsonObject {
+  return { role: 'assistant', content, refusal: null };
 }
 
 function write(chunk: JsonObject): string {

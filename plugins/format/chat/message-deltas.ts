@@ -6,6 +6,9 @@ import { writeCall, writeCitation, writeSealed } from './reply-object.ts';
 /** Between parts of a text that something else has parted. */
 const paragraph = '\n\n';
 
+/** What a reply consists of between its start and its end. */
+export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
+
 /**
  * Puts blocks into the one message that this format has room for, as deltas: one text, one of thoughts, one refusal, and
  * calls with indexes 0, 1, 2…
@@ -27,10 +30,13 @@ export class MessageDeltas {
     this.#isOld = isOld;
   }
 
-  take(event: Exclude<ReplyEvent, { type: 'finish' }>): JsonObject[] {
+  /** Neither a text has come nor what may stand without one. */
+  get isSilent(): boolean {
+    return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
+  }
+
+  take(event: BlockEvent): JsonObject[] {
     switch (event.type) {
-      case 'start':
-        return [{ role: 'assistant', content: '', refusal: null }];
       case 'block_start':
         return this.#open(event.block);
       case 'block_delta':

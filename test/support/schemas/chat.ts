@@ -85,7 +85,7 @@ const nextOfCall = {
 };
 
 const deltas = {
-  role: shape({ role: is('assistant'), content: is(''), refusal: is(null) }),
+  role: shape({ role: is('assistant'), content: { enum: ['', null] }, refusal: is(null) }),
   content: shape({ content: filled }),
   refusal: shape({ refusal: filled }),
   reasoning_content: shape({ reasoning_content: filled }),
@@ -108,7 +108,7 @@ const chunks = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => 
 /** Schemas of one chunk, by what its delta says; `finish` and `usage` for the last two. */
 export const eventSchema: Readonly<Record<string, object>> = {
   ...chunks,
-  finish: chunk({ type: 'object', maxProperties: 0 }, reason),
+  finish: chunk(shape({}, { content: is('') }), reason),
   usage: shape({
     ...head,
     object: is('chat.completion.chunk'),

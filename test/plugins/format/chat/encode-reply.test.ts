@@ -117,17 +117,20 @@ describe('a stream', () => {
     }
   });
 
-  it('says the same as the whole reply, to the openai SDK', async () => {
-    const fragments = [
-      say('Hello'),
-      { type: 'refusal', text: 'No.' } as const,
-      ...call(0, 'a', '{"x":', '1}'),
-      ...finish,
-    ];
-    const { lines, whole } = reply(fragments, streaming);
+  it.each([
+    ['everything', [say('Hello'), { type: 'refusal', text: 'No.' } as const, ...call(0, 'a', '{"x":', '1}')]],
+    ['calls', [...call(0, 'a', '{"x":', '1}')]],
+    ['thoughts', [think('Hm')]],
+    ['thoughts and calls', [think('Hm'), ...call(0, 'a')]],
+    ['thoughts and a text', [think('Hm'), say('Hello')]],
+    ['a refusal', [{ type: 'refusal', text: 'No.' } as const]],
+    ['nothing', []],
+  ])('says the same as the whole reply, to the openai SDK: %s', async (_, fragments) => {
+    const { lines, whole } = reply([...fragments, ...finish], streaming);
     const completion = await helped(lines);
-    expect(completion.choices[0]?.message).toMatchObject((whole['choices'] as { message: object }[])[0]?.message ?? {});
-    expect(completion.choices[0]?.finish_reason).toBe('tool_calls');
+    const [choice] = whole['choices'] as { message: object; finish_reason: string }[];
+    expect(completion.choices[0]?.message).toMatchObject(choice?.message ?? {});
+    expect(completion.choices[0]?.finish_reason).toBe(choice?.finish_reason);
     expect(completion.usage).toEqual(whole['usage']);
   });
 

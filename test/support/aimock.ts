@@ -1,0 +1,104 @@
+import {
+  type ChatCompletionRequest,
+  type Fixture,
+  type FixtureResponse,
+  type JournalEntry,
+  LLMock,
+} from '@copilotkit/aimock';
+
+/*
+ * A third-party mock of vendors as the upstream: what the gateway asks, and what it is told, is not of our own making.
+ */
+
+export interface Aimock extends AsyncDisposable {
+  /** Without the version: `/v1` follows for OpenAI's and Anthropic's formats, `/v1beta` for Gemini's. */
+  readonly url: string;
+  /** The last request that has reached it. Bodies are in the shape of Chat Completions, whatever the path. */
+  lastRequest(): JournalEntry | null;
+}
+
+/** What every answer is said to have used, under the names of all vendors. */
+const usage = {
+  input_tokens: 21,
+  output_tokens: 8,
+  promptTokenCount: 21,
+  candidatesTokenCount: 8,
+  totalTokenCount: 29,
+};
+
+/** The tools that are called when the user asks for the weather: in parallel, and one of them without arguments. */
+export const toolCalls = [
+  { id: 'call_weather', name: 'get_weather', arguments: '{"city":"Oslo","unit":"celsius"}' },
+  { id: 'call_cities', name: 'list_cities', arguments: '{}' },
+] as const;
+
+/** What whoever runs these tools says. */
+export const toolResults = { get_weather: '4 degrees', list_cities: 'Oslo, Bergen' } as const;
+
+/** What the mock says of these results, when calls and results have reached it as pairs. */
+export const repeatedResults = toolCalls
+  .map(({ name, arguments: input }) => `${name}(${input}) = ${toolResults[name]}`)
+  .join('; ');
+
+/** The user's messages that have an answer, and what it is. */
+const fixtures: readonly Fixture[] = [
+  { match: { userMessage: 'hello' }, response: { content: 'Hello from the mock: ☀ ß 🙂.', usage } },
+  { match: { userMessage: 'think' }, response: { content: 'It is 42.', reasoning: 'Six times seven.', usage } },
+  { match: { userMessage: 'at length' }, response: { content: 'And so it', finishReason: 'length', usage } },
+  { match: { userMessage: 'weather', hasToolResult: true }, response: repeatResults },
+  { match: { userMessage: 'weather' }, response: { toolCalls: [...toolCalls], usage } },
+  {
+    match: { userMessage: 'say first' },
+    response: { content: 'Let me look.', toolCalls: [toolCalls[0]], usage },
+  },
+  { match: { userMessage: 'repeat' }, response: repeatConversation },
+  { match: { userMessage: /fail with \d+/ }, response: fail },
+  { match: { userMessage: 'lighthouse', endpoint: 'image' }, response: { image: { b64Json: 'aGVsbG8=' } } },
+];
+
+/** Says which call gave which result, so that a pair that was lost or mixed up on the way is seen. */
+function repeatResults({ messages }: ChatCompletionRequest): FixtureResponse {
+  const calls = messages.flatMap((message) => message.tool_calls ?? []);
+  const results = messages
+    .filter(({ role }) => role === 'tool')
+    .map((result) => {
+      const call = calls.find(({ id }) => id === result.tool_call_id)?.function;
+      return `${call?.name}(${call?.arguments}) = ${unwrap(plainText(result.content))}`;
+    });
+  return { content: results.join('; '), usage };
+}
+
+/** Gemini takes objects as results, so a text comes in one. */
+function unwrap(result: string): string {
+  if (!result.startsWith('{')) return result;
+  return String((JSON.parse(result) as { result?: unknown }).result);
+}
+
+/** Says what it has been told, turn by turn. */
+function repeatConversation({ messages }: ChatCompletionRequest): FixtureResponse {
+  return { content: messages.map(({ role, content }) => `${role}: ${plainText(content)}`).join(' | '), usage };
+}
+
+function plainText(content: ChatCompletionRequest['messages'][number]['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map(({ text }) => text ?? '').join('');
+}
+
+function fail({ messages }: ChatCompletionRequest): FixtureResponse {
+  const status = Number(/fail with (\d+)/.exec(plainText(messages.at(-1)?.content ?? ''))?.[1]);
+  const type = status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+  const error = { message: `the mock says ${status}`, type, param: 'messages[0].content', code: 'mock_code' };
+  return { error, status, retryAfter: 7 };
+}
+
+/** Starts the mock on loopback. What it has no answer to is 503, and conversations that are not sound are 400. */
+export async function startAimock(): Promise<Aimock> {
+  const mock = new LLMock({ host: '127.0.0.1', port: 0, strict: true, chunkSize: 5 });
+  mock.addFixtures([...fixtures]);
+  const url = await mock.start();
+  return {
+    url,
+    lastRequest: () => mock.getLastRequest(),
+    [Symbol.asyncDispose]: () => mock.stop(),
+  };
+}

@@ -1,0 +1,67 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { type Aimock, startAimock } from './aimock.ts';
+import { startGateway, type TestGateway, wholePipeline } from './gateway.ts';
+
+/** Upstream formats that the mock serves, and the path of a call. A model `on-FORMAT` has its route there. */
+export const upstreamPaths = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  gemini: '/v1beta/models/model-there:generateContent',
+} as const;
+
+export type UpstreamFormat = keyof typeof upstreamPaths;
+
+export const upstreamFormats = Object.keys(upstreamPaths) as UpstreamFormat[];
+
+/** What the gateway shows to the upstream; never the client's key. */
+export const upstreamKey = 'upstream-secret';
+
+export interface SdkGateway extends AsyncDisposable {
+  readonly gateway: TestGateway;
+  readonly mock: Aimock;
+  /** Without retries, so that the first answer is what is seen. */
+  readonly openai: OpenAI;
+  anthropic(sdk: typeof Anthropic): Anthropic;
+}
+
+/** A started gateway before the mock, and the official SDKs before the gateway. */
+export async function startSdkGateway(): Promise<SdkGateway> {
+  const mock = await startAimock();
+  const gateway = await startGateway({ yaml: sdkYaml(mock.url) });
+  return {
+    gateway,
+    mock,
+    openai: new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 }),
+    anthropic: (sdk) => new sdk({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 }),
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await mock[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function model(id: string, route: string): string {
+  return `  ${id}: { routes: [${route}/model-there] }`;
+}
+
+/** Upstreams whose keys and breakers suffer get models of their own: `throttled`, `refused`, `broken`. */
+function sdkYaml(url: string): string {
+  const upstream = (name: string, format: string, path = '/v1/') =>
+    `  ${name}: { format: ${format}, base_url: "${url}/${path.split('/')[1]}", api_keys: [${upstreamKey}] }`;
+  const suffering = ['throttled', 'refused', 'broken'];
+  return [
+    wholePipeline,
+    'upstreams:',
+    ...upstreamFormats.map((format) => upstream(format, format, upstreamPaths[format])),
+    upstream('images', 'images'),
+    ...suffering.map((name) => upstream(name, '[chat, responses, messages]')),
+    'models:',
+    ...upstreamFormats.map((format) => model(`on-${format}`, format)),
+    model('vendor/with-slash', 'chat'),
+    model('painter', 'images'),
+    ...suffering.map((name) => model(name, name)),
+    '',
+  ].join('\n');
+}

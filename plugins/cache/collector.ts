@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 
 /**
  * A stream that passes another one on and keeps what passed, until it has become too much. Reads only as fast as it is
@@ -10,14 +11,7 @@ import { Readable } from 'node:stream';
 export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer | undefined) => void): Readable {
   let chunks: Buffer[] | undefined = [];
   let size = 0;
-  const passing = new Readable({
-    highWaterMark: 256 * 1024,
-    read: () => void source.resume(),
-    destroy: (error, done) => {
-      source.destroy();
-      done(error);
-    },
-  });
+  const passing = new ReplyStream({ read: () => void source.resume(), close: () => void source.destroy() });
   source.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= maxBytes) chunks?.push(chunk);
@@ -33,10 +27,10 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
     if (chunks !== undefined) onEnd(Buffer.concat(chunks, size));
     passing.push(null);
   });
-  source.once('error', (error) => passing.destroy(error));
+  source.once('error', (error) => passing.breakOff(error));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      passing.destroy(new Error('the answer was closed before its end'));
+      passing.breakOff(new Error('the answer was closed before its end'));
   });
   return passing;
 }

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { ReplyReader, WholeReply } from '#core/adapter.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
+import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { connectionFault, Fault, routeFault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
 
@@ -56,7 +56,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #mode: 'waiting' | 'refused' | 'whole' | 'other_kind' | 'gated' | 'streaming' | 'over' = 'waiting';
   #chunks: Buffer[] = [];
   #size = 0;
-  #body: Readable | undefined;
+  #body: ReplyStream | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline = 0; // ms of silence
   #lastByteAt = performance.now();
@@ -218,14 +218,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#mode = 'streaming';
     this.#allowSilence(this.#request.limits.idleTimeout * 1000);
     this.#request.onContent();
-    const body = new Readable({
-      highWaterMark: 256 * 1024,
+    const body = new ReplyStream({
       read: () => this.#controller?.resume(),
-      destroy: (error, done) => {
-        // Whoever reads has gone away: the exchange's signal tells why, the upstream has to know at once.
-        this.#end(undefined);
-        done(error);
-      },
+      // Whoever reads has gone away: the exchange's signal tells why, the upstream has to know at once.
+      close: () => this.#end(undefined),
     });
     this.#body = body;
     this.#result.resolve({
@@ -287,7 +283,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (!this.#hasEnded) this.#controller?.abort(fault ?? new Error('not needed any more'));
     if (this.#body === undefined) this.#result.reject(fault);
     else if (fault === undefined || this.#request.isResumable) this.#body.push(null);
-    else failWhenRead(this.#body, fault.error);
+    else this.#body.breakOff(fault.error);
     if (this.#body !== undefined) this.#request.onEnd(fault);
   }
 
@@ -295,22 +291,4 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#mode = 'over';
     clearTimeout(this.#timer);
   }
-}
-
-/**
- * Breaks a stream off as soon as somebody reads it. Content and error can come in one packet: an error that nobody
- * listens for yet would end the process.
- */
-function failWhenRead(body: Readable, error: GatewayError): void {
-  if (body.readableFlowing !== null || body.listenerCount('readable') > 0) {
-    body.destroy(error);
-    return;
-  }
-  const onListener = (name: string | symbol) => {
-    if (name !== 'data' && name !== 'readable') return;
-    body.off('newListener', onListener);
-    // What came before the error is read first.
-    setImmediate(() => body.destroy(error));
-  };
-  body.on('newListener', onListener);
 }

@@ -3,6 +3,7 @@ import type { GatewayError } from '#core/errors.ts';
 import { toGatewayError } from '#core/errors.ts';
 import { type Caller, renderStreamError } from '#core/render-error.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
+import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 
 /**
  * Gives a stream's client its headers when the answer lets wait, so that clients and proxies do not give up meanwhile:
@@ -24,13 +25,12 @@ export async function withEarlyHead(answer: Promise<Reply>, after: number, calle
 
 function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
   let inner: Reply | undefined;
-  const body = Readable.from(
+  const body = replyStreamOf(
     (async function* () {
       inner = await answer;
       if (inner.body instanceof Readable) yield* inner.body;
       else if (inner.body !== null) yield inner.body;
     })(),
-    { objectMode: false, highWaterMark: 256 * 1024 },
   );
   // A client that leaves before anybody reads on would leave the rejection unheard.
   answer.catch(() => undefined);

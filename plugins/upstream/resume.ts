@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReplyReader } from '#core/adapter.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
+import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 import type { Fault } from './fault.ts';
 
 /** The answer of one attempt. */
@@ -30,7 +31,7 @@ export function resumedReply(first: Served, next: (broken: Served) => Promise<Se
       current = rest;
     }
   }
-  const body = Readable.from(read(), { objectMode: false, highWaterMark: 256 * 1024 });
+  const body = replyStreamOf(read());
   // While the upstream is silent, the generator does not hear that its reader has gone.
   body.once('close', () => discard(current.reply));
   // Who can write the error that ends the first answer can end the whole: it is one for whoever reads them.

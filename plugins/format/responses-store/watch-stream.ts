@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
+import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { parseObject } from '../members.ts';
 import type { Recorder } from './recorder.ts';
@@ -10,8 +11,6 @@ const endings = ['"response.completed"', '"response.incomplete"'].map((text) => 
 const itemDone = Buffer.from('"response.output_item.done"');
 const previousId = Buffer.from('"previous_response_id"');
 const blankLines = ['\n\n', '\r\n\r\n', '\r\r'].map((text) => Buffer.from(text));
-/** Bytes that wait for a client that reads slowly. */
-const highWaterMark = 256 * 1024;
 
 /**
  * A stream of Responses events that passes another one on as it comes, but for the event that ends the answer: it waits
@@ -23,15 +22,11 @@ const highWaterMark = 256 * 1024;
 export function watchStream(source: Readable, recorder: Recorder): Readable {
   const collector = new OutputCollector(recorder.maxBytes);
   let holding: Promise<void> | undefined;
-  const passing = new Readable({
-    highWaterMark,
+  const passing = new ReplyStream({
     read: () => {
       if (holding === undefined) source.resume();
     },
-    destroy: (error, done) => {
-      source.destroy();
-      done(error);
-    },
+    close: () => void source.destroy(),
   });
   const keep = async (chunk: Buffer): Promise<void> => {
     const response = collector.responseIn(chunk);
@@ -64,10 +59,10 @@ export function watchStream(source: Readable, recorder: Recorder): Readable {
       if (!passing.destroyed) passing.push(null);
     }),
   );
-  source.once('error', (error) => afterHold(() => passing.destroy(error)));
+  source.once('error', (error) => afterHold(() => passing.breakOff(error)));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      afterHold(() => passing.destroy(new Error('the answer was closed before its end')));
+      afterHold(() => passing.breakOff(new Error('the answer was closed before its end')));
   });
   return passing;
 }

@@ -1,0 +1,50 @@
+import { Readable } from 'node:stream';
+
+export interface ReplyStreamOptions {
+  /** Whoever reads wants more. */
+  readonly read: () => void;
+  /** The stream is over: read to its end, broken off, or left by its reader. */
+  readonly close: () => void;
+}
+
+/** Bytes that may wait for a client that reads slowly, at each place where they do. */
+const highWaterMark = 256 * 1024;
+
+/**
+ * The body of a streamed reply. Node throws away what waits in a stream when it is destroyed; here an error comes after
+ * everything that was pushed before it, and only when somebody reads: content and error may come in one packet, and an
+ * error that nobody listens for yet would end the process.
+ */
+export class ReplyStream extends Readable {
+  #error: Error | undefined;
+
+  constructor({ read, close }: ReplyStreamOptions) {
+    super({
+      highWaterMark,
+      read,
+      destroy: (error, done) => {
+        close();
+        done(error);
+      },
+    });
+  }
+
+  /** Ends the stream with an error once all that waits has been read. */
+  breakOff(error: Error): void {
+    this.#error = error;
+    const isRead = this.readableFlowing !== null || this.listenerCount('readable') > 0;
+    if (isRead && this.readableLength === 0) this.destroy(error);
+  }
+
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size);
+    if (this.#error !== undefined && this.readableLength === 0) this.destroy(this.#error);
+    return chunk;
+  }
+}
+
+/** The body of a reply whose chunks somebody generates. What it throws comes after what it has yielded. */
+export function replyStreamOf(chunks: AsyncIterable<Buffer | string>): Readable {
+  // With a larger mark chunks would wait here, to be thrown away by the error that follows them.
+  return Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
+}

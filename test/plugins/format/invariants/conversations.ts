@@ -68,7 +68,8 @@ const answered = (turn: number): fc.Arbitrary<Item[]> =>
     .map(([spoken, called, isTurned]) => {
       const made = called.map(([name, input], index) => calls(`call_${turn}_${index}`, name, JSON.stringify(input)));
       const done = called.map(([, , { words: said, pictures, isError }], index) =>
-        returns(`call_${turn}_${index}`, [text(said), ...pictures], isError),
+        // Pictures of a failure cannot stand in its result everywhere.
+        returns(`call_${turn}_${index}`, [text(said), ...(isError ? [] : pictures)], isError),
       );
       return [
         ...(spoken === undefined && called.length > 0 ? [] : [says('assistant', spoken ?? 'xy')]),
@@ -86,7 +87,7 @@ export const turns: fc.Arbitrary<Item[][]> = fc
 
 export const settings: fc.Arbitrary<Partial<Conversation>> = fc.record({
   instructions: fc.array(words, { maxLength: 2 }),
-  maxOutputTokens: fc.integer({ min: 1, max: 30_000 }),
+  maxOutputTokens: fc.integer({ min: 16, max: 30_000 }),
   sampling: fc.record({ temperature: fc.constantFrom(0, 0.25, 1) }),
   stop: fc.array(fc.constantFrom('END', 'STOP'), { maxLength: 1 }),
   toolChoice: fc.constantFrom(

@@ -1,0 +1,229 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { TextFormat } from '#core/formats.ts';
+import type { JsonObject } from '#core/json.ts';
+import type {
+  Conversation,
+  Item,
+  Part,
+  StateKind,
+  ToolCall,
+} from '../../../../plugins/format/canonical/conversation.ts';
+import { settleCalls, textOf, toTurns } from '../../../../plugins/format/canonical/dialogue.ts';
+import { Notes } from '../../../../plugins/format/canonical/notes.ts';
+import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
+import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
+import { codecs } from '../../../../plugins/format/codecs.ts';
+import { Translator } from '../../../../plugins/format/translation.ts';
+import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { settings, tools, turns, written } from './conversations.ts';
+import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts';
+
+/** Texts are parted and joined in their own way by each format, and say in words that a tool has failed. */
+const plain = (text: string): string =>
+  text
+    .replace(/What this tool has shown follows( in a message)?\.$/, '')
+    .replace(/^Error:/, '')
+    .replace(/\s/g, '');
+const picturesOf = (parts: readonly Part[]) => parts.flatMap((part) => (part.type === 'image' ? [part.source] : []));
+const callOf = ({ id, name, input }: ToolCall) => ({ id, name, input: parsed(input) });
+
+/** What a dialogue means, turn by turn. Pictures that tools have shown count as the user's, who hands them on. */
+function meaningOf(items: readonly Item[]): unknown[] {
+  return toTurns(settleCalls(items)).map((turn) => {
+    if (turn.role === 'assistant') {
+      const said = turn.items.flatMap((item) => (item.type === 'message' ? item.parts : []));
+      return { text: plain(textOf(said)), calls: turn.items.filter((item) => item.type === 'tool_call').map(callOf) };
+    }
+    if (turn.role === 'system') return { system: plain(textOf(turn.parts)) };
+    return {
+      results: turn.results.map(({ id, parts, isError }) => ({
+        id,
+        text: plain(textOf(parts)),
+        isError: isError || textOf(parts).startsWith('Error:'),
+      })),
+      pictures: picturesOf([...turn.results.flatMap(({ parts }) => parts), ...turn.parts]),
+      text: plain(textOf(turn.parts)),
+    };
+  });
+}
+
+function settingsOf({ instructions, tools: known, toolChoice, maxOutputTokens, sampling, stop }: Conversation) {
+  const described = known.filter(isClientTool).map(({ name, description, schema }) => ({ name, description, schema }));
+  const { temperature } = sampling;
+  const asked = { type: toolChoice?.type ?? 'auto', name: toolChoice?.name };
+  return { instructions: plain(instructions.join('')), tools: described, asked, maxOutputTokens, temperature, stop };
+}
+
+describe.each(formats)('%s: any conversation', (format) => {
+  /** Responses knows no stop sequences. */
+  const hasStop = format !== 'responses';
+
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(turns, settings, (dialogue, wanted) => {
+        const conversation = { ...wanted, items: dialogue.flat(), tools } as Conversation;
+        const body = written(format, conversation);
+        const read = codecs[format].decodeRequest(body, new Notes());
+        expect(meaningOf(read.items)).toEqual(meaningOf(conversation.items));
+        expect(settingsOf(read)).toEqual(settingsOf({ ...conversation, stop: hasStop ? conversation.stop : [] }));
+      }),
+    );
+  });
+
+  it('begins the same from turn to turn, as caches of prompts want it', () => {
+    fc.assert(
+      fc.property(turns, settings, (dialogue, wanted) => {
+        const bodyOf = (count: number) => written(format, { ...wanted, items: dialogue.slice(0, count).flat(), tools });
+        const [short, long] = [bodyOf(dialogue.length - 2), bodyOf(dialogue.length)].map(split) as [Split, Split];
+        expect(long.rest).toBe(short.rest);
+        expect(long.dialogue.startsWith(short.dialogue)).toBe(true);
+      }),
+    );
+  });
+});
+
+interface Split {
+  /** The members that are the dialogue, as text without its last bracket. */
+  readonly dialogue: string;
+  readonly rest: string;
+}
+
+function split(body: JsonObject): Split {
+  const { messages, input, contents, ...rest } = body;
+  return { dialogue: JSON.stringify(messages ?? input ?? contents).slice(0, -1), rest: JSON.stringify(rest) };
+}
+
+/** The upstream that a request goes to, and two that it does not: another one, and another account of the same. */
+const own = upstreamAt('https://own.example/v1');
+const others = [
+  upstreamAt('https://other.example/v1', { name: 'two' }),
+  upstreamAt('https://own.example/v1', { name: 'three' }),
+];
+const kinds: readonly StateKind[] = ['signature', 'redacted', 'encrypted', 'thought', 'none'];
+const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
+  chat: [],
+  responses: ['encrypted'],
+  messages: ['signature', 'redacted'],
+  gemini: ['thought'],
+};
+
+interface Seal {
+  readonly kind: StateKind;
+  readonly origin: string | undefined;
+  readonly data: string;
+}
+/** Each its own text, so that it can be found wherever it goes. */
+const seals: fc.Arbitrary<Seal[]> = fc
+  .array(
+    fc.record({
+      kind: fc.constantFrom(...kinds),
+      origin: fc.constantFrom(originOf(own), ...others.map(originOf), undefined),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((list) => list.map((one, index) => ({ ...one, data: `rs_${index}:U0VBTC${'ABCDEFGH'[index]}SEALED` })));
+const tagged = ({ kind, origin, data }: Seal) => (origin === undefined ? data : tagState({ kind, origin, data }));
+const marker = ({ data }: Seal) => data.slice(data.indexOf(':') + 1);
+
+/** The request of a client that hands back what has been sealed. */
+const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: string) => JsonObject>> = {
+  chat: (list, thought) => ({
+    model: 'm',
+    messages: [
+      { role: 'user', content: 'Hi' },
+      {
+        role: 'assistant',
+        content: 'Yes',
+        reasoning_content: thought.repeat(list.length),
+        reasoning_details: list.map((seal) => ({
+          type: 'reasoning.encrypted',
+          data: tagged(seal),
+          text_length: thought.length,
+        })),
+      },
+      { role: 'user', content: 'And?' },
+    ],
+  }),
+  responses: (list, thought) => ({
+    model: 'm',
+    input: [
+      { role: 'user', content: 'Hi' },
+      ...list.map((seal, index) => ({
+        type: 'reasoning',
+        id: `rs_${index}`,
+        summary: [{ type: 'summary_text', text: thought }],
+        encrypted_content: tagged(seal),
+      })),
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] },
+      { role: 'user', content: 'And?' },
+    ],
+  }),
+  messages: (list, thought) => ({
+    model: 'm',
+    max_tokens: 100,
+    messages: [
+      { role: 'user', content: 'Hi' },
+      {
+        role: 'assistant',
+        content: [
+          ...list.map((seal) =>
+            seal.kind === 'redacted'
+              ? { type: 'redacted_thinking', data: tagged(seal) }
+              : { type: 'thinking', thinking: thought, signature: tagged(seal) },
+          ),
+          { type: 'text', text: 'Yes' },
+        ],
+      },
+      { role: 'user', content: 'And?' },
+    ],
+  }),
+  gemini: (list, thought) => ({
+    contents: [
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      {
+        role: 'model',
+        parts: [
+          ...list.map((seal) => ({
+            text: thought,
+            thought: true,
+            thoughtSignature: Buffer.from(tagged(seal)).toString('base64'),
+          })),
+          { text: 'Yes' },
+        ],
+      },
+      { role: 'user', parts: [{ text: 'And?' }] },
+    ],
+  }),
+};
+
+describe.each(pairs)('what is sealed, from a client of %s to %s', (client, upstream) => {
+  it('goes only to the upstream that has sealed it', () => {
+    fc.assert(
+      fc.property(seals, words, (list, thought) => {
+        const request = requestOf(client, handBack[client](list, thought));
+        const route = routeTo({ ...own, formats: [upstream] });
+        const body = String(new Translator(exchange, request).open(route, upstream).request.body);
+        for (const seal of list) {
+          const isOwn = seal.origin === originOf(own) && ownKinds[upstream].includes(seal.kind);
+          const isSeen = [marker(seal), Buffer.from(marker(seal)).toString('base64')].some((text) =>
+            body.includes(text),
+          );
+          if (!isOwn) expect(isSeen).toBe(false);
+        }
+        expect(body).not.toContain('dps1');
+      }),
+    );
+  });
+});
+
+describe.each(formats.filter((format) => ownKinds[format].length > 0))('what %s has sealed', (format) => {
+  it('comes back to it as it was', () => {
+    for (const kind of ownKinds[format]) {
+      const list: Seal[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
+      const route = routeTo({ ...own, formats: [format] });
+      const request = requestOf(format, handBack[format](list, 'Hm.'));
+      expect(String(new Translator(exchange, request).open(route, format).request.body)).toContain('U0VBTCBSEALED');
+    }
+  });
+});

@@ -154,6 +154,26 @@ describe('a Gemini reply', () => {
 const event = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const dataOf = (text: string): JsonObject => JSON.parse(text.slice(text.indexOf('data:') + 5)) as JsonObject;
 
+const chunk = (thoughtSignature: string): string =>
+  `data: {"candidates":[{"content":{"role":"model","parts":[{"thoughtSignature":${thoughtSignature}}]}}]}\n\n`;
+const sealIn = (text: string): string => /"thoughtSignature":"([^"]*)"/.exec(text)?.[1] ?? '';
+const contents = (thoughtSignature: string): JsonObject[] => [{ role: 'model', parts: [{ thoughtSignature }] }];
+
+describe('a Gemini reply', () => {
+  it.each([['"EqQB+/8="'], [String.raw`"EqQB+\/8\u003d"`]])('has its seal %s tagged in base64, and back', (value) => {
+    const sealed = sealIn(amenderOf('gemini').event(chunk(value)));
+    expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
+    expect(Buffer.from(sealed, 'base64').toString()).toBe(`dps1t${own}.EqQB+/8=`);
+    expect(sent('gemini', { contents: contents(sealed) }).body['contents']).toEqual(contents('EqQB+/8='));
+  });
+
+  it('stays as it is without a seal, or with one that has no end', () => {
+    for (const text of [chunk('""'), 'data: {"thoughtSignature":"Eq\n\n']) {
+      expect(amenderOf('gemini').event(text)).toBe(text);
+    }
+  });
+});
+
 describe('a Messages reply', () => {
   it('has its signature tagged in a stream', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'SIG' } };

@@ -27,7 +27,7 @@ const wantsAll: JsonObject = {
   generationConfig: { thinkingConfig: { includeThoughts: true } },
 };
 export const context: ReplyContext = { id: 'x1', model: 'asked-for', created: 1_700_000_000, request: wantsAll };
-export const exchange = { id: 'req_x1', receivedAt: 1_700_000_000_000 } as Exchange;
+export const exchange = { id: 'req_x1', receivedAt: 1_700_000_000_000, headers: {} } as Exchange;
 
 export function requestOf(format: TextFormat, body: JsonObject = wantsAll): ClientRequest {
   const text = JSON.stringify(body);

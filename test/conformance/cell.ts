@@ -1,0 +1,217 @@
+import { ok } from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import { createParser } from 'eventsource-parser';
+import { type TextFormat, textFormats } from '#core/formats.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { ClientFormat, StreamEvent, Written } from './clients/client-format.ts';
+import { clients } from './clients/index.ts';
+import {
+  afterLosses,
+  comparableHeard,
+  expectMembers,
+  idealHeard,
+  idealSeen,
+  isLossy,
+  seenAfterLosses,
+} from './expectation.ts';
+import { featureOf, features, type Turn } from './features.ts';
+import { type Loss, lossesOf } from './losses.ts';
+import { askedAs, modelFor, modelThere, type Stand } from './stand.ts';
+import type { Answer, Entry, Failure } from './talk.ts';
+import { upstreams } from './upstreams/index.ts';
+
+export interface Cell {
+  readonly client: TextFormat;
+  readonly upstream: TextFormat;
+  readonly feature: string;
+  readonly isStream: boolean;
+}
+
+/** `absent`: the client's format has no words for the feature. */
+export type Outcome =
+  | { readonly verdict: 'pass' }
+  | { readonly verdict: 'loss'; readonly losses: readonly string[] }
+  | { readonly verdict: 'absent' }
+  | { readonly verdict: 'fail'; readonly why: string };
+
+export function allCells(): Cell[] {
+  const pairs = textFormats.flatMap((client) => textFormats.map((upstream) => ({ client, upstream })));
+  return pairs.flatMap((pair) =>
+    features.flatMap(({ name: feature }) => [true, false].map((isStream) => ({ ...pair, feature, isStream }))),
+  );
+}
+
+/** Plays all turns of a feature. Never throws. */
+export async function runCell(stand: Stand, cell: Cell): Promise<Outcome> {
+  if (clients[cell.client].cannotSay(cell.feature)) return { verdict: 'absent' };
+  try {
+    const run = new CellRun(stand, cell);
+    for (const [index, turn] of featureOf(cell.feature).turns.entries()) await run.play(turn, index);
+    return run.outcome();
+  } catch (error) {
+    return { verdict: 'fail', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const ajv = new Ajv({ strict: false });
+
+/** @throws AssertionError that tells where a value is not as the schema says */
+function validate(schema: object, value: unknown, what: string): void {
+  ok(ajv.validate(schema, value), `${what} is misshapen: ${ajv.errorsText()}\n${JSON.stringify(value)}`);
+}
+
+class CellRun {
+  readonly #stand: Stand;
+  readonly #cell: Cell;
+  readonly #client: ClientFormat;
+  readonly #losses: readonly Loss[];
+  readonly #turns: readonly Turn[];
+  /** Answers, as the client got them. */
+  readonly #answers: JsonObject[] = [];
+  #notes = '';
+  #isLossy = false;
+
+  constructor(stand: Stand, cell: Cell) {
+    this.#stand = stand;
+    this.#cell = cell;
+    this.#client = clients[cell.client];
+    this.#losses = lossesOf(cell.feature, cell.client, cell.upstream);
+    this.#turns = featureOf(cell.feature).turns;
+  }
+
+  async play(turn: Turn, index: number): Promise<void> {
+    const { isStream } = this.#cell;
+    const failure = typeof turn.answer === 'string' ? turn.answer : undefined;
+    const model = modelFor({ ...this.#cell, failure, isElsewhere: turn.isElsewhere });
+    this.#stand.answer = turn.answer;
+    const before = this.#stand.requests.length;
+    const question = { ...turn.ask, said: turn.ask.said.map((entry) => this.#written(entry)) };
+    const address = { model, isStream };
+    const response = await fetch(`${this.#stand.url}${this.#client.path(address)}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...keyHeader(this.#client, this.#stand.key) },
+      body: JSON.stringify(this.#client.write(question, address)),
+    });
+    const body = await response.text();
+    this.#notes += `${response.headers.get('x-daypass-notes') ?? ''}\n`;
+    this.#hear(before, turn, index, body);
+    if (typeof turn.answer === 'string') this.#refused(turn.answer, response, body);
+    else this.#see(turn.answer, response, body, model);
+  }
+
+  outcome(): Outcome {
+    const happened = this.#losses.filter(({ isCondition }) => isCondition === true || this.#isLossy);
+    const missing = this.#losses.find((loss) => !happened.includes(loss));
+    if (missing !== undefined) return { verdict: 'fail', why: `nothing is lost, although ${missing.name}` };
+    const silent = happened.find(({ note }) => note !== undefined && !note.test(this.#notes));
+    if (silent !== undefined) return { verdict: 'fail', why: `no note tells that ${silent.name}: ${this.#notes}` };
+    if (happened.length === 0) return { verdict: 'pass' };
+    return { verdict: 'loss', losses: happened.map(({ name }) => name) };
+  }
+
+  #written(entry: Entry): Written {
+    if (entry.type !== 'echo') return entry;
+    const answer = this.#answers[entry.turn] as JsonObject;
+    return { type: 'echo', raw: this.#client.echo(answer, entry.forgets === true) };
+  }
+
+  /** What has come to the upstream. */
+  #hear(before: number, turn: Turn, index: number, body: string): void {
+    const { upstream, isStream } = this.#cell;
+    const [request, ...more] = this.#stand.requests.slice(before);
+    ok(request !== undefined, `the upstream was not asked: ${body}`);
+    ok(more.length === 0, 'the upstream was asked more than once');
+    const asked = askedAs(request);
+    ok(asked?.format === upstream, `the upstream was asked at ${request.path}`);
+    ok(asked.isStream === isStream, 'the upstream was asked for another kind of answer');
+    const format = upstreams[upstream];
+    const sent = request.json<JsonObject>();
+    validate(format.schema, sent, 'the request to the upstream');
+    const heard = format.hear(sent);
+    const isSealed = heard.said.some((entry) => entry.type === 'thought' && entry.seal !== undefined);
+    ok(turn.isElsewhere !== true || !isSealed, 'a foreign seal has come to the upstream');
+    const ideal = idealHeard(turn, this.#turns, this.#client, upstream);
+    this.#isLossy ||= isLossy(
+      comparableHeard(heard, turn, upstream),
+      ideal,
+      afterLosses(this.#losses, ideal, index, upstream),
+    );
+  }
+
+  /** What has come to the client. */
+  #see(answer: Answer, response: Response, body: string, model: string): void {
+    ok(response.status === 200, `the client got ${response.status}: ${body}`);
+    const whole = this.#cell.isStream
+      ? this.#readStream(response, body, this.#mayBeMisshapen(answer))
+      : (JSON.parse(body) as JsonObject);
+    if (!this.#mayBeMisshapen(answer)) validate(this.#client.schemas.whole, whole, 'the answer');
+    const name = this.#isPassedThrough ? modelThere : model;
+    ok([whole['model'], whole['modelVersion']].includes(name), 'the answer names another model');
+    this.#answers.push(whole);
+    const seen = this.#client.read(whole);
+    const ideal = idealSeen(answer, this.#client);
+    if (answer.usage === undefined) {
+      const isNeeded = this.#cell.client !== 'gemini' || !this.#isPassedThrough;
+      ok(
+        !isNeeded || (seen.usage !== undefined && seen.usage.input > 0 && seen.usage.output > 0),
+        'nothing was counted',
+      );
+      Object.assign(ideal, { usage: seen.usage });
+    }
+    this.#isLossy ||= isLossy(seen, ideal, seenAfterLosses(this.#losses, ideal));
+  }
+
+  /** What is not translated goes through as it is. */
+  get #isPassedThrough(): boolean {
+    return this.#cell.client === this.#cell.upstream;
+  }
+
+  /** Counts that are made up for in what passes through are the two that clients cannot do without. */
+  #mayBeMisshapen({ usage }: Answer): boolean {
+    return usage === undefined && this.#isPassedThrough;
+  }
+
+  #readStream(response: Response, body: string, mayBeMisshapen: boolean): JsonObject {
+    const type = response.headers.get('content-type') ?? '';
+    ok(type.startsWith('text/event-stream'), `a stream of ${type}: ${body}`);
+    const events: StreamEvent[] = [];
+    createParser({ onEvent: ({ event, data }) => events.push({ name: event, data }) }).feed(body);
+    const { eventType, events: schemas } = this.#client.schemas;
+    for (const { data } of events.filter((event) => event.data !== '[DONE]')) {
+      const event = JSON.parse(data) as JsonObject;
+      const schema = schemas[eventType(event)];
+      ok(schema !== undefined, `an event that nobody knows: ${data}`);
+      if (!mayBeMisshapen) validate(schema, event, 'an event');
+    }
+    return this.#client.fold(events);
+  }
+
+  #refused(failure: Failure, { status, headers }: Response, body: string): void {
+    const { schemas, failures } = this.#client;
+    const said = JSON.parse(body) as JsonObject;
+    ok(status === statusOf(failure, this.#cell.client), `${failure} is a ${status}: ${body}`);
+    validate(schemas.error, said, 'the error');
+    expectMembers(said, failures[failure]);
+    if (failure === 'rate limit') ok(headers.get('retry-after') === '7', 'retry-after is not what the upstream said');
+    if (failure === 'overflow')
+      ok(isOverflow(said, this.#cell.client), `no client knows this for an overflow: ${body}`);
+    ok(!body.includes('sk-ab'), 'the error has a part of the key in it');
+  }
+}
+
+function keyHeader({ keyHeader: name }: ClientFormat, key: string): Record<string, string> {
+  return { [name]: name === 'authorization' ? `Bearer ${key}` : key };
+}
+
+function statusOf(failure: Failure, client: TextFormat): number {
+  if (failure === 'overflow') return 400;
+  if (failure === 'rate limit') return 429;
+  return client === 'messages' ? 529 : 503;
+}
+
+/** The words by which the tools of a format know that the prompt has to be shortened. */
+function isOverflow(body: JsonObject, client: TextFormat): boolean {
+  const { message } = body['error'] as { message: string };
+  // OpenAI's clients know it by its code, which is looked at with the other members.
+  return client === 'messages' ? message.startsWith('prompt is too long') : message !== '';
+}

@@ -1,0 +1,120 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import type { JsonObject } from '#core/json.ts';
+import type { TextFormat } from '#core/formats.ts';
+import type { ClientFormat } from './clients/client-format.ts';
+import type { Turn } from './features.ts';
+import type { Heard, Loss } from './losses.ts';
+import { type Answer, type Ask, compact, type Entry, type Seen, type Spoken, type Tool } from './talk.ts';
+
+/** Formats in which a failed result is marked as such, not said to be one. */
+const flagged: ReadonlySet<TextFormat> = new Set(['messages', 'gemini']);
+
+/** What an upstream has to hear of a turn, when nothing is lost. */
+export function idealHeard(turn: Turn, turns: readonly Turn[], client: ClientFormat, upstream: TextFormat): Heard {
+  const said = turn.ask.said.flatMap((entry) => spoken(entry, turns, client.echoLosesThoughts && upstream === 'chat'));
+  return normalized(
+    {
+      ...turn.ask,
+      said: said.map((entry) => (client.hasErrorFlag || !flagged.has(upstream) ? entry : failureInWords(entry))),
+      isSerial: client.hasSerialCalls ? turn.ask.isSerial : undefined,
+    },
+    turn,
+    upstream,
+  );
+}
+
+/** What was heard, as far as it was asked for and can be compared. */
+export function comparableHeard(heard: Ask, turn: Turn, upstream: TextFormat): Heard {
+  const { limit, ...rest } = heard;
+  return normalized({ ...rest, ...(turn.ask.limit !== undefined && { limit }) }, turn, upstream);
+}
+
+function normalized(ask: Ask, turn: Turn, upstream: TextFormat): Heard {
+  const said = ask.said.filter((entry): entry is Spoken => entry.type !== 'echo');
+  const isElsewhere = turn.isElsewhere === true;
+  // A stranger has no use for thoughts, sealed or not; that no seal reaches it is looked at separately.
+  const kept = isElsewhere ? said.filter(({ type }) => type !== 'thought') : said;
+  return compact({
+    ...ask,
+    // Whether it can go on thinking without them is for the rules of its format to say.
+    effort: isElsewhere ? undefined : ask.effort,
+    said: kept.map((entry) => (entry.type === 'thought' ? comparableThought(entry, upstream) : entry)),
+    tools: ask.tools?.map(comparableTool),
+  }) as unknown as Heard;
+}
+
+/** Gemini wants only seals back; Chat knows none. */
+function comparableThought(entry: Extract<Spoken, { type: 'thought' }>, upstream: TextFormat): Spoken {
+  if (upstream === 'gemini') return { ...entry, text: '' };
+  return upstream === 'chat' ? { ...entry, seal: undefined } : entry;
+}
+
+/** A tool without arguments may have a schema that allows none. */
+function comparableTool(tool: Tool): Tool {
+  const properties = tool.schema?.['properties'];
+  const isEmpty = typeof properties === 'object' && properties !== null && Object.keys(properties).length === 0;
+  return isEmpty ? { ...tool, schema: undefined } : tool;
+}
+
+/** What was answered, as the same upstream has to hear it again. */
+function spoken(entry: Entry, turns: readonly Turn[], isForgotten: boolean): Spoken[] {
+  if (entry.type !== 'echo') return [entry];
+  const answer = turns[entry.turn]?.answer;
+  if (answer === undefined || typeof answer === 'string') throw new Error('only an answer can be repeated');
+  // Where nothing is sealed, nothing is wanted back.
+  const kept = answer.blocks.filter(({ type }) => type !== 'thought' || !isForgotten || entry.forgets !== true);
+  return kept.map((block) =>
+    block.type === 'text' || block.type === 'refusal' ? { type: 'text', by: 'model', text: block.text } : block,
+  );
+}
+
+function failureInWords(entry: Spoken): Spoken {
+  if (entry.type !== 'result' || entry.isError !== true) return entry;
+  const { isError: _, ...result } = entry;
+  return { ...result, text: `Error: ${entry.text}` };
+}
+
+/** What a client has to see of an answer, when nothing is lost. */
+export function idealSeen(answer: Answer, client: ClientFormat): Seen {
+  const isUntold = answer.end === 'stop_sequence' && !client.tellsStop;
+  return {
+    text: answer.blocks.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join(''),
+    thought: answer.blocks.map((block) => (block.type === 'thought' ? block.text : '')).join(''),
+    calls: answer.blocks.filter((block) => block.type === 'call'),
+    end: isUntold ? 'stop' : answer.end,
+    stopSequence: isUntold ? undefined : answer.stopSequence,
+    usage: answer.usage,
+  };
+}
+
+/**
+ * True when something is as the losses say, and not as it should be.
+ *
+ * @throws AssertionError when it is neither
+ */
+export function isLossy<T>(seen: T, ideal: T, lossy: T): boolean {
+  try {
+    deepStrictEqual(seen, ideal);
+    return false;
+  } catch {
+    deepStrictEqual(seen, lossy);
+    return true;
+  }
+}
+
+export function afterLosses(losses: readonly Loss[], heard: Heard, turn: number, upstream: TextFormat): Heard {
+  return compact(losses.reduce((so, loss) => loss.hears?.(so, turn, upstream) ?? so, heard)) as unknown as Heard;
+}
+
+export function seenAfterLosses(losses: readonly Loss[], seen: Seen): Seen {
+  return losses.reduce((so, loss) => loss.sees?.(so) ?? so, seen);
+}
+
+/** Members that an error has to have, among others. @throws AssertionError */
+export function expectMembers(value: unknown, members: JsonObject): void {
+  const found = value as JsonObject;
+  for (const [name, wanted] of Object.entries(members)) {
+    if (typeof wanted === 'object' && wanted !== null) expectMembers(found[name] ?? {}, wanted as JsonObject);
+    else deepStrictEqual({ [name]: found[name] }, { [name]: wanted });
+  }
+}

@@ -1,0 +1,138 @@
+import type { TextFormat } from '#core/formats.ts';
+import type { Feature as CheckedFeature } from '../../plugins/format/matrix.ts';
+import type { Ask, Seen, Spoken, Tool } from './talk.ts';
+
+/** A request as it has to be heard: nothing in it is an echo. */
+export interface Heard extends Omit<Ask, 'said'> {
+  readonly said: readonly Spoken[];
+}
+
+/** What a pair of formats cannot do, and what comes instead. */
+export interface Loss {
+  readonly name: string;
+  readonly feature: string;
+  /** The line of `gateway check` that says the same; undefined when it says nothing about the feature. */
+  readonly checked?: CheckedFeature;
+  happens(client: TextFormat, upstream: TextFormat): boolean;
+  /** What the upstream hears instead. @param turn counts from 0 */
+  hears?(heard: Heard, turn: number, upstream: TextFormat): Heard;
+  /** What the client sees instead. */
+  sees?(seen: Seen): Seen;
+  /** The note that the client gets about it; undefined when only the reply shows it. */
+  readonly note?: RegExp;
+  /** True for what depends on something outside: here the feature works. */
+  readonly isCondition?: boolean;
+}
+
+/** The only losses there may be; anything else is a failure, and so is a loss that does not happen. */
+export const losses: readonly Loss[] = [
+  {
+    name: 'the grammar of freeform tools is described, not enforced',
+    feature: 'freeform tool',
+    checked: 'tools',
+    happens: (client, upstream) =>
+      (client === 'chat' || client === 'responses') && (upstream === 'messages' || upstream === 'gemini'),
+    hears: (heard) => ({
+      ...heard,
+      ...(heard.tools && { tools: heard.tools.map((tool) => (tool.grammar === undefined ? tool : asFunction(tool))) }),
+      said: heard.said.map((entry) =>
+        entry.type === 'call' && typeof entry.input === 'string' ? { ...entry, input: { input: entry.input } } : entry,
+      ),
+    }),
+    note: /freeform tools as functions/,
+  },
+  {
+    name: 'parallel calls cannot be turned off',
+    feature: 'parallel tools',
+    checked: 'parallel tools',
+    happens: (client, upstream) => upstream === 'gemini' && client !== 'gemini',
+    hears: (heard) => ({ ...heard, isSerial: undefined }),
+    note: /parallel_tool_calls/,
+  },
+  {
+    name: 'images in tool results go beside them',
+    feature: 'image in a tool result',
+    checked: 'images',
+    happens: (client, upstream) => upstream === 'chat' && client !== 'chat',
+    hears: (heard) => ({ ...heard, said: heard.said.flatMap(besideResult) }),
+    note: /images in tool results as user message/,
+  },
+  {
+    name: 'addresses of images only where Google can fetch them',
+    feature: 'image in',
+    checked: 'images',
+    happens: (client, upstream) => upstream === 'gemini' && client !== 'gemini',
+    note: /images by address/,
+    isCondition: true,
+  },
+  {
+    name: 'reasoning has no seal',
+    feature: 'reasoning',
+    checked: 'reasoning',
+    happens: (client, upstream) => upstream === 'chat' && client !== 'chat',
+    hears: withoutThoughts,
+    note: /reasoning of earlier turns/,
+  },
+  {
+    name: 'sealed reasoning comes back only from clients that echo reasoning_details',
+    feature: 'reasoning',
+    checked: 'reasoning',
+    happens: (client, upstream) => client === 'chat' && upstream !== 'chat',
+    hears: (heard, turn, upstream) => (turn === forgettingTurn ? forgotten(heard, upstream) : heard),
+  },
+  {
+    name: 'which stop sequence was met is not told',
+    feature: 'stop sequence',
+    happens: (client, upstream) => client === 'messages' && (upstream === 'chat' || upstream === 'gemini'),
+    sees: (seen) => ({ ...seen, end: 'stop', stopSequence: undefined }),
+  },
+  {
+    name: 'stop sequences are not known there',
+    feature: 'stop sequence',
+    happens: (client, upstream) => upstream === 'responses' && client !== 'responses',
+    hears: (heard) => ({ ...heard, stop: undefined }),
+    sees: (seen) => ({ ...seen, text: 'one two three four five', end: 'stop', stopSequence: undefined }),
+    note: /stop/,
+  },
+];
+
+/** The turn of `reasoning` in which the client forgets what its official format has no words for. */
+const forgettingTurn = 2;
+
+export function lossesOf(feature: string, client: TextFormat, upstream: TextFormat): readonly Loss[] {
+  return losses.filter((loss) => loss.feature === feature && loss.happens(client, upstream));
+}
+
+function withoutThoughts(heard: Heard): Heard {
+  return { ...heard, said: heard.said.filter(({ type }) => type !== 'thought') };
+}
+
+/** Without what it thought before a call, a Messages endpoint refuses to go on thinking. */
+function forgotten(heard: Heard, upstream: TextFormat): Heard {
+  const { effort, ...rest } = withoutThoughts(heard);
+  return upstream === 'messages' ? rest : { ...rest, effort };
+}
+
+/** The grammar stands in the description, and the input is the one member of an object. */
+function asFunction({ name, description, grammar }: Tool): Tool {
+  return {
+    name,
+    description: `${description}\n\nThe input has to follow this lark grammar:\n${String(grammar)}`,
+    schema: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  };
+}
+
+function besideResult(entry: Spoken): Spoken[] {
+  if (entry.type !== 'result' || entry.image === undefined) return [entry];
+  const { image, ...result } = entry;
+  const text = `${result.text}\n\nWhat this tool has shown follows in a message.`;
+  return [
+    { ...result, text },
+    { type: 'image', image },
+  ];
+}

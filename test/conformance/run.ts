@@ -1,0 +1,35 @@
+/**
+ * `npm run conformance`: a whole gateway between clients and upstreams of every format. Plays every feature on every
+ * pair, streamed and whole, and prints what passes, what is lost, and what fails; ends with 1 when anything fails.
+ *
+ *     npm run conformance -- --only messages,chat,reasoning   client, upstream and feature; `*` for all
+ *     npm run conformance -- --write                          puts the table into docs/conformance.md
+ */
+import { parseArgs } from 'node:util';
+import { execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
+import { allCells, type Cell, runCell } from './cell.ts';
+import { openStand } from './stand.ts';
+import { type Line, describeFailures, writePage, writeTable } from './table.ts';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, write: { type: 'boolean', default: false } },
+});
+
+await using postgres = await startPostgres();
+await execute(postgres.url, `CREATE DATABASE daypass_conformance TEMPLATE ${postgres.templateDatabase}`);
+const lines: Line[] = [];
+{
+  await using stand = await openStand(withDatabase(postgres.url, 'daypass_conformance'));
+  for (const cell of allCells().filter(isChosen)) lines.push({ cell, outcome: await runCell(stand, cell) });
+}
+await execute(postgres.url, 'DROP DATABASE daypass_conformance WITH (FORCE)');
+const failures = describeFailures(lines);
+console.log([writeTable(lines), ...failures].join('\n\n'));
+console.log(`\n${lines.length} cells, ${failures.length} failed`);
+if (values.write && failures.length === 0) await writePage(lines);
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+function isChosen({ client, upstream, feature }: Cell): boolean {
+  const wanted = values.only === '' ? [] : values.only.split(',');
+  return [client, upstream, feature].every((name, index) => [undefined, '*', name].includes(wanted[index]));
+}

@@ -1,0 +1,127 @@
+import { type TextFormat, textFormats } from '#core/formats.ts';
+import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
+import { openGatewayHome } from '../support/gateway-home.ts';
+import { clients } from './clients/index.ts';
+import type { Answer, Failure } from './talk.ts';
+import { upstreams } from './upstreams/index.ts';
+
+/** A gateway between clients and upstreams of every format. Asked by one cell at a time. */
+export interface Stand extends AsyncDisposable {
+  readonly url: string;
+  readonly key: string;
+  /** What the upstreams answer from now on. */
+  answer: Answer | Failure;
+  /** What they have got. */
+  readonly requests: readonly RecordedRequest[];
+}
+
+/** What the upstreams call their only model. */
+export const modelThere = 'there';
+
+/** Vendors whose own format it is, so that nothing but the format is lost. */
+const vendors: Readonly<Record<TextFormat, string>> = {
+  chat: 'openai',
+  responses: 'openai',
+  messages: 'anthropic',
+  gemini: 'gemini',
+};
+
+export interface Place {
+  readonly client: TextFormat;
+  readonly upstream: TextFormat;
+  readonly isStream: boolean;
+  /** Failing takes a key out of service, so each fails on an upstream of its own. */
+  readonly failure?: Failure | undefined;
+  readonly isElsewhere?: boolean | undefined;
+}
+
+/** The model by which a cell is answered. */
+export function modelFor({ client, upstream, isStream, failure, isElsewhere }: Place): string {
+  if (failure === undefined) return isElsewhere === true ? `${upstream}-elsewhere` : upstream;
+  return `${upstream}-${client}-${isStream ? 'streamed' : 'whole'}-${failure.replaceAll(' ', '-')}`;
+}
+
+/** @param databaseUrl a migrated, empty database of a PostgreSQL */
+export async function openStand(databaseUrl: string): Promise<Stand> {
+  await using resources = new AsyncDisposableStack();
+  const stand = { answer: 'bad key' as Answer | Failure };
+  const upstream = resources.use(await createUpstream((request, response) => reply(request, response, stand.answer)));
+  const home = resources.use(await openGatewayHome(databaseUrl, writeYaml(upstream.url)));
+  const { url } = resources.use(await home.start());
+  const owned = resources.move();
+  return Object.assign(stand, {
+    url,
+    key: home.key,
+    requests: upstream.requests,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  });
+}
+
+/** The format in which an upstream was asked, and whether for a stream; undefined when nobody asks so. */
+export function askedAs({ path, json }: RecordedRequest): { format: TextFormat; isStream: boolean } | undefined {
+  const places = textFormats.flatMap((format) => [true, false].map((isStream) => ({ format, isStream })));
+  return places.find(({ format, isStream }) => {
+    if (path !== `/v1${upstreams[format].path(modelThere, isStream)}`) return false;
+    return format === 'gemini' || (json()['stream'] === true) === isStream;
+  });
+}
+
+function reply(request: RecordedRequest, response: ScriptedResponse, answer: Answer | Failure): void {
+  const asked = askedAs(request);
+  if (asked === undefined) return response.json(404, { error: { message: `nobody lives at ${request.path}` } });
+  const upstream = upstreams[asked.format];
+  if (typeof answer === 'string') {
+    const { status, body } = upstream.failures[answer];
+    return response.json(status, body, answer === 'rate limit' ? { 'retry-after': '7' } : {});
+  }
+  const said = asked.format === 'responses' ? unstopped(answer) : answer;
+  if (!asked.isStream) return response.json(200, upstream.whole(said, modelThere));
+  response.send(200, { 'content-type': 'text/event-stream' }, upstream.stream(said, modelThere));
+}
+
+/** Who knows no stop sequences goes on. */
+function unstopped(answer: Answer): Answer {
+  if (answer.unstopped === undefined) return answer;
+  return { ...answer, blocks: [...answer.blocks.slice(0, -1), goOn(answer)], end: 'stop', stopSequence: undefined };
+}
+
+function goOn({ blocks, unstopped: more }: Answer): Answer['blocks'][number] {
+  const last = blocks.at(-1);
+  return { type: 'text', text: `${last?.type === 'text' ? last.text : ''}${more ?? ''}` };
+}
+
+function writeYaml(url: string): string {
+  const upstreamLines: string[] = [];
+  const modelLines: string[] = [];
+  const add = (name: string, format: TextFormat): void => {
+    const { [format]: vendor } = vendors;
+    upstreamLines.push(
+      `  up-${name}: { vendor: ${vendor}, format: ${format}, base_url: "${url}/v1", api_keys: [key-of-${name}] }`,
+    );
+    modelLines.push(`  ${name}: { routes: [up-${name}/${modelThere}] }`);
+  };
+  for (const upstream of textFormats) {
+    add(upstream, upstream);
+    add(`${upstream}-elsewhere`, upstream);
+    for (const client of textFormats) {
+      for (const isStream of [true, false]) {
+        for (const failure of Object.keys(clients[client].failures) as Failure[]) {
+          add(modelFor({ client, upstream, isStream, failure }), upstream);
+        }
+      }
+    }
+  }
+  return `
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: 100000, period: 1, burst: 100000, concurrent: 1000 }
+  - format
+  - upstream
+  - log
+upstreams:
+${upstreamLines.join('\n')}
+models:
+${modelLines.join('\n')}
+`;
+}

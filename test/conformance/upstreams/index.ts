@@ -1,0 +1,13 @@
+import type { TextFormat } from '#core/formats.ts';
+import { chatUpstream } from './chat.ts';
+import { geminiUpstream } from './gemini.ts';
+import { messagesUpstream } from './messages.ts';
+import { responsesUpstream } from './responses.ts';
+import type { UpstreamFormat } from './upstream-format.ts';
+
+export const upstreams: Readonly<Record<TextFormat, UpstreamFormat>> = {
+  chat: chatUpstream,
+  responses: responsesUpstream,
+  messages: messagesUpstream,
+  gemini: geminiUpstream,
+};

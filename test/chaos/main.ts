@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/global-postgres.ts';
 import { experiments } from './experiments.ts';
 import type { Experiment, Figure } from './figure.ts';
+import { soak } from './soak.ts';
 
 const mostDetails = 20;
 
@@ -34,13 +35,13 @@ process.exitCode = missed.length === 0 ? 0 : 1;
 
 /** @throws when a name is not known */
 function chosen(): readonly Experiment[] {
+  if (values.soak !== undefined) return [soak(Number(values.soak))];
   const names = values.only?.split(',');
-  const all = experiments;
-  const unknown = names?.find((name) => !all.some((experiment) => experiment.name === name));
+  const unknown = names?.find((name) => !experiments.some((experiment) => experiment.name === name));
   if (unknown !== undefined) {
-    throw new Error(`no experiment ${unknown}; there are ${all.map(({ name }) => name).join(', ')}`);
+    throw new Error(`no experiment ${unknown}; there are ${experiments.map(({ name }) => name).join(', ')}`);
   }
-  return names === undefined ? all : all.filter(({ name }) => names.includes(name));
+  return names === undefined ? experiments : experiments.filter(({ name }) => names.includes(name));
 }
 
 function report({ name, count, seen, aim, isMet, details = [] }: Figure): void {

@@ -34,6 +34,8 @@ export function fits({ upstream }: FaultScript, lane: Lane): boolean {
 export interface StandOptions {
   /** Options of the `upstream` stage. By default every request meets its fault: no breaker, no shared budget. */
   readonly stage?: string;
+  /** False lets the upstream forget requests that are over, for runs without end. */
+  readonly keepsRequests?: boolean;
   /** More models that the upstream plays, beside the faults and `fine`, which backs them. */
   readonly plays?: Readonly<Record<string, (scene: Scene, request: RecordedRequest) => void | Promise<void>>>;
 }
@@ -58,7 +60,11 @@ const everyRequestMeetsItsFault =
 
 export async function openStand(postgres: TestPostgres, options: StandOptions = {}): Promise<Stand> {
   await using resources = new AsyncDisposableStack();
-  const upstream = resources.use(await createUpstream((request, response) => play(request, response, options)));
+  const upstream = resources.use(
+    await createUpstream((request, response) => play(request, response, options), {
+      keeps: options.keepsRequests ?? true,
+    }),
+  );
   const blackHole = resources.use(await createBlackHole());
   const name = `daypass_chaos_${randomBytes(6).toString('hex')}`;
   await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);

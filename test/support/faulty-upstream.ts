@@ -34,6 +34,11 @@ export interface FaultyUpstream extends AsyncDisposable {
   waitForClose(count: number): Promise<Ending>;
 }
 
+export interface UpstreamOptions {
+  /** False forgets every request once its handler has it; `requests` stays empty then. */
+  readonly keeps?: boolean;
+}
+
 /**
  * Starts an upstream.
  *
@@ -47,7 +52,10 @@ export interface FaultyUpstream extends AsyncDisposable {
  * @param script one handler for all requests, or a list of them, one a request; a request beyond the list gets a 500
  *   that says so. What a handler throws is thrown again when the upstream is disposed.
  */
-export async function createUpstream(script: Handler | readonly Handler[]): Promise<FaultyUpstream> {
+export async function createUpstream(
+  script: Handler | readonly Handler[],
+  { keeps = true }: UpstreamOptions = {},
+): Promise<FaultyUpstream> {
   const handlerOf = typeof script === 'function' ? () => script : (index: number) => script[index] ?? answerUnscripted;
   const requests: RecordedRequest[] = [];
   const connections = new WeakMap<Socket, number>();
@@ -60,7 +68,7 @@ export async function createUpstream(script: Handler | readonly Handler[]): Prom
     const chunks = await incoming.toArray().catch(() => undefined);
     if (chunks === undefined) return; // The client went away while it was sending.
     const request = record(incoming, Buffer.concat(chunks as Buffer[]), connections, response);
-    const handler = handlerOf(requests.push(request) - 1);
+    const handler = handlerOf(keeps ? requests.push(request) - 1 : 0);
     arrived.resolve();
     arrived = Promise.withResolvers();
     await handler(request, response);

@@ -82,6 +82,9 @@ export const vendors: readonly Vendor[] = [
     },
     models: [
       { match: 'gemini-2*', parameters: { reasoning: 'budget', tool_result_images: false } },
+      // These cannot be kept from thinking.
+      { match: 'gemini-2.5-pro*', parameters: { efforts: ['minimal', 'low', 'medium', 'high'] } },
+      { match: 'gemini-3*-pro*', parameters: { efforts: ['low', 'medium', 'high'] } },
       { match: 'gemini-1*', parameters: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },
     ],
   },

@@ -5,6 +5,7 @@ import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { readClientRequest } from './client-request.ts';
 import { countTokens } from './count-tokens.ts';
+import { asJsonArray } from './gemini/json-array.ts';
 import { ModelCall } from './model-call.ts';
 import { checkParameters, requiredParameters } from './parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
@@ -24,7 +25,7 @@ export const formatStage = defineStage({
   create(_options, host) {
     const store = new ResponsesStore(host);
     return {
-      leave: (exchange, reply) => store.leave(exchange, reply),
+      leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, reply)),
       async enter(exchange) {
         const { format } = exchange;
         if (format === undefined) return;

@@ -106,6 +106,15 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
     });
   });
 
+  it('gets one array when it has not asked for events', async () => {
+    const response = await call(model, 'streamGenerateContent', { contents: [user({ text: 'good evening' })] });
+    expect(response.headers.get('content-type')).toContain('application/json');
+    const chunks = (await response.json()) as Reply[];
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(textOf(partsOf(chunks))).toContain('good evening');
+    expect(chunks.at(-1)?.candidates[0]?.finishReason).toBe('STOP');
+  });
+
   it('is told errors in its own words', async () => {
     const contents = [user({ text: 'hi' })];
     const wrong = await call(model, 'generateContent', { contents: [{ role: 'system', parts: [] }] });

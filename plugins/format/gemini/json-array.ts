@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import { createParser } from 'eventsource-parser';
+import { toGatewayError } from '#core/errors.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { discard, type Reply } from '#core/pipeline/reply.ts';
+import { renderStreamError } from '#core/render-error.ts';
+
+/**
+ * A streamed reply as clients get it who have not asked for events by `alt=sse`: one JSON array that grows with every
+ * chunk, and that an error closes as well. Any other reply stays as it is.
+ *
+ * Source: Gemini API reference, "streamGenerateContent".
+ */
+export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
+  const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
+  const isWanted = exchange.endpoint.name === 'stream_generate_content' && exchange.query.get('alt') !== 'sse';
+  if (!isWanted || !isEventStream || reply.body === null) return reply;
+  const headers = { ...reply.headers, 'content-type': 'application/json; charset=utf-8' };
+  const writer = new ArrayWriter();
+  if (!(reply.body instanceof Readable)) {
+    return { ...reply, headers, body: writer.take(reply.body) + writer.end() };
+  }
+  const body = Readable.from(readArray(exchange, reply, reply.body, writer), { objectMode: false });
+  // While the upstream is silent, the generator does not hear that its reader has gone.
+  body.once('close', () => discard(reply));
+  return { ...reply, headers, body };
+}
+
+async function* readArray(
+  exchange: Exchange,
+  reply: Reply,
+  source: Readable,
+  writer: ArrayWriter,
+): AsyncGenerator<string> {
+  try {
+    for await (const chunk of source) {
+      const written = writer.take(chunk as Buffer);
+      if (written !== '') yield written;
+    }
+  } catch (thrown) {
+    const error = toGatewayError(thrown);
+    exchange.fail(error);
+    yield writer.take(reply.renderFailure?.(error) ?? renderStreamError(error, exchange));
+  }
+  yield writer.end();
+}
+
+/** Writes the data of events as entries of an array. */
+class ArrayWriter {
+  readonly #decoder = new TextDecoder();
+  readonly #parser = createParser({
+    onEvent: ({ data }) => {
+      this.#written += `${this.#isOpen ? ',\r\n' : '['}${data}`;
+      this.#isOpen = true;
+    },
+  });
+  #written = '';
+  #isOpen = false;
+
+  take(events: Buffer | string): string {
+    this.#parser.feed(typeof events === 'string' ? events : this.#decoder.decode(events, { stream: true }));
+    const written = this.#written;
+    this.#written = '';
+    return written;
+  }
+
+  end(): string {
+    return this.#isOpen ? ']' : '[]';
+  }
+}

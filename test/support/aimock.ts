@@ -17,6 +17,9 @@ export interface Aimock extends AsyncDisposable {
   lastRequest(): JournalEntry | null;
 }
 
+/** The only key that the mock takes: whatever is answered was not asked with the client's. */
+export const upstreamKey = 'upstream-secret';
+
 /** What every answer is said to have used, under the names of all vendors. */
 const usage = {
   input_tokens: 21,
@@ -93,7 +96,13 @@ function fail({ messages }: ChatCompletionRequest): FixtureResponse {
 
 /** Starts the mock on loopback. What it has no answer to is 503, and conversations that are not sound are 400. */
 export async function startAimock(): Promise<Aimock> {
-  const mock = new LLMock({ host: '127.0.0.1', port: 0, strict: true, chunkSize: 5 });
+  const mock = new LLMock({
+    host: '127.0.0.1',
+    port: 0,
+    strict: true,
+    chunkSize: 5,
+    auth: { apiKeys: [upstreamKey] },
+  });
   mock.addFixtures([...fixtures]);
   const url = await mock.start();
   return {

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { type Aimock, startAimock } from './aimock.ts';
+import { type Aimock, startAimock, upstreamKey } from './aimock.ts';
 import { startGateway, type TestGateway, wholePipeline } from './gateway.ts';
 
 /** Upstream formats that the mock serves, and the path of a call. A model `on-FORMAT` has its route there. */
@@ -14,9 +14,6 @@ export const upstreamPaths = {
 export type UpstreamFormat = keyof typeof upstreamPaths;
 
 export const upstreamFormats = Object.keys(upstreamPaths) as UpstreamFormat[];
-
-/** What the gateway shows to the upstream; never the client's key. */
-export const upstreamKey = 'upstream-secret';
 
 export interface SdkGateway extends AsyncDisposable {
   readonly gateway: TestGateway;

@@ -5,6 +5,7 @@ import { originOf, readTaggedState } from './canonical/opaque-state.ts';
 import type { OpaqueState } from './canonical/conversation.ts';
 import type { ClientRequest } from './client-request.ts';
 import { demandsSignatures, readSeal, skipValidation } from './gemini/seal.ts';
+import { settleThinking } from './messages/settle-thinking.ts';
 import { applySwitches } from './parameter-switches.ts';
 import { rewriteModel } from './rewrite-model.ts';
 
@@ -21,13 +22,13 @@ export function amendRequest(client: ClientRequest, route: Route): AmendedReques
   const { format, text, body: parsed, isStream } = client;
   const notes = new Notes();
   const switched = applySwitches(client, route.traits, notes);
-  const isSealed = hasSeals(parsed);
-  if (switched === parsed && !isSealed) {
+  const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(switched) : switched;
+  const settled = format === 'messages' ? settleThinking(opened, notes) : opened;
+  if (settled === parsed) {
     const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
   }
-  const opened = isSealed ? new SealOpener(route, notes).open(switched) : switched;
-  const named = format === 'gemini' ? opened : { ...opened, model: route.model };
+  const named = format === 'gemini' ? settled : { ...settled, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
   return { body: JSON.stringify(asked), notes: notes.entries };
 }

@@ -49,6 +49,29 @@ describe('a request of the client’s own format', () => {
     expect(notes).toEqual([]);
   });
 
+  it('does not think on about results of calls that another upstream has made', () => {
+    const call = { type: 'tool_use', id: 'call_1', name: 'look', input: {} };
+    const loop = (signature: string): JsonObject => ({
+      thinking: { type: 'enabled', budget_tokens: 2_048 },
+      messages: [
+        { role: 'user', content: 'look' },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature }, call] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'there' }] },
+      ],
+    });
+    const notes = ['dropped reasoning of another upstream', 'dropped reasoning until the end of this tool loop'];
+    const settled = sent('messages', loop(`dps1s${foreign}.SIG`));
+    expect(settled.body).not.toHaveProperty('thinking');
+    expect(settled.notes).toEqual(notes);
+    expect(sent('messages', loop(`dps1s${own}.SIG`)).body).toHaveProperty('thinking');
+    const { messages, thinking } = loop(`dps1s${foreign}.SIG`);
+    const asks = { role: 'user', content: 'and now?' };
+    const before = messages as JsonObject[];
+    expect(sent('messages', { thinking, messages: [...before, asks] }).body).not.toHaveProperty('thinking');
+    const next = [...before, { role: 'assistant', content: 'there' }, asks];
+    expect(sent('messages', { thinking, messages: next }).body).toHaveProperty('thinking');
+  });
+
   it('loses what another upstream has sealed', () => {
     const text = { type: 'text', text: 'hello' };
     const content = [

@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { member } from '../members.ts';
+
+/**
+ * Leaves thinking out of a request that would be refused for it: results of calls have just come in, and the answer that
+ * led to the calls does not begin with thoughts, because another upstream has made it. After the tool loop the model
+ * thinks again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking insists on
+ * nothing.
+ */
+export function settleThinking(body: JsonObject, notes: Notes): JsonObject {
+  if (member(body['thinking'], 'type') !== 'enabled' || !Array.isArray(body['messages'])) return body;
+  const begun = beginOfLoop(body['messages']);
+  if (begun === undefined || beginsWithThoughts(begun['content'])) return body;
+  notes.drop('reasoning until the end of this tool loop');
+  const { thinking: _, ...settled } = body;
+  return settled;
+}
+
+/** The first answer after what a user last said, when results of its calls come last. Messages in a row are one turn. */
+function beginOfLoop(messages: readonly JsonValue[]): JsonObject | undefined {
+  let begun: JsonObject | undefined;
+  let isAnswered = false;
+  for (const message of messages.toReversed()) {
+    if (!isJsonObject(message)) return undefined;
+    if (message['role'] !== 'assistant') {
+      isAnswered ||= hasResults(message['content']);
+      continue;
+    }
+    if (!isAnswered) return begun;
+    begun = message;
+    isAnswered = false;
+  }
+  return begun;
+}
+
+function hasResults(content: JsonValue | undefined): boolean {
+  return Array.isArray(content) && content.some((block) => member(block, 'type') === 'tool_result');
+}
+
+function beginsWithThoughts(content: JsonValue | undefined): boolean {
+  const first = Array.isArray(content) ? member(content[0], 'type') : undefined;
+  return first === 'thinking' || first === 'redacted_thinking';
+}

@@ -55,7 +55,7 @@ function lossOfTools(client: TextFormat, upstream: TextFormat, { parameters }: T
 }
 
 function lossOfImages(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
-  const hasInResults = client === 'responses' || client === 'messages';
+  const hasInResults = client !== 'chat';
   if (hasInResults && upstream === 'chat') return 'images in tool results go beside them';
   if (upstream === 'gemini' && !parameters.tool_result_images) return 'images in tool results go beside them';
   return upstream === 'gemini' ? 'addresses of images only where Google can fetch them' : undefined;

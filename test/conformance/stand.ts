@@ -19,7 +19,7 @@ export interface Stand extends AsyncDisposable {
 export const modelThere = 'there';
 
 /** Vendors whose own format it is, so that nothing but the format is lost. */
-const vendors: Readonly<Record<TextFormat, string>> = {
+export const vendorOf: Readonly<Record<TextFormat, string>> = {
   chat: 'openai',
   responses: 'openai',
   messages: 'anthropic',
@@ -94,9 +94,8 @@ function writeYaml(url: string): string {
   const upstreamLines: string[] = [];
   const modelLines: string[] = [];
   const add = (name: string, format: TextFormat): void => {
-    const { [format]: vendor } = vendors;
     upstreamLines.push(
-      `  up-${name}: { vendor: ${vendor}, format: ${format}, base_url: "${url}/v1", api_keys: [key-of-${name}] }`,
+      `  up-${name}: { vendor: ${vendorOf[format]}, format: ${format}, base_url: "${url}/v1", api_keys: [key-of-${name}] }`,
     );
     modelLines.push(`  ${name}: { routes: [up-${name}/${modelThere}] }`);
   };

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TextFormat, textFormats } from '#core/formats.ts';
+import { mergeTraits } from '#core/traits.ts';
+import { features, type Service, serviceOf } from '../../plugins/format/matrix.ts';
+import { vendors } from '../../plugins/upstream/vendors.ts';
+import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
+import { losses } from '../conformance/losses.ts';
+import { openStand, type Stand, vendorOf } from '../conformance/stand.ts';
+import { describeCell, writeTable } from '../conformance/table.ts';
+import { routeTo, upstreamAt } from '../plugins/upstream/upstream-fixture.ts';
+import { createBareDatabase, dropDatabase } from '../support/database.ts';
+
+let stand: Stand;
+let databaseUrl: string;
+beforeAll(async () => {
+  databaseUrl = await createBareDatabase();
+  stand = await openStand(databaseUrl);
+});
+afterAll(async () => {
+  await stand[Symbol.asyncDispose]();
+  await dropDatabase(databaseUrl);
+});
+
+const cells = allCells().map((cell) => ({ cell, name: describeCell(cell) }));
+const outcomes = new Map<string, Outcome>();
+
+describe('a client of every format is served by an upstream of every format', () => {
+  it.each(cells)('$name', async ({ cell, name }) => {
+    const outcome = await runCell(stand, cell);
+    outcomes.set(name, outcome);
+    expect(outcome).not.toMatchObject({ verdict: 'fail' });
+  });
+
+  it('as docs/conformance.md says', async () => {
+    for (const { cell, name } of cells) {
+      if (!outcomes.has(name)) outcomes.set(name, await runCell(stand, cell));
+    }
+    const lines = cells.map(({ cell, name }) => ({ cell, outcome: outcomes.get(name) as Outcome }));
+    const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'conformance.md'), 'utf8');
+    expect(page).toContain(writeTable(lines));
+  });
+});
+
+const pairs = textFormats.flatMap((client) => textFormats.map((upstream) => ({ client, upstream })));
+
+describe('`gateway check` says the same', () => {
+  it.each(pairs)('of a $client client on $upstream', ({ client, upstream }) => {
+    const checked = features.map((feature) => [feature, lossOf(serviceOf(client, routeFor(upstream), feature))]);
+    const found = features.map((feature) => {
+      const happening = losses.filter((loss) => loss.checked === feature && loss.happens(client, upstream));
+      return [feature, happening.map(({ name }) => name)];
+    });
+    expect(checked).toEqual(found);
+  });
+});
+
+function routeFor(upstream: TextFormat) {
+  const vendor = vendors.find(({ name }) => name === vendorOf[upstream]);
+  return routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [upstream] }), {
+    traits: mergeTraits(vendor?.traits ?? {}),
+  });
+}
+
+function lossOf(service: Service): string[] {
+  return typeof service === 'string' ? [] : [service.loss];
+}

@@ -88,7 +88,6 @@ function faultsOf({ role, parts }: Content, next: Content | undefined): string[]
   );
   const isSealed = [ownSignature, skipped].includes(String(calls[0]?.['thoughtSignature']));
   return [
-    ...(next?.role === role ? ['Please ensure that multiturn requests alternate between user and model.'] : []),
     ...(calls.length > 0 && !isSealed ? ['Function call is missing a thought_signature in functionCall parts.'] : []),
     ...(calls.length > 0 && answers.length !== calls.length
       ? ['The number of function response parts must equal that of function calls.']

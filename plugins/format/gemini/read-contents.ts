@@ -58,14 +58,21 @@ export class ContentReader {
       const path = `contents[${index}]`;
       this.#readContent(readFields(entry, path), path);
     }
+    this.#endTurn('assistant');
   }
 
   #readContent(content: JsonObject, path: string): void {
     const side = sides.get(maybeText(content['role'], `${path}.role`) || 'user');
     if (side === undefined) throw invalid(`${path}.role`, 'user or model');
+    // Clients keep each chunk of a stream as a content of its own: the answer goes on until a user speaks.
+    if (side === 'user') this.#endTurn('assistant');
     for (const [index, entry] of readMany(content['parts'], `${path}.parts`).entries()) {
       this.#readPart(side, readPlaced(entry, `${path}.parts[${index}]`));
     }
+    if (side === 'user') this.#endTurn('user');
+  }
+
+  #endTurn(side: Side): void {
     this.#closeThought(side, undefined);
     this.#flush(side);
   }
@@ -80,7 +87,15 @@ export class ContentReader {
       this.#readCall(side, readFields(part['functionCall'], `${path}.functionCall`), path);
     else if (part['functionResponse'] !== undefined)
       this.#readResult(side, readFields(part['functionResponse'], `${path}.functionResponse`), path);
-    else this.#parts.push(...readPart(placed, this.#notes));
+    else for (const shown of readPart(placed, this.#notes)) this.#show(side, shown);
+  }
+
+  /** Words of an answer are pieces of one text. */
+  #show(side: Side, part: Part): void {
+    const last = this.#parts.at(-1);
+    const isPiece = side === 'assistant' && part.type === 'text' && last?.type === 'text';
+    if (isPiece) this.#parts.splice(-1, 1, { type: 'text', text: last.text + part.text });
+    else this.#parts.push(part);
   }
 
   #think(text: string): void {

@@ -70,6 +70,20 @@ describe('the dialogue', () => {
     ]);
   });
 
+  it('has one answer where a client keeps the chunks of a stream', () => {
+    const thoughtSignature = sealedBy('4fa61b0c', 'Eq');
+    const chunks = [
+      { text: 'H', thought: true },
+      { text: 'm.', thought: true },
+      { text: 'Grü', thoughtSignature },
+      { text: 'ße' },
+    ];
+    expect(itemsOf(hello, ...chunks.map((chunk) => model(chunk)), hello).slice(1, -1)).toEqual([
+      { type: 'reasoning', text: 'Hm.', state: { kind: 'thought', origin: '4fa61b0c', data: 'Eq' } },
+      { type: 'message', role: 'assistant', parts: [text('Grüße')] },
+    ]);
+  });
+
   it('loses what Google has run, and says so', () => {
     const { conversation, notes } = decode({
       contents: [hello, model({ executableCode: { code: '1' } }, { text: 'Found.' }, {})],

@@ -15,6 +15,8 @@ export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: JsonObject = writeUsage({});
+  /** Calls go out together: clients keep every chunk as a content, and calls have to be in one. */
+  #calls: JsonObject[] = [];
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -29,9 +31,9 @@ export class GeminiEncoder implements ReplyEncoder {
       case 'block_delta':
         return this.#chunk(this.#parts.delta(event.block, event.text));
       case 'block_stop':
-        return this.#chunk(this.#parts.stop(event.block));
+        return this.#stop(event.block);
       case 'finish':
-        return write(this.#reply(this.#parts.rest(), event.reply));
+        return write(this.#reply([...this.#calls, ...this.#parts.rest(this.#calls.length === 0)], event.reply));
       default:
         // Sources are said at the end.
         return '';
@@ -48,9 +50,18 @@ export class GeminiEncoder implements ReplyEncoder {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: 'gemini', dialect: 'google' });
   }
 
+  #stop(block: Block): string {
+    const parts = this.#parts.stop(block);
+    if (block.type !== 'tool_call') return this.#chunk(parts);
+    this.#calls.push(...parts);
+    return '';
+  }
+
   #chunk(parts: readonly JsonObject[]): string {
     if (parts.length === 0) return '';
-    return write({ candidates: [{ content: content(parts), index: 0 }], ...this.#envelope(this.#usage) });
+    const said = [...this.#calls, ...parts];
+    this.#calls = [];
+    return write({ candidates: [{ content: content(said), index: 0 }], ...this.#envelope(this.#usage) });
   }
 
   #reply(parts: readonly JsonObject[], reply: CompleteReply): JsonObject {

@@ -116,9 +116,14 @@ describe('an answer', () => {
     expect(parts.flatMap((part) => (part['thought'] === undefined && 'text' in part ? [part['text']] : []))).toEqual([
       'Grüße',
       ' you',
-      '',
     ]);
     expect(parts.filter((part) => 'functionCall' in part)).toHaveLength(3);
+  });
+
+  it('streams calls together, with the end of the answer', () => {
+    const chunks = streamed(everything, {});
+    expect(partsOf(chunks.at(-1) as JsonObject).filter((part) => 'functionCall' in part)).toHaveLength(3);
+    expect(candidateOf(chunks.at(-1) as JsonObject).finishReason).toBe('STOP');
   });
 
   it('shows thoughts to those who have asked, their seal to all', () => {

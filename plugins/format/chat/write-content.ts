@@ -1,9 +1,9 @@
-import { GatewayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { textOf } from '../canonical/dialogue.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
+import { unsupported } from '../canonical/parts.ts';
 
 /** Words for how closely to look; that of Responses is read as the nearest. Others are refused. */
 const details = new Map([
@@ -77,8 +77,4 @@ function titled(name: string | undefined, text: string): string {
 function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
   if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
   return { type: 'input_audio', input_audio: { data, format } };
-}
-
-function unsupported(what: string, param: string): GatewayError {
-  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
 }

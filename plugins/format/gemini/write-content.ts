@@ -1,8 +1,8 @@
-import { GatewayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
+import { fileText, unsupported } from '../canonical/parts.ts';
 
 /** Media types by the ending of an address, which says nothing else about what is there. */
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -65,13 +65,9 @@ function writeFile({ source, name }: FilePart, target: Target): JsonObject[] {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
     return [writeSource(source, 'file', target)];
   }
-  if (source.type !== 'base64' || !isText(source.mediaType)) throw unsupported('files', 'file');
-  const content = Buffer.from(source.data, 'base64').toString();
+  const content = fileText(source);
+  if (content === undefined) throw unsupported('files', 'file');
   return writeText([name, content].filter(Boolean).join('\n\n'));
-}
-
-function isText(mediaType: string): boolean {
-  return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
 function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
@@ -105,8 +101,4 @@ function writeUrl(url: string, kind: 'image' | 'file', notes: Target['notes']): 
 
 function endingOf(url: string): string {
   return /\.([A-Za-z]{2,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '';
-}
-
-function unsupported(what: string, param: string): GatewayError {
-  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
 }

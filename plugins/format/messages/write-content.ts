@@ -1,9 +1,7 @@
-import { GatewayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
-
-type Base64 = Extract<Source, { type: 'base64' }>;
+import { fileText, unsupported } from '../canonical/parts.ts';
 
 /** How images begin in base64: what they are called has to fit, or they are refused. */
 const imageBeginnings: readonly (readonly [string, string])[] = [
@@ -68,7 +66,7 @@ function writeSource(source: Source): JsonObject {
 /** Text can be read by models that read no files. */
 function writeFile(file: FilePart, target: Target): JsonObject[] {
   const { source, name } = file;
-  const content = source.type === 'base64' && isText(source) ? decodeText(source) : undefined;
+  const content = fileText(source);
   const { files } = target.traits.capabilities;
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
   if (!files) throw unsupported('files', 'file');
@@ -84,16 +82,4 @@ function writeFile(file: FilePart, target: Target): JsonObject[] {
     throw unsupported(`files of the type ${source.mediaType}`, 'file');
   }
   return [{ type: 'document', source: writeSource(source), ...title }];
-}
-
-function isText({ mediaType }: Base64): boolean {
-  return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
-}
-
-function decodeText({ data }: Base64): string {
-  return Buffer.from(data, 'base64').toString();
-}
-
-function unsupported(what: string, param: string): GatewayError {
-  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
 }

@@ -1,8 +1,8 @@
-import { GatewayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import type { Target } from '../canonical/codec.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
+import { unsupported } from '../canonical/parts.ts';
 
 /** Words for how closely to look; others are refused. */
 const details = new Set(['low', 'high', 'auto', 'original']);
@@ -61,8 +61,4 @@ function defaultName(mediaType: string): string {
 function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
   if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
   return { type: 'input_audio', input_audio: { data, format } };
-}
-
-function unsupported(what: string, param: string): GatewayError {
-  return new GatewayError('not_supported', `this model does not take ${what}`, { param });
 }

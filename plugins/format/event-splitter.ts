@@ -52,21 +52,21 @@ export class EventSplitter {
 
 /** Index in `chunk` behind its last blank line, which may have begun in `tail`; 0 when there is none. */
 function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
-  for (let end = lastLineEnd(chunk, chunk.length); end > 0; end = lastLineEnd(chunk, end - 1)) {
+  let lf = lastBefore(chunk, LF, chunk.length);
+  // A CR that ends the chunk does not count yet: an LF that belongs to it may follow.
+  let cr = lastBefore(chunk, CR, chunk.length - 1);
+  while (lf !== -1 || cr !== -1) {
+    const end = Math.max(lf, cr) + 1;
     if (isBlankBefore(chunk, end, tail)) return end;
+    if (lf > cr) lf = lastBefore(chunk, LF, lf);
+    else cr = lastBefore(chunk, CR, cr);
   }
   return 0;
 }
 
-/**
- * Index behind the last line end before `before`; 0 when there is none. A CR that ends the chunk does not count yet: an
- * LF that belongs to it may follow.
- */
-function lastLineEnd(chunk: Buffer, before: number): number {
-  const lf = before > 0 ? chunk.lastIndexOf(LF, before - 1) : -1;
-  const last = Math.min(before - 1, chunk.length - 2);
-  const cr = last >= 0 ? chunk.lastIndexOf(CR, last) : -1;
-  return Math.max(lf, cr) + 1;
+/** Index of the last such byte before `end`; -1 when there is none. */
+function lastBefore(chunk: Buffer, byte: number, end: number): number {
+  return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
 }
 
 /** True when the line that ends just before `end` is empty, that is when another line end comes right before it. */

@@ -26,10 +26,13 @@ export const unsealed = writeSeal(tagState({ kind: 'none', origin: '00000000', d
 export function sealSignatures(text: string, origin: string): string {
   if (!text.includes('"thoughtSignature"')) return text;
   // Inside of strings quotes are escaped, and so not met.
-  return text.replace(/("thoughtSignature"\s*:\s*)"((?:[^"\\]|\\.)+)"/g, (whole, name: string, value: string) => {
-    const data = unescape(value);
-    return data === undefined ? whole : `${name}"${writeSeal(tagState({ kind: 'thought', origin, data }))}"`;
-  });
+  return text.replace(
+    /("thoughtSignature"\s*:\s*)"(?=[^"])([^"\\]*(?:\\.[^"\\]*)*)"/g,
+    (whole, name: string, value: string) => {
+      const data = unescape(value);
+      return data === undefined ? whole : `${name}"${writeSeal(tagState({ kind: 'thought', origin, data }))}"`;
+    },
+  );
 }
 
 /** Google escapes `=` in JSON. */

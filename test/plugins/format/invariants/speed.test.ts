@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { EventSplitter } from '../../../../plugins/format/event-splitter.ts';
+import { PassThrough } from '../../../../plugins/format/pass-through.ts';
+import { readerBetween } from '../../../../plugins/format/translation.ts';
+import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
+
+const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
+const megabyte = 1024 * 1024;
+/** What a machine under load may take for anything, in milliseconds. */
+const noise = 100;
+
+/** Milliseconds of CPU, the least of three runs. */
+function cost(work: () => void): number {
+  const runs = [0, 1, 2].map(() => {
+    const before = process.cpuUsage();
+    work();
+    return process.cpuUsage(before).user / 1000;
+  });
+  return Math.min(...runs);
+}
+
+/** Twice the size may take thrice the time; what grows by the square takes four times as long. */
+function expectLinear(work: (scale: number) => () => void): void {
+  const [once, twice] = [cost(work(1)), cost(work(2))];
+  expect(twice).toBeLessThanOrEqual(3 * once + noise);
+}
+
+const cut = (bytes: Buffer, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
+
+describe.each(formats)('%s: the cost of one large event in small pieces', (format) => {
+  const piecesOf = (scale: number) => {
+    const { events } = settle([
+      { type: 'text', text: 'a'.repeat(scale * 3 * megabyte) },
+      { type: 'finish', reason: 'stop' },
+      { type: 'end' },
+    ]);
+    return cut(Buffer.from(streamOf(format, events)), 1024);
+  };
+
+  it('grows with its size, translated', { timeout: 60_000 }, () => {
+    expectLinear((scale) => {
+      const pieces = piecesOf(scale);
+      return () => {
+        const reader = readerBetween(exchange, requestOf(format), route, format);
+        for (const piece of pieces) reader.push(piece);
+        reader.end();
+        expect([reader.isComplete, reader.failure]).toEqual([true, undefined]);
+      };
+    });
+  });
+
+  it('grows with its size, passed through', { timeout: 60_000 }, () => {
+    expectLinear((scale) => {
+      const pieces = piecesOf(scale);
+      return () => {
+        const reader = new PassThrough(exchange, requestOf(format), route).read();
+        for (const piece of pieces) reader.push(piece);
+        reader.end();
+        expect([reader.isComplete, reader.failure]).toEqual([true, undefined]);
+      };
+    });
+  });
+});
+
+describe('the cost of a chunk of many lines', () => {
+  it.each(['\n', '\r\n', '\r'])('grows with their number, when they end in %j', { timeout: 60_000 }, (lineEnd) => {
+    expectLinear((scale) => {
+      const chunk = Buffer.from(`data: a${lineEnd}`.repeat(scale * 40_000));
+      return () => {
+        const splitter = new EventSplitter();
+        expect(splitter.push(chunk)).toHaveLength(0);
+      };
+    });
+  });
+});

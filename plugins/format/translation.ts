@@ -2,16 +2,20 @@ import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Format, TextFormat } from '#core/formats.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { ReplyDecoder } from './canonical/codec.ts';
 import type { Conversation, StateKind } from './canonical/conversation.ts';
 import { promptTokens } from './canonical/estimate.ts';
 import { GrammarGuard } from './canonical/guard.ts';
 import { Notes } from './canonical/notes.ts';
 import type { Sealer } from './canonical/open-block.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
+import { StopCutter } from './canonical/stop-cutter.ts';
 import { ToolNames } from './canonical/tool-names.ts';
 import type { ClientRequest } from './client-request.ts';
 import { codecs, nameRules } from './codecs.ts';
+import { member } from './members.ts';
 import type { Way } from './model-call.ts';
 import { TranslatingReader } from './translating-reader.ts';
 import { isTextFormat } from './upstream-format.ts';
@@ -24,6 +28,18 @@ const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
   messages: ['signature', 'redacted'],
   gemini: ['thought'],
 };
+
+/** The stop sequences in a request, in each format's words; Responses has none. */
+const toldStops: Readonly<Record<TextFormat, (body: JsonObject) => readonly JsonValue[]>> = {
+  chat: ({ stop }) => listOf(stop),
+  responses: () => [],
+  messages: ({ stop_sequences }) => listOf(stop_sequences),
+  gemini: ({ generationConfig }) => listOf(member(generationConfig, 'stopSequences')),
+};
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
 
 /** Reads the client's request once, for however many routes it has to be translated. */
 export class Translator {
@@ -75,6 +91,8 @@ export class Translation implements Way {
   readonly #to: TextFormat;
   readonly #names: ToolNames;
   readonly #origin: string;
+  /** Stop sequences that the route does not know of. */
+  #untold: readonly string[] = [];
 
   constructor(
     exchange: Exchange,
@@ -94,12 +112,12 @@ export class Translation implements Way {
   }
 
   read(): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#names);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#names, this.#untold);
   }
 
   /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
-    const decoder = codecs[this.#to].createDecoder(this.#route.traits);
+    const decoder = createDecoder(this.#route, this.#to, this.#untold);
     return broken.continueWith(decoder, { names: this.#names, seal: sealerOf(this.#route) }, sent);
   }
 
@@ -116,6 +134,8 @@ export class Translation implements Way {
       notes,
       open: (state) => (state?.origin === origin && own.includes(state.kind) ? state.data : undefined),
     });
+    const told = toldStops[this.#to](body);
+    this.#untold = conversation.stop.filter((sequence) => sequence !== '' && !told.includes(sequence));
     return {
       format: this.#to,
       path: wires[this.#to].path(model, isStream, 'answer'),
@@ -134,6 +154,7 @@ export class Translation implements Way {
  * Reads what a route answers in one format and writes it in the client's, which may be the same.
  *
  * @param names under which the tools went there; left out, they went as they are
+ * @param untold stop sequences that the route does not know of
  */
 export function readerBetween(
   exchange: Exchange,
@@ -141,6 +162,7 @@ export function readerBetween(
   route: Route,
   upstream: TextFormat,
   names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
+  untold: readonly string[] = [],
 ): TranslatingReader {
   const id = shortId(exchange.id);
   const guard = new GrammarGuard({
@@ -156,7 +178,12 @@ export function readerBetween(
     created,
     request: client.body,
   });
-  return new TranslatingReader(codecs[upstream].createDecoder(route.traits), guard, encoder);
+  return new TranslatingReader(createDecoder(route, upstream, untold), guard, encoder);
+}
+
+function createDecoder({ traits }: Route, format: TextFormat, untold: readonly string[]): ReplyDecoder {
+  const decoder = codecs[format].createDecoder(traits);
+  return untold.length === 0 ? decoder : new StopCutter(decoder, untold);
 }
 
 function sealerOf({ upstream }: Route): Sealer {

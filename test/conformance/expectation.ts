@@ -16,6 +16,8 @@ export function idealHeard(turn: Turn, turns: readonly Turn[], client: ClientFor
     {
       ...turn.ask,
       said: said.map((entry) => (client.hasErrorFlag || !flagged.has(upstream) ? entry : failureInWords(entry))),
+      // Who knows no stop sequences is not told of them: the gateway cuts the answer.
+      stop: upstream === 'responses' ? undefined : turn.ask.stop,
       isSerial: client.hasSerialCalls ? turn.ask.isSerial : undefined,
     },
     turn,

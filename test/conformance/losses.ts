@@ -86,14 +86,6 @@ export const losses: readonly Loss[] = [
     happens: (client, upstream) => client === 'messages' && (upstream === 'chat' || upstream === 'gemini'),
     sees: (seen) => ({ ...seen, end: 'stop', stopSequence: undefined }),
   },
-  {
-    name: 'stop sequences are not known there',
-    feature: 'stop sequence',
-    happens: (client, upstream) => upstream === 'responses' && client !== 'responses',
-    hears: (heard) => ({ ...heard, stop: undefined }),
-    sees: (seen) => ({ ...seen, text: 'one two three four five', end: 'stop', stopSequence: undefined }),
-    note: /stop/,
-  },
 ];
 
 /** The turn of `reasoning` in which the client forgets what its official format has no words for. */

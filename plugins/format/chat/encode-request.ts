@@ -3,6 +3,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { writeMessages } from './write-messages.ts';
@@ -79,7 +80,7 @@ function writeSampling({ sampling }: Conversation, { traits, notes }: Target): J
 
 function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
   const most = traits.parameters.stop;
-  if (stop.length > most) notes.drop(most === 0 ? 'stop' : `stop beyond ${most} sequences`);
+  if (stop.length > most) noteCutting(notes);
   const kept = stop.slice(0, most);
   return kept.length === 0 ? undefined : kept;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { settleCalls, toTurns } from '../canonical/dialogue.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
 import { writeContents } from './write-contents.ts';
 import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
@@ -67,7 +68,7 @@ function writeSampling({ sampling }: Conversation, { traits, notes }: Target): J
 
 function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
   const taken = stop.slice(0, traits.parameters.stop);
-  if (taken.length < stop.length) notes.drop(taken.length === 0 ? 'stop' : 'some of stop');
+  if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { settleCalls, toTurns } from '../canonical/dialogue.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
@@ -99,7 +100,7 @@ function noneOf({ temperature, topP, topK }: Conversation['sampling'], { notes }
 /** Sequences without a visible character are refused. */
 function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
   const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, traits.parameters.stop);
-  if (taken.length < stop.length) notes.drop(taken.length === 0 ? 'stop' : 'some of stop');
+  if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 

@@ -4,6 +4,7 @@ import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeItems } from './write-items.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
@@ -102,8 +103,8 @@ function writeTier({ serviceTier }: Conversation, { notes }: Target): string | u
 
 /** Notes what the format has no words for. */
 function noteUnsaid({ stop, sampling }: Conversation, { notes }: Target): void {
+  if (stop.length > 0) noteCutting(notes);
   const unsaid = {
-    stop: stop.length > 0 ? stop : undefined,
     top_k: sampling.topK,
     presence_penalty: sampling.presencePenalty || undefined,
     frequency_penalty: sampling.frequencyPenalty || undefined,

@@ -379,7 +379,10 @@ describe('parameters', () => {
     const settings = { max_tokens_name: 'max_completion_tokens', max_output_tokens: 100, stop: 1 } as const;
     const { body, notes } = encode({ items: [hi], maxOutputTokens: 500, stop: ['a', 'b'] }, parameters(settings));
     expect(body).toMatchObject({ max_completion_tokens: 100, stop: ['a'] });
-    expect(notes).toEqual(['approximated the limit of output tokens as 100', 'dropped stop beyond 1 sequences']);
+    expect(notes).toEqual([
+      'approximated the limit of output tokens as 100',
+      'approximated stop by cutting the answer',
+    ]);
   });
 
   it('of sampling are left out where they are fixed', () => {

@@ -394,9 +394,12 @@ describe('parameters', () => {
       parameters({ max_output_tokens: 100, stop: 1 }),
     );
     expect(body).toMatchObject({ max_tokens: 100, stop_sequences: ['a'] });
-    expect(notes).toEqual(['approximated the limit of output tokens as 100', 'dropped some of stop']);
+    expect(notes).toEqual([
+      'approximated the limit of output tokens as 100',
+      'approximated stop by cutting the answer',
+    ]);
     expect(bodyOf({}, parameters({ max_output_tokens: 64_000 })).body['max_tokens']).toBe(64_000);
-    expect(bodyOf({ stop: ['\n'] })).toMatchObject({ notes: ['dropped stop'] });
+    expect(bodyOf({ stop: ['\n'] })).toMatchObject({ notes: ['approximated stop by cutting the answer'] });
   });
 
   it.each([

@@ -295,7 +295,7 @@ describe('settings', () => {
     const { body, notes } = encode({ sampling, stop: ['x'], serviceTier: 'standard_only' });
     expect(body).toMatchObject({ temperature: 1, top_p: 0.5 });
     expect(notes).toEqual([
-      'dropped stop',
+      'approximated stop by cutting the answer',
       'dropped top_k',
       'dropped presence_penalty',
       'dropped seed',

@@ -1,0 +1,91 @@
+import type { JsonObject } from '#core/json.ts';
+import type { ReplyDecoder } from './codec.ts';
+import type { Notes } from './notes.ts';
+import type { Fragment } from './reply.ts';
+
+/**
+ * Stands in for stop sequences that the upstream could not be told: cuts the text before the first. What the upstream
+ * says after it is heard to its end, because the count of tokens comes last, but nobody sees it.
+ */
+export class StopCutter implements ReplyDecoder {
+  readonly #decoder: ReplyDecoder;
+  readonly #sequences: readonly string[];
+  /** The end of the text so far, which may turn out to be the beginning of a sequence. */
+  #held = '';
+  #isCut = false;
+
+  /** @param sequences none of them empty */
+  constructor(decoder: ReplyDecoder, sequences: readonly string[]) {
+    this.#decoder = decoder;
+    this.#sequences = sequences;
+  }
+
+  event(name: string | undefined, data: string): Fragment[] {
+    return this.#decoder.event(name, data).flatMap((fragment) => this.#take(fragment));
+  }
+
+  whole(body: JsonObject): Fragment[] {
+    return this.#decoder.whole(body).flatMap((fragment) => this.#take(fragment));
+  }
+
+  #take(fragment: Fragment): Fragment[] {
+    if (fragment.type === 'usage') return [fragment];
+    if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
+    if (fragment.type === 'text') return this.#text(fragment.text);
+    const held = this.#held;
+    this.#held = '';
+    return [...said(held), fragment];
+  }
+
+  #text(text: string): Fragment[] {
+    const all = this.#held + text;
+    const met = this.#firstIn(all);
+    if (met !== undefined) {
+      this.#isCut = true;
+      this.#held = '';
+      return [...said(all.slice(0, met.at)), { type: 'finish', reason: 'stop_sequence', stopSequence: met.sequence }];
+    }
+    const from = this.#beginningIn(all);
+    this.#held = all.slice(from);
+    return said(all.slice(0, from));
+  }
+
+  /** The sequence that is complete first: there an upstream that knew them would have stopped. */
+  #firstIn(text: string): Met | undefined {
+    return this.#sequences
+      .map((sequence) => ({ at: text.indexOf(sequence), sequence }))
+      .filter(({ at }) => at !== -1)
+      .toSorted((a, b) => endOf(a) - endOf(b) || a.at - b.at)[0];
+  }
+
+  /** Where at the end of a text a sequence may begin; its length when none does. */
+  #beginningIn(text: string): number {
+    const longest = Math.max(...this.#sequences.map(({ length }) => length));
+    let at = Math.max(0, text.length - longest + 1);
+    while (at < text.length && !this.#sequences.some((sequence) => sequence.startsWith(text.slice(at)))) at++;
+    return at;
+  }
+}
+
+interface Met {
+  readonly at: number;
+  readonly sequence: string;
+}
+
+function endOf({ at, sequence }: Met): number {
+  return at + sequence.length;
+}
+
+function said(text: string): Fragment[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+/** What goes wrong after the answer's last word is no concern of the client's. */
+function isLast({ type }: Fragment): boolean {
+  return type === 'end' || type === 'error';
+}
+
+/** To be said by whoever leaves sequences out of a request. */
+export function noteCutting(notes: Notes): void {
+  notes.approximate('stop by cutting the answer');
+}

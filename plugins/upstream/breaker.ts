@@ -36,6 +36,9 @@ export interface BreakerStatus {
 /** Parts that the window is cut into: the older ones fall out one by one. */
 const slices = 6;
 
+/** Conversations that are remembered as failing; the oldest is forgotten. */
+const mostSources = 1_000;
+
 /** Ms after which a probe that nobody has reported on is given up. */
 const probeTimeout = 120_000;
 
@@ -49,8 +52,8 @@ const probeTimeout = 120_000;
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #window: { begin: number; calls: number; failures: number }[] = [];
-  /** Conversations that have failed since the last success. */
-  readonly #sources = new Set<string>();
+  /** Conversations that have failed in the window, and when they were counted. */
+  readonly #sources = new Map<string, number>();
   #consecutive = 0;
   #openings = 0;
   #opensUntil = 0;
@@ -84,7 +87,6 @@ export class Breaker {
     this.#count(now, false);
     if (this.#isOpen && this.#probeUntil === 0) return false;
     this.#consecutive = 0;
-    this.#sources.clear();
     if (!this.#isOpen) return false;
     this.reset();
     return true;
@@ -96,8 +98,9 @@ export class Breaker {
    * @returns true when the breaker has opened by it
    */
   failed(now: number, reason: string, source: string | undefined): boolean {
-    if (this.#isOpen) return this.#reopen(now, reason);
-    if (source !== undefined && this.#isKnown(source)) return false;
+    const isRepeated = source !== undefined && this.#isKnown(source, now);
+    if (this.#isOpen) return isRepeated ? this.#wait() : this.#reopen(now, reason);
+    if (isRepeated) return false;
     this.#count(now, true);
     this.#consecutive++;
     if (this.#consecutive < this.#options.failures && !this.#isRatioReached(now)) return false;
@@ -151,10 +154,18 @@ export class Breaker {
     this.#probeUntil = 0;
   }
 
-  #isKnown(source: string): boolean {
-    if (this.#sources.has(source)) return true;
-    // More are not needed: the breaker opens before.
-    if (this.#sources.size < this.#options.failures) this.#sources.add(source);
+  /** A probe by a conversation that has failed before has shown nothing: the next one tells. */
+  #wait(): false {
+    this.released();
+    return false;
+  }
+
+  #isKnown(source: string, now: number): boolean {
+    const since = this.#sources.get(source);
+    if (since !== undefined && now - since < this.#options.window) return true;
+    this.#sources.delete(source);
+    this.#sources.set(source, now);
+    if (this.#sources.size > mostSources) this.#sources.delete(this.#sources.keys().next().value as string);
     return false;
   }
 

@@ -70,6 +70,19 @@ describe('a closed breaker', () => {
     expect(stateAt(0)).toBe('closed');
   });
 
+  it('is not opened by one conversation that fails while others are served', () => {
+    for (let call = 0; call < 50; call++) {
+      fail(1, call, 'conversation');
+      breaker.succeeded(call);
+    }
+    expect(stateAt(50)).toBe('closed');
+  });
+
+  it('counts a conversation again once the window has passed', () => {
+    for (const now of [0, 60_000, 120_000]) fail(1, now, 'conversation');
+    expect(stateAt(120_000)).toBe('open');
+  });
+
   it('is opened by several conversations that fail', () => {
     for (const source of ['a', 'b', 'c']) fail(1, 0, source);
     expect(stateAt(0)).toBe('open');
@@ -121,6 +134,16 @@ describe('an open breaker', () => {
   it('gives the probe to another when nobody has reported on it', () => {
     breaker.admit(1_000);
     expect(breaker.admit(121_000)).toBe(true);
+  });
+
+  it('learns nothing from a probe by a conversation that has failed before', () => {
+    breaker.reset();
+    for (const source of ['a', 'b', 'c']) fail(1, 0, source);
+    breaker.admit(1_000);
+    fail(1, 1_000, 'a');
+    expect([stateAt(1_000), breaker.admit(1_000)]).toEqual(['half_open', true]);
+    fail(1, 1_000, 'd');
+    expect(stateAt(1_001)).toBe('open');
   });
 
   it('is as good as new after a reset', () => {

@@ -100,6 +100,17 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
+/**
+ * What an error is about, as its words say, whatever status it came with.
+ *
+ * - `overflow`: the prompt is longer than the context.
+ * - `key`: our credential is wrong or has no money left.
+ * - `capacity`: no room; the same request would be served with more of it, or elsewhere.
+ * - `throttled`: too many requests of ours.
+ * - `model`: the model is not there.
+ */
+export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'model';
+
 export interface ErrorDetails {
   /** Seconds after which the same request may succeed. Becomes `retry-after`, rounded up. */
   readonly retryAfter?: number;
@@ -115,6 +126,8 @@ export interface ErrorDetails {
     /** The prompt does not fit into the model: every tool shortens it by itself when it is told in its own words. */
     readonly isContextOverflow?: boolean | undefined;
   };
+  /** For errors of an upstream: what it is about, as far as its words tell. Decides what is tried next. */
+  readonly meaning?: ErrorMeaning;
   /** For the log only; no caller sees it. */
   readonly cause?: unknown;
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { type ErrorMeaning, GatewayError } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** What an upstream says about an error, in whichever of the many shapes. */
@@ -49,16 +49,93 @@ export function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'ty
 
 /** How vendors say that they do not have the model. The client's model is ours: it exists. */
 const modelWords =
-  /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model/i;
+  /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
+/** The same where it comes as a 400, whose words may be about parameters as well. */
+const certainModelWords = /^[^.]{0,20}\bmodel\b[^.]{0,100}(not exist|not found)|no such model|is not a valid model/i;
 
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return code === 'model_not_found' || modelWords.test(message ?? '');
 }
 
+/** How vendors say that our credential is wrong or our money is spent, where the status does not say so. */
+const keyCodes = new Set([
+  'authentication_error',
+  'billing_error',
+  'invalid_api_key',
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'account_deactivated',
+]);
+const keyWords =
+  /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
+
+/** How they say that there were too many requests, with whatever status. */
+const throttleCodes = new Set(['rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_EXHAUSTED', 'rateLimitExceeded']);
+const throttleWords =
+  /^(you have )?(rate limit (exceeded|reached)|too many requests|request was rejected due to rate)/i;
+
+/** Refusals that repeat names which the client has chosen: words in them say nothing. */
+const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
+
+/** What an error is about, as its words say. Undefined when they say none of these: then the status decides. */
+export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
+  if (isContextOverflow(said)) return 'overflow';
+  const codes = [said.type, said.code].filter((code) => code !== undefined);
+  const words = echo.test(said.message ?? '') ? '' : (said.message ?? '');
+  if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
+  if (isOutOfCapacity({ ...said, message: words })) return 'capacity';
+  if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(words)) return 'throttled';
+  return said.code === 'model_not_found' || certainModelWords.test(words) ? 'model' : undefined;
+}
+
+/** What may stand in a vendor's words and is nobody's business: credentials, accounts and addresses of the operator. */
+const secrets =
+  /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g;
+
+/** A vendor's words as a client may see them, cut to so many characters. */
+export function withoutSecrets(message: string, length: number): string {
+  return message.slice(0, length).replace(secrets, '[…]');
+}
+
+/** Our credential was refused: the client must never take that for its own. */
+export function keyRefused(): GatewayError {
+  return new GatewayError('unavailable', 'the model is out of service at the moment; the operator has been told', {
+    retryAfter: 30,
+    meaning: 'key',
+  });
+}
+
+/** @param retryAfter seconds; 5 where the upstream has not said */
+export function throttled(retryAfter: number = 5): GatewayError {
+  return new GatewayError('rate_limited', 'all routes of this model are busy; try again later', {
+    retryAfter,
+    meaning: 'throttled',
+  });
+}
+
 /** An error that came inside a 200: as far as the client is concerned, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
-  const message = reported?.message ?? 'no message';
-  return new GatewayError('upstream_failed', `the upstream reported an error: ${message.slice(0, 500)}`);
+  const said = withoutSecrets(reported?.message ?? 'no message', 500);
+  const meaning = reported && meaningOf(reported);
+  switch (meaning) {
+    case 'overflow':
+      // Clients shorten the conversation when they are told in these words, and repeat it in vain when they are not.
+      return new GatewayError('upstream_rejected', said, {
+        upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
+        meaning,
+      });
+    case 'key':
+      return keyRefused();
+    case 'throttled':
+      return throttled();
+    default:
+      return new GatewayError(
+        meaning === 'capacity' ? 'unavailable' : 'upstream_failed',
+        `the upstream reported an error: ${said}`,
+        meaning && { meaning },
+      );
+  }
 }
 
 function describe(error: JsonObject): ReportedError {

@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { ReplyReader, WholeReply } from '#core/adapter.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError, toGatewayError } from '#core/errors.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
-import { connectionFault, Fault, routeFault } from './fault.ts';
+import { answerFault, brokenOff, connectionFault, type Fault, routeFault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
 
 /** What an attempt may take. */
@@ -117,7 +117,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
         return;
       case 'whole':
       case 'other_kind':
-        if (this.#keep(chunk) > maxWholeBytes) this.#end(routeFault('upstream_failed', 'the answer is too large'));
+        if (this.#keep(chunk) > maxWholeBytes) this.#end(brokenOff('upstream_failed', 'the answer is too large'));
         return;
       case 'gated':
         this.#gate(this.#reader.push(chunk));
@@ -190,7 +190,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, body });
       this.#request.onEnd(undefined);
     } catch (error) {
-      this.#end(new Fault('route', error as GatewayError, { status: this.#status }));
+      this.#end(answerFault(toGatewayError(error), this.#status));
     }
   }
 
@@ -210,8 +210,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #gate(events: Buffer): void {
     if (events.length > 0) this.#keep(events);
     if (this.#breakOff()) return;
-    if (this.#reader.hasContent || this.#reader.isComplete) this.#handOver();
-    else if (this.#size > maxGatedBytes) this.#end(routeFault('upstream_failed', 'the stream brought no content'));
+    if (this.#reader.hasContent) this.#handOver();
+    else if (this.#reader.isComplete) this.#end(brokenOff('upstream_failed', 'the stream ended without an answer'));
+    else if (this.#size > maxGatedBytes) this.#end(brokenOff('upstream_failed', 'the stream brought no content'));
   }
 
   #handOver(): void {
@@ -245,7 +246,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #breakOff(): boolean {
     const { failure } = this.#reader;
     if (failure === undefined) return false;
-    this.#end(new Fault('route', failure, { status: this.#status }));
+    this.#end(answerFault(failure, this.#status));
     return true;
   }
 
@@ -254,7 +255,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#mode === 'gated') this.#gate(rest);
     else this.#forward(rest);
     if (this.#reader.isComplete) this.#end(undefined);
-    else this.#end(routeFault('upstream_failed', 'the upstream broke the answer off'));
+    else this.#end(brokenOff('upstream_failed', 'the upstream broke the answer off'));
   }
 
   #allowSilence(milliseconds: number): void {
@@ -270,10 +271,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const left = this.#deadline - (performance.now() - this.#lastByteAt);
     if (left > 1) this.#timer = setTimeout(() => this.#checkSilence(), left);
     else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#finishStream();
-    else
-      this.#end(
-        routeFault('upstream_timeout', `the upstream was silent for ${Math.round(this.#deadline / 1000)} seconds`),
-      );
+    else this.#end(this.#silence());
+  }
+
+  #silence(): Fault {
+    const words = `the upstream was silent for ${Math.round(this.#deadline / 1000)} seconds`;
+    const wasSent = this.#controller !== undefined;
+    return wasSent ? brokenOff('upstream_timeout', words) : routeFault('upstream_timeout', words);
   }
 
   /** Ends the attempt: with a fault when it did not serve to its end, without one when it did. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
 
 /**
  * Why an attempt did not serve, and with that what comes next.
@@ -74,8 +74,14 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
   if (timeouts.has(code)) return routeFault('upstream_timeout', 'the upstream did not answer in time', thrown);
+  if (hasAnswered) return brokenOff('upstream_failed', 'the connection to the upstream failed', thrown);
   const error = new GatewayError('upstream_failed', 'the connection to the upstream failed', { cause: thrown });
-  return new Fault('route', error, { isStaleConnection: !hasAnswered && closed.has(code) });
+  return new Fault('route', error, { isStaleConnection: closed.has(code) });
+}
+
+/** For failures after the request was taken: some requests make an upstream crash, or think without end. */
+export function brokenOff(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
+  return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
 export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
@@ -101,6 +107,26 @@ export function describeFault({ kind, error, status }: Fault): string {
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
   return `${kind}: ${status === undefined ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
+}
+
+const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
+  overflow: 'client',
+  key: 'key',
+  capacity: 'route',
+  throttled: 'throttled',
+  model: 'unfit',
+};
+
+/** Whose fault it is, by what the upstream's words mean. */
+export function kindOf(meaning: ErrorMeaning): FaultKind {
+  return kinds[meaning];
+}
+
+/** An error that came inside of an answer, or instead of one, with a status that said that all was well. */
+export function answerFault(error: GatewayError, status: number): Fault {
+  const { meaning } = error.details;
+  const kind = meaning === undefined ? 'route' : kindOf(meaning);
+  return new Fault(kind, error, { status, mayBeCausedByRequest: true });
 }
 
 /** The conversation that a failure is held against; undefined for failures that no request can cause. */

@@ -2,15 +2,20 @@ import { GatewayError } from '#core/errors.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import {
   isContextOverflow,
-  isOutOfCapacity,
   isUnknownModel,
+  keyRefused,
+  meaningOf,
   readRefusal,
   type ReportedError,
+  throttled,
+  withoutSecrets,
 } from '#core/upstream-error.ts';
-import { Fault } from './fault.ts';
+import { Fault, type FaultKind, kindOf } from './fault.ts';
 
-/** Statuses by which an upstream says that the request itself is wrong. */
-const clientStatuses = new Set([400, 404, 409, 413, 415, 422]);
+/** Statuses by which an upstream says that the request itself is wrong, unless its words say something else. */
+const clientStatuses = new Set([400, 404, 413, 415, 422]);
+/** By these it says that it is out of service itself, whatever it is asked. */
+const overloadStatuses = new Set([503, 529]);
 const keyStatuses = new Set([401, 402, 403]);
 
 export interface RefusalHeaders {
@@ -20,46 +25,49 @@ export interface RefusalHeaders {
 
 /** Turns an answer that is no 2xx into a fault. @param body the first bytes of it, whatever they are */
 export function refusalFault(status: number, headers: RefusalHeaders, body: Buffer, now: number): Fault {
-  if (status === 429) {
-    const retryAfter = readRetryAfter(headers, now);
-    const error = new GatewayError('rate_limited', 'all routes of this model are busy; try again later', {
-      retryAfter: retryAfter ?? 5,
-    });
-    return new Fault('throttled', error, { status });
-  }
-  // The operator's credential, not the caller's: the caller must never see it as its own.
-  if (keyStatuses.has(status)) {
-    return new Fault(
-      'key',
-      new GatewayError('unavailable', 'the model is out of service at the moment; the operator has been told', {
-        retryAfter: 30,
-      }),
-      { status },
-    );
-  }
-  if (!clientStatuses.has(status)) return routeRefusal('route', status);
   const object = parse(body);
   const said = readRefusal(object);
-  if (isOutOfCapacity(said)) return routeRefusal('route', status);
-  if (status === 404 && isUnknownModel(said)) return routeRefusal('unfit', status);
-  // A page is not the API's answer: something on the way, or at the wrong address, has sent it.
-  if (object === undefined && isPage(body)) return routeRefusal('route', status);
-  return new Fault('client', clientError(status, said), { status });
+  switch (kindOfRefusal(status, said, object === undefined && isHtml(body))) {
+    case 'throttled':
+      return new Fault('throttled', throttled(readRetryAfter(headers, now)), { status });
+    case 'key':
+      // The operator's credential, not the caller's: the caller must never see it as its own.
+      return new Fault('key', keyRefused(), { status });
+    case 'client':
+      return new Fault('client', clientError(status, said), { status });
+    case 'unfit':
+      return routeRefusal('unfit', status);
+    default:
+      return routeRefusal('route', status);
+  }
+}
+
+/** @param isPage HTML is not the API's answer: something on the way, or at the wrong address, has sent it */
+function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): FaultKind {
+  const meaning = meaningOf(said);
+  // A key without money is refused with 429 as well, and no waiting helps.
+  if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
+  const isKeyStatus = keyStatuses.has(status);
+  if (isPage || !(isKeyStatus || clientStatuses.has(status))) return 'route';
+  if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'unfit';
+  // Who is told that a prompt is too long has been let in.
+  if (meaning !== undefined) return kindOf(meaning);
+  return isKeyStatus ? 'key' : 'client';
 }
 
 function routeRefusal(kind: 'route' | 'unfit', status: number): Fault {
   const error = new GatewayError('upstream_failed', `the upstream answered with status ${status}`);
-  // A 4xx may be about the request all the same: then one conversation must not take the route away from all.
-  return new Fault(kind, error, { status, mayBeCausedByRequest: status < 500 });
+  // Other statuses may be about the request: then one conversation must not take the route away from all.
+  return new Fault(kind, error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
 }
 
-function isPage(body: Buffer): boolean {
+function isHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
 
 function clientError(status: number, said: ReportedError): GatewayError {
   const message = said.message ?? `the upstream refused the request with status ${status}`;
-  return new GatewayError('upstream_rejected', message.slice(0, 4_000), {
+  return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000), {
     upstream: {
       status: status === 422 ? 400 : status,
       type: said.type,

@@ -4,7 +4,7 @@ import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { member, parseObject } from '../members.ts';
 import { BlockReader } from './read-output.ts';
-import { readFailure } from './read-failure.ts';
+import { readFailure } from '../canonical/read-failure.ts';
 import { readFinish } from './read-finish.ts';
 import { UsageCounter } from './usage.ts';
 
@@ -83,5 +83,5 @@ export class MessagesDecoder implements ReplyDecoder {
 }
 
 function failed(body: JsonObject): Fragment {
-  return { type: 'error', error: readFailure(body) };
+  return { type: 'error', error: readFailure(body, true) };
 }

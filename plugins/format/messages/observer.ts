@@ -2,7 +2,7 @@ import type { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderStreamError } from '#core/render-error.ts';
-import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/upstream-error.ts';
 import { member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { UsageCounter } from './usage.ts';
@@ -44,12 +44,16 @@ export class MessagesObserver implements ReplyObserver {
       case 'error':
         this.#fail(parseObject(data));
         return;
-      default:
+      default: {
+        // Those who speak this format at second hand leave out what the event is.
+        const error = name === undefined ? readReportedError(parseObject(data)) : undefined;
+        if (error !== undefined) this.failure = reportedFailure(error);
+      }
     }
   }
 
   whole(body: JsonObject): void {
-    if (body['type'] === 'error') this.#fail(body);
+    if (body['type'] === 'error' || readReportedError(body) !== undefined) this.#fail(body);
     this.#usage.add(body['usage']);
     this.hasContent = Array.isArray(body['content']) || typeof body['input_tokens'] === 'number';
     this.isComplete = true;
@@ -60,7 +64,7 @@ export class MessagesObserver implements ReplyObserver {
   }
 
   #fail(body: JsonObject | undefined): void {
-    this.failure = reportedFailure(readReportedError(body));
+    this.failure = reportedFailure(readRefusal(body));
   }
 }
 

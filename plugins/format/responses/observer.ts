@@ -2,7 +2,7 @@ import type { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { renderResponseFailed } from '#core/render-error.ts';
-import { readRefusal, reportedFailure } from '#core/upstream-error.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/upstream-error.ts';
 import { count, member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 
@@ -48,13 +48,17 @@ export class ResponsesObserver implements ReplyObserver {
       case 'response.output_item.done':
         this.#output.push(member(parseObject(data), 'item') ?? null);
         return;
+      case undefined:
+        // Those who speak this format at second hand leave out what the event is.
+        if (readReportedError(parseObject(data)) !== undefined) this.#fail(parseObject(data));
+        return;
       default:
         this.hasContent ||= isContent(type);
     }
   }
 
   whole(body: JsonObject): void {
-    if (body['status'] === 'failed' || isJsonObject(body['error'])) this.#fail(body);
+    if (body['status'] === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
     this.usage = responsesUsage(body['usage']);
     this.hasContent = Array.isArray(body['output']);
     this.isComplete = true;

@@ -37,10 +37,10 @@ describe('retry-after', () => {
 
 describe('a refusal', () => {
   it.each([
-    ['client', [400, 404, 409, 413, 415, 422]],
+    ['client', [400, 404, 413, 415, 422]],
     ['key', [401, 402, 403]],
     ['throttled', [429]],
-    ['route', [301, 304, 405, 408, 418, 500, 502, 503, 504, 529]],
+    ['route', [301, 304, 405, 408, 409, 418, 500, 502, 503, 504, 529]],
   ] as const)('is a fault of the %s for %j', (kind, statuses) => {
     expect(statuses.map((status) => refusal(status).kind)).toEqual(statuses.map(() => kind));
   });
@@ -72,6 +72,77 @@ describe('a refusal', () => {
     [400, ''],
   ])('with status %d and the words %j stays the client’s', (status, message) => {
     expect(refusal(status, { error: { message } }).kind).toBe('client');
+  });
+
+  it.each([
+    [
+      400,
+      { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+    ],
+    [400, { error: { message: 'API Key not found. Please pass a valid API key.' } }],
+    [
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'Your credit balance is too low to go on' } },
+    ],
+    [404, { error: { message: 'no', code: 'invalid_api_key' } }],
+    [
+      429,
+      { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } },
+    ],
+    [403, { error: { message: 'forbidden' } }],
+    [401, ''],
+  ])('with status %d and %j is a fault of the key, and says nothing of it', (status, body) => {
+    const { kind, error } = refusal(status, body);
+    expect([kind, error.code]).toEqual(['key', 'unavailable']);
+    expect(error.message).toBe('the model is out of service at the moment; the operator has been told');
+  });
+
+  it.each([
+    [429, { error: { message: 'You exceeded your current quota', status: 'RESOURCE_EXHAUSTED' } }],
+    [400, { error: { message: 'Rate limit exceeded for the group' } }],
+    [403, { error: { message: 'no', code: 'rate_limit_exceeded' } }],
+  ])('with status %d and %j is about too many requests', (status, body) => {
+    expect(refusal(status, body)).toMatchObject({ kind: 'throttled', error: { code: 'rate_limited' } });
+  });
+
+  it.each([401, 403, 404, 413, 500, 502, 503])('with status %d and a page is a fault of the route', (status) => {
+    expect(refusal(status, '<html>no</html>').kind).toBe('route');
+  });
+
+  it('for lack of room with 403 is no fault of the key', () => {
+    expect(refusal(403, { error: { message: 'The model is currently overloaded' } }).kind).toBe('route');
+  });
+
+  it.each([
+    [403, { error: { message: 'Project `p` does not have access to model `m`', code: 'model_not_found' } }],
+    [400, { error: { message: 'Model Not Exist', type: 'invalid_request_error' } }],
+    [400, { error: { message: 'there/that is not a valid model ID', code: 400 } }],
+  ])('with status %d and %j says that the route does not fit', (status, body) => {
+    expect(refusal(status, body).kind).toBe('unfit');
+  });
+
+  it.each([
+    'API key not valid: Extra inputs are not permitted',
+    'Unrecognized request argument supplied: Your credit balance is too low',
+    'Invalid JSON payload received. Unknown name "rate limit exceeded": Cannot find field.',
+    'currently overloaded: Extra inputs are not permitted',
+  ])('that repeats names of the client’s goes by its status: %j', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('client');
+  });
+
+  it('of the request shows no credential, account or address of the operator', () => {
+    const message =
+      'sk-proj-abcd1234 of org-77aabb at https://10.0.0.7:8443/v1 (10.0.0.7:443), Bearer xyz: temperature is wrong';
+    expect(refusal(400, { error: { message } }).error.message).toBe(
+      '[…] of […] at […] ([…]), […] temperature is wrong',
+    );
+  });
+
+  it.each([
+    [true, [409, 500, 502, 504]],
+    [false, [503, 529]],
+  ])('may be caused by the request: %j for %j', (expected, statuses) => {
+    expect(statuses.map((status) => refusal(status).mayBeCausedByRequest)).toEqual(statuses.map(() => expected));
   });
 
   it('keeps the status for the record', () => {

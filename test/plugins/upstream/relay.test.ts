@@ -89,6 +89,7 @@ describe('failover', () => {
   const faults: [string, Handler][] = [
     ['answers 500', refuse(500)],
     ['answers 408', refuse(408)],
+    ['answers 409', refuse(409)],
     ['redirects', (_request, response) => response.send(302, { location: 'http://127.0.0.1:1/' })],
     ['refuses the key', refuse(401)],
     ['wants to be paid', refuse(402)],
@@ -217,7 +218,7 @@ describe('failover', () => {
     expect(await refusalOf(bench.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
   });
 
-  it.each([400, 404, 409, 413, 415])('does not happen on %i: the request is at fault', async (status) => {
+  it.each([400, 404, 413, 415])('does not happen on %i: the request is at fault', async (status) => {
     await using upstream = await createUpstream(refuse(status));
     const there = upstreamAt(upstream.url);
     const error = await refusalOf(bench.relay(exchangeFor([routeTo(there), routeTo(there)])));
@@ -504,5 +505,41 @@ describe('a stream', () => {
     await using _ = upstream;
     expect(await textOf(reply)).toContain('[DONE]');
     expect(await upstream.waitForClose(1)).toBe('client left');
+  });
+});
+
+describe('a breaker', () => {
+  const crashes: [string, boolean, Handler][] = [
+    ['answers 500', false, refuse(500)],
+    ['answers 400 for lack of room', false, (_r, response) => response.json(400, { error: { code: 'slow_down' } })],
+    ['reports an error inside a 200', false, (_r, response) => response.json(200, { error: { message: 'no' } })],
+    ['reports an error first', true, (_r, response) => (response.sse({ error: { message: 'no' } }), response.end())],
+    ['cuts the stream', true, (_r, response) => (response.sse({ choices: [] }), response.cut())],
+    ['cuts after its first content', true, (_r, response) => (response.sse(content('a')), response.cut())],
+  ];
+  it.each(crashes)(
+    'is not opened by one conversation on which an upstream %s, but by five',
+    async (_name, isStream, crash) => {
+      await using upstream = await createUpstream(crash);
+      const route = routeTo(upstreamAt(upstream.url));
+      const ask = async (prompt: string) => {
+        const reply = bench.relay(exchangeFor([route], { isStream, prompt }));
+        await reply.then(textOf).catch(() => undefined);
+        return bench.health.status([route])[0]?.state;
+      };
+      const states = [];
+      for (let time = 0; time < 20; time++) states.push(await ask('same'));
+      expect(states).toEqual(Array.from({ length: 20 }, () => 'closed'));
+      for (const prompt of ['b', 'c', 'd']) states.push(await ask(prompt));
+      expect(states.at(-1)).toBe('closed');
+      expect(await ask('e')).toBe('open');
+      expect(upstream.requests).toHaveLength(24);
+    },
+  );
+
+  it('is opened by one conversation when nobody listens, which no request can cause', async () => {
+    const route = routeTo(upstreamAt('http://127.0.0.1:1'));
+    for (let time = 0; time < 5; time++) await refusalOf(bench.relay(exchangeFor([route])));
+    expect(bench.health.status([route])[0]?.state).toBe('open');
   });
 });

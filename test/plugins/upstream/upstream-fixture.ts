@@ -58,11 +58,11 @@ export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Rout
 /** An exchange that `format` has prepared for these routes, tried in this order. */
 export function exchangeFor(
   routes: readonly Route[],
-  { isStream = false, format = 'chat' as Format, resume = false } = {},
+  { isStream = false, format = 'chat' as Format, resume = false, prompt = 'hi' } = {},
 ): Exchange {
   const body = {
     model: 'test',
-    messages: [{ role: 'user', content: 'hi' }],
+    messages: [{ role: 'user', content: prompt }],
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   };
   const text = JSON.stringify(body);

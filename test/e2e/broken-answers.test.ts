@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type TextFormat, textFormats } from '#core/formats.ts';
+import { answers, failureEvents } from '../plugins/upstream/answers.ts';
+import {
+  createUpstream,
+  type FaultyUpstream,
+  type Handler,
+  type ScriptedResponse,
+} from '../support/faulty-upstream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let fault: (response: ScriptedResponse, format: TextFormat) => void | Promise<void>;
+let broken: FaultyUpstream;
+let sound: FaultyUpstream;
+let gateway: TestGateway;
+/** Resolved when the client has read something of the answer. */
+let reading: PromiseWithResolvers<void>;
+
+const formatOf = (path: string): TextFormat => {
+  if (path.includes('/chat/')) return 'chat';
+  if (path.includes('/messages')) return 'messages';
+  return path.includes('/responses') ? 'responses' : 'gemini';
+};
+const isStreamed = (path: string, body: Buffer) =>
+  path.includes('streamGenerateContent') || body.includes('"stream":true');
+const eventStream = { 'content-type': 'text/event-stream' };
+const serve: Handler = ({ path, body }, response) => {
+  const { whole, opening, content, closing } = answers[formatOf(path)];
+  if (!isStreamed(path, body)) return response.json(200, whole);
+  response.send(200, eventStream, [...opening, ...content, ...closing].join(''));
+};
+
+beforeAll(async () => {
+  broken = await createUpstream(({ path }, response) => fault(response, formatOf(path)));
+  sound = await createUpstream(serve);
+  const upstreams = textFormats.flatMap((format) => [
+    `  broken-${format}: { format: ${format}, base_url: "${broken.url}" }`,
+    `  sound-${format}: { format: ${format}, base_url: "${sound.url}" }`,
+  ]);
+  const models = textFormats.flatMap((format) => [
+    `  ${format}: { routes: [broken-${format}/m, sound-${format}/m] }`,
+    `  ${format}-alone: { routes: [broken-${format}/m] }`,
+  ]);
+  gateway = await startGateway({
+    yaml: `
+pipeline:
+  - auth
+  - format
+  - upstream: { retry_share: 1, breaker: { failures: 1000, minimum_calls: 100000 } }
+upstreams:
+${upstreams.join('\n')}
+models:
+${models.join('\n')}
+`,
+  });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await broken?.[Symbol.asyncDispose]();
+  await sound?.[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  fault = () => undefined;
+  reading = Promise.withResolvers();
+});
+
+/** Asks in one format, for a model of which the routes speak the same format or another one. */
+async function ask(format: TextFormat, model: string, isStream: boolean): Promise<{ status: number; text: string }> {
+  const messages = [{ role: 'user', content: 'hi' }];
+  const asks = {
+    chat: ['/v1/chat/completions', { model, messages, stream: isStream }],
+    messages: ['/v1/messages', { model, messages, max_tokens: 9, stream: isStream }],
+    responses: ['/v1/responses', { model, input: 'hi', stream: isStream, store: false }],
+    gemini: [
+      `/v1beta/models/${model}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+      { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
+    ],
+  } as const;
+  const [path, body] = asks[format];
+  const answer = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  let text = '';
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('one ')) reading.resolve();
+  }
+  return { status: answer.status, text };
+}
+
+/** How a stream of each format says that it has failed, as its last event. */
+const endings: Readonly<Record<TextFormat, RegExp>> = {
+  chat: /data: \{"error":\{[^\n]*\}\n\ndata: \[DONE\]\n\n$/,
+  messages: /event: error\ndata: \{"type":"error",[^\n]*\}\n\n$/,
+  responses: /event: response\.failed\ndata: \{[^\n]*"status":"failed"[^\n]*\}\n\n$/,
+  gemini: /data: \{"error":\{[^\n]*\}\r?\n\r?\n$/,
+};
+
+const page = '<html><body>502</body></html>';
+const json = { 'content-type': 'application/json' };
+const error = { code: 'server_error', type: 'server_error', message: 'it broke' };
+const send = (type: Record<string, string>, body: string) => (response: ScriptedResponse) =>
+  response.send(200, type, body);
+type Fault = [name: string, isStream: boolean, play: (response: ScriptedResponse, format: TextFormat) => void];
+const faults: Fault[] = [
+  ['an error in a whole answer', false, send(json, JSON.stringify({ error }))],
+  ['nothing', false, send(json, '')],
+  ['an object without an answer', false, send(json, '{}')],
+  ['a page', false, send({ 'content-type': 'text/html' }, page)],
+  ['a page called JSON', false, send(json, page)],
+  ['an empty stream for a whole answer', false, send(eventStream, '')],
+  [
+    'an error as its first event',
+    true,
+    (response, format) => send(eventStream, failureEvents[format](error))(response),
+  ],
+  ['an error without a name as its first event', true, send(eventStream, `data: ${JSON.stringify({ error })}\n\n`)],
+  ['an empty stream', true, send(eventStream, '')],
+  ['comments and nothing else', true, send(eventStream, ': a\n\n: b\n\n')],
+  ['an end and nothing else', true, send(eventStream, 'data: [DONE]\n\n')],
+  ['an error for a stream', true, send(json, JSON.stringify({ error }))],
+  ['an object for a stream', true, send(json, '{}')],
+  ['a page for a stream', true, send({ 'content-type': 'text/html' }, page)],
+];
+
+describe.each(textFormats)('a 200 in %s', (format) => {
+  it.each(faults)('with %s goes to the next route', async (_name, isStream, play) => {
+    fault = play;
+    const before = [broken.requests.length, sound.requests.length];
+    const { status, text } = await ask(format, format, isStream);
+    expect([broken.requests.length, sound.requests.length]).toEqual(before.map((count) => count + 1));
+    expect([status, text]).toEqual([200, expect.stringContaining('two')]);
+    expect(text).not.toContain('broke');
+  });
+
+  it('with a stream for a whole answer is taken for the answer it is', async () => {
+    const { opening, content, closing } = answers[format];
+    fault = send(eventStream, [...opening, ...content, ...closing].join(''));
+    const { status, text } = await ask(format, `${format}-alone`, false);
+    expect([status, text.includes('one two') || /one .*two/s.test(text)]).toEqual([200, true]);
+  });
+
+  it('with a whole answer for a stream is taken for the answer it is', async () => {
+    fault = (response) => response.json(200, answers[format].whole);
+    const { status, text } = await ask(format, `${format}-alone`, true);
+    expect([status, text]).toEqual([200, expect.stringContaining('one two')]);
+    expect(text).not.toMatch(endings[format]);
+  });
+
+  it.each([true, false])('with a prompt that is too long is the client’s (stream: %j)', async (isStream) => {
+    const overflow = { code: 'context_length_exceeded', type: 'invalid_request_error', message: 'prompt is too long' };
+    fault = (response) =>
+      isStream
+        ? response.send(200, eventStream, failureEvents[format](overflow))
+        : response.json(200, { error: overflow });
+    const before = sound.requests.length;
+    const { status, text } = await ask(format, format, isStream);
+    expect([status, text]).toEqual([400, expect.stringContaining('prompt is too long')]);
+    expect(sound.requests).toHaveLength(before);
+  });
+
+  it.each([
+    ['rate_limit_exceeded', 429],
+    ['insufficient_quota', 503],
+  ])('with the error %s, from the only route, is told as %d', async (code, expected) => {
+    fault = (response) => response.json(200, { error: { code, message: 'sk-secret1234 of org-secret1234' } });
+    const { status, text } = await ask(format, `${format}-alone`, false);
+    expect(status).toBe(format === 'messages' && expected === 503 ? 529 : expected);
+    expect(text).not.toContain('secret');
+  });
+});
+
+/** Pairs of a client's format and a route's: passed through, and translated. */
+const pairs = textFormats.flatMap((format) => textFormats.map((route) => [format, route] as const));
+
+describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
+  const { opening, content, closing } = answers[route];
+  const events = [...opening, ...content, ...closing];
+  const cuts = events.map((_event, index) => index);
+  const isOver = (text: string) => !endings[format].test(text);
+
+  it.each(cuts)('that is cut behind event %i is never taken for a whole one', async (count) => {
+    fault = async (response) => {
+      response.head(200, eventStream);
+      await response.write(events.slice(0, count).join(''));
+      response.cut();
+    };
+    const { status, text } = await ask(format, `${route}-alone`, true);
+    const isBeforeContent = count <= opening.length;
+    if (isBeforeContent) return expect(status).toBe(502);
+    expect(status).toBe(200);
+    expect(text).toContain('one ');
+    // What has said how it ends is whole, although the last event is missing.
+    if (isOver(text)) expect(events.slice(0, count).join('')).toMatch(/finish_reason":"stop|stop_reason":"end_turn/);
+    expect(text.includes('two') || !isOver(text)).toBe(true);
+  });
+
+  it('that reports an error after its first content ends with that error', async () => {
+    fault = async (response) => {
+      response.head(200, eventStream);
+      await response.write([...opening, content[0]].join(''));
+      await reading.promise;
+      response.end([failureEvents[route](error), ...closing].join(''));
+    };
+    const { text } = await ask(format, `${route}-alone`, true);
+    expect(text).toMatch(endings[format]);
+    expect([text.includes('one '), text.includes('"two"')]).toEqual([true, false]);
+  });
+
+  it('that is cut before its first content goes to the next route', async () => {
+    fault = async (response) => {
+      response.head(200, eventStream);
+      await response.write(opening.join(''));
+      response.cut();
+    };
+    const { status, text } = await ask(format, route, true);
+    expect([status, text.includes('two'), isOver(text)]).toEqual([200, true, true]);
+  });
+});

@@ -12,6 +12,12 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
+/** Routes that are not ready, because all their keys rest, come last: they were told to wait, or not to come at all. */
+export function readyFirst(routes: Route[], isReady: (route: Route) => boolean): Route[] {
+  if (routes.length < 2 || routes.every(isReady)) return routes;
+  return [...routes.filter(isReady), ...routes.filter((route) => !isReady(route))];
+}
+
 /** The candidate that a session belongs to; stays the same for most sessions when candidates come and go. */
 export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
   return candidates.reduce((best, one) =>

@@ -6,33 +6,13 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { Attempt } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
-import { orderRoutes } from './choice.ts';
+import { orderRoutes, readyFirst } from './choice.ts';
 import type { Waiting } from './connect-queue.ts';
-import { type Connections, targetOf } from './connections.ts';
+import { targetOf } from './connections.ts';
 import { describeFault, Fault, faultEffects, goneFault, lostFault, sourceOf, summarize } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
+import type { RelayParts } from './relay-parts.ts';
 import { resumedReply, type Served } from './resume.ts';
-import type { RetryBudget } from './retry-budget.ts';
-import type { RouteHealth } from './route-health.ts';
-
-/** What the routes do not say themselves. Seconds. */
-export interface RelayOptions {
-  readonly maxAttempts: number;
-  readonly connectTimeout: number;
-  readonly firstByteTimeout: number;
-  readonly idleTimeout: number;
-  /** For all attempts together, until the answer begins. */
-  readonly deadline: number;
-}
-
-export interface RelayParts {
-  readonly options: RelayOptions;
-  readonly connections: Connections;
-  readonly health: RouteHealth;
-  readonly budget: RetryBudget;
-  keys(route: Route): KeyPool;
-  now(): number; // epoch ms
-}
 
 interface Tried {
   readonly route: Route;
@@ -54,7 +34,7 @@ export class Relay {
   readonly #adapter: Adapter;
   readonly #session: string | undefined;
   readonly #delivery: Delivery = { attempts: [], usage: undefined, notes: [], firstContentAfter: undefined };
-  readonly #candidates: Iterator<Route>;
+  readonly #candidates: Route[];
   readonly #running = new Map<Route, Promise<Tried>>();
   readonly #attempts = new Map<Route, Attempt>();
   readonly #skipped: Route[] = [];
@@ -75,7 +55,9 @@ export class Relay {
     const { session, model } = this.#adapter;
     // Two accounts may use the same name for their sessions.
     this.#session = session === undefined ? undefined : `${exchange.find(principal)?.accountId ?? ''}/${session}`;
-    this.#candidates = orderRoutes(model.routes, this.#session).values();
+    this.#candidates = readyFirst(orderRoutes(model.routes, this.#session), (route) =>
+      parts.keys(route).isReady(parts.now()),
+    );
     exchange.set(delivery, this.#delivery);
   }
 
@@ -140,13 +122,18 @@ export class Relay {
 
   /** Starts with the next route that may be tried. Does nothing when there is none, or trying is over. */
   async #startNext(): Promise<void> {
-    for (let next = this.#candidates.next(); next.done !== true; next = this.#candidates.next()) {
-      const route = next.value;
+    while (this.#hasTries) {
+      const route = this.#candidates.shift();
+      if (route === undefined) return;
       // Asked only now: most requests need one route, and finding out may mean translating.
       if (!this.#calls.canServe(route)) continue;
-      if (!this.#mayTry(this.#isSound(route))) return;
+      const isSound = this.#isSound(route);
       if (!(await this.#parts.health.admit(route))) {
         this.#skipped.push(route);
+        continue;
+      }
+      if (!isSound && !this.#mayRetry()) {
+        this.#parts.health.released(route);
         continue;
       }
       this.#running.set(
@@ -196,14 +183,23 @@ export class Relay {
     for (const attempt of this.#attempts.values()) attempt.abort(fault);
   }
 
+  /** False when tries or time are used up, or it is over. */
+  get #hasTries(): boolean {
+    return !this.#isOver && this.#tries < this.#parts.options.maxAttempts && this.#timeLeft > 0;
+  }
+
   /**
-   * False when tries, time or the retries that all requests share are used up. What goes to a route that works is no
-   * retry in that sense: hundreds of requests may be on a route when it dies, and none of them is lost.
+   * False when the retries that all requests share are used up. What goes to a route that works is no retry in that
+   * sense: hundreds of requests may be on a route when it dies, and none of them is lost.
    */
-  #mayTry(isFree: boolean = false): boolean {
-    const { options, budget } = this.#parts;
-    if (this.#isOver || this.#tries >= options.maxAttempts || this.#timeLeft <= 0) return false;
-    return this.#tries === 0 || isFree || budget.spend();
+  #mayRetry(): boolean {
+    return this.#tries === 0 || this.#parts.budget.spend();
+  }
+
+  /** True when another key of the same route may be tried. The last try is left to another route, where there is one. */
+  #mayTryKey(): boolean {
+    const isLast = this.#tries === this.#parts.options.maxAttempts - 1;
+    return this.#hasTries && !(isLast && this.#candidates.length > 0) && this.#mayRetry();
   }
 
   #isSound(route: Route): boolean {
@@ -222,7 +218,7 @@ export class Relay {
     for (;;) {
       const result = await this.#tryFresh(route, keys);
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
-      if (!keys.isReady(this.#parts.now()) || !this.#mayTry()) return result;
+      if (!keys.isReady(this.#parts.now()) || !this.#mayTryKey()) return result;
     }
   }
 

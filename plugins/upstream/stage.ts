@@ -6,7 +6,8 @@ import { Connections } from './connections.ts';
 import { type BreakerOptions, defaultBreaker } from './breaker.ts';
 import { withEarlyHead } from './early-head.ts';
 import { KeyPool } from './key-pool.ts';
-import { Relay, type RelayParts } from './relay.ts';
+import type { RelayParts } from './relay-parts.ts';
+import { Relay } from './relay.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { RouteHealth, type RouteStatus } from './route-health.ts';
 

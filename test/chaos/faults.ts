@@ -18,6 +18,8 @@ export interface FaultScript {
   readonly moment: 'before' | 'after';
   /** What the route waits for, in seconds, as gateway.yaml has it. Only for faults that are found out by waiting. */
   readonly limits?: Readonly<Record<string, number>>;
+  /** True when the key is at fault: it rests then, and requests that follow go to the backup at once. */
+  readonly isRemembered?: boolean;
   /** What the upstream does; left out where there is no upstream that could do anything. */
   readonly play?: (scene: Scene) => void | Promise<void>;
   /** Where there is nobody: the name of the upstream in gateway.yaml. */
@@ -54,9 +56,15 @@ const before: readonly FaultScript[] = [
   {
     name: 'status-429',
     moment: 'before',
+    isRemembered: true,
     play: ({ response }) => response.json(429, refusal('rate_limit_error'), { 'retry-after-ms': '1' }),
   },
-  { name: 'wrong-key-401', moment: 'before', play: ({ response }) => response.json(401, refusal('invalid_api_key')) },
+  {
+    name: 'wrong-key-401',
+    moment: 'before',
+    isRemembered: true,
+    play: ({ response }) => response.json(401, refusal('invalid_api_key')),
+  },
   {
     name: 'html-502',
     moment: 'before',

@@ -2,6 +2,11 @@ import type { Database } from '../../core/database/database.ts';
 import { readProvenance } from './answers.ts';
 import type { Saw } from './client.ts';
 
+export interface RecordedAttempt {
+  readonly route: string;
+  readonly outcome: string;
+}
+
 /** What the gateway has written down of a request. */
 export interface RequestRecord {
   readonly serial: string;
@@ -9,7 +14,7 @@ export interface RequestRecord {
   readonly status: number | null;
   readonly error_code: string | null;
   readonly route: string | null;
-  readonly attempts: readonly { readonly route: string; readonly outcome: string }[] | null;
+  readonly attempts: readonly RecordedAttempt[] | null;
 }
 
 /** Ms that records may take: segments are shipped every second, and a database that was away is tried with pauses. */
@@ -89,5 +94,5 @@ export function describeAttempts({ attempts }: RequestRecord): string {
 
 /** The faulty upstreams of the lanes are one to a reader. */
 function plain(route: string): string {
-  return route.replace(/^faulty-\w+/, 'faulty');
+  return route.replace(/^faulty-[^/]+/, 'faulty');
 }

@@ -120,9 +120,8 @@ pipeline:
   - upstream: ${stage ?? everyRequestMeetsItsFault}
   - log
 upstreams:
+${faultyUpstreams(url, all).join('\n')}
   faulty: { format: ${all}, base_url: "${url}/v1" }
-  faulty-chat: { format: chat, base_url: "${url}/v1" }
-  faulty-messages: { format: messages, base_url: "${url}/v1" }
   backup: { format: ${all}, base_url: "${url}/v1" }
   refusing: { format: ${all}, base_url: "http://127.0.0.1:${await closedPort()}/v1" }
   black-hole: { format: ${all}, base_url: "http://127.0.0.1:${blackHole.port}/v1" }
@@ -140,9 +139,27 @@ ${Object.entries(Object.fromEntries(models))
 `;
 }
 
+/** Each fault on each lane has an upstream of its own, because keys that rest do so for a whole upstream. */
+function faultyUpstreams(url: string, all: string): string[] {
+  return faultScripts
+    .filter(({ upstream }) => upstream === undefined)
+    .flatMap((fault) => [
+      ...new Set(
+        lanes.map((lane) => `  ${upstreamOf(fault, lane)}: { format: ${formatsOf(lane, all)}, base_url: "${url}/v1" }`),
+      ),
+    ]);
+}
+
+function formatsOf({ client, upstream }: Lane, all: string): string {
+  return client === upstream ? all : upstream;
+}
+
+function upstreamOf({ name, upstream }: FaultScript, lane: Lane): string {
+  return upstream ?? (lane.client === lane.upstream ? `faulty-${name}` : `faulty-${name}-${lane.upstream}`);
+}
+
 /** The faulty route, and behind it the backup. */
-function routesOf({ name, limits = {}, upstream }: FaultScript, lane: Lane): string {
-  const faulty = upstream ?? (lane.client === lane.upstream ? 'faulty' : `faulty-${lane.upstream}`);
-  const members = Object.entries({ to: `${faulty}/${name}`, ...limits });
+function routesOf(fault: FaultScript, lane: Lane): string {
+  const members = Object.entries({ to: `${upstreamOf(fault, lane)}/${fault.name}`, ...fault.limits });
   return `[{ ${members.map(([key, value]) => `${key}: ${value}`).join(', ')} }, backup/fine]`;
 }

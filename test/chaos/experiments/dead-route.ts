@@ -1,6 +1,6 @@
 import type { ExperimentContext, Experiment, Figure } from '../figure.ts';
 import { inParallel, noneOf } from '../figure.ts';
-import { describeSaw, isSpliced, recordsOf } from '../records.ts';
+import { describeSaw, isSpliced, type RecordedAttempt, recordsOf } from '../records.ts';
 import { openStand } from '../stand.ts';
 
 const mostDelayed = 20;
@@ -81,6 +81,6 @@ async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, c
   ];
 }
 
-function isWaitInVain({ route, outcome }: { readonly route: string; readonly outcome: string }): boolean {
+function isWaitInVain({ route, outcome }: RecordedAttempt): boolean {
   return route.startsWith('black-hole/') && outcome === 'failed';
 }

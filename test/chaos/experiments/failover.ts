@@ -1,7 +1,7 @@
 import type { Saw } from '../client.ts';
 import { type FaultScript, faultScripts } from '../faults.ts';
 import { type Experiment, inParallel, noneOf } from '../figure.ts';
-import { describeSaw, isSpliced, judge, recordsOf } from '../records.ts';
+import { describeSaw, isSpliced, judge, recordsOf, type RequestRecord } from '../records.ts';
 import { fits, type Lane, lanes, modelOf, openStand } from '../stand.ts';
 
 const concurrency = 48;
@@ -12,7 +12,7 @@ export const failover: Experiment = {
   description: 'every request meets a fault before its first content',
   async run({ postgres, isShort }) {
     const kinds = faultScripts.filter(({ moment }) => moment === 'before');
-    const { seen, mistakes } = await meet(postgres, kinds, isShort ? 60 : 3_000, [false, true]);
+    const { seen, spared, mistakes } = await meet(postgres, kinds, isShort ? 60 : 3_000, [false, true]);
     const lost = seen.filter(({ ending }) => ending !== 'complete');
     return [
       noneOf(
@@ -20,6 +20,7 @@ export const failover: Experiment = {
         seen.length,
         lost.map(describe),
       ),
+      noneOf('requests that did not meet their fault', seen.length, spared),
       noneOf(
         'spliced answers',
         seen.length,
@@ -62,7 +63,7 @@ async function meet(
   kinds: readonly FaultScript[],
   count: number,
   ways: readonly boolean[],
-): Promise<{ seen: Saw[]; mistakes: string[] }> {
+): Promise<{ seen: Saw[]; spared: string[]; mistakes: string[] }> {
   await using stand = await openStand(postgres);
   const client = stand.client(await stand.start());
   const seen = await inParallel(count, concurrency, async (index) => {
@@ -81,7 +82,16 @@ async function meet(
     const mistake = judge(saw, records.get(saw.serial));
     return mistake === undefined ? [] : [`${saw.question.model} as ${saw.question.format}: ${mistake}`];
   });
-  return { seen, mistakes };
+  const remembered = new Set(kinds.filter(({ isRemembered }) => isRemembered).map(({ name }) => name));
+  const spared = seen
+    .filter(({ question }) => !remembered.has(question.model.split('@')[0] ?? ''))
+    .filter(({ serial, question }) => !records.get(serial)?.some(({ attempts }) => hasMet(attempts, question.model)))
+    .map(describe);
+  return { seen, spared, mistakes };
+}
+
+function hasMet(attempts: RequestRecord['attempts'], model: string): boolean {
+  return attempts?.some(({ route }) => route.endsWith(`/${model.split('@')[0]}`)) === true;
 }
 
 function describe(saw: Saw): string {

@@ -201,6 +201,17 @@ describe('failover', () => {
     await Promise.allSettled(replies);
   });
 
+  it('passes by a route that fails as well when no retries are left, to one that works', async () => {
+    bench.health.options.failures = 1_000;
+    bench.health.options.minimumCalls = 1_000;
+    await using dying = await createUpstream(refuse(500));
+    await using working = await createUpstream(serve);
+    const routes = ['one', 'two', 'three'].map((name, index) =>
+      routeTo(upstreamAt(index === 2 ? working.url : dying.url, { name })),
+    );
+    for (let count = 0; count < 60; count++) expect((await bench.relay(exchangeFor(routes))).status).toBe(200);
+  });
+
   it('to a route that fails as well is bounded by what all requests share', async () => {
     bench.health.options.failures = 1_000;
     bench.health.options.minimumCalls = 1_000;
@@ -312,6 +323,36 @@ describe('keys', () => {
       'one/model-there failed 401',
       'two/model-there served 200',
     ]);
+  });
+
+  it('leave the last try to another route, however many there are', async () => {
+    await using first = await createUpstream(refuse(401));
+    await using second = await createUpstream(serve);
+    const exchange = exchangeFor([
+      routeTo(upstreamAt(first.url, { apiKeys: ['a', 'b', 'c', 'd'] })),
+      routeTo(upstreamAt(second.url, { name: 'two' })),
+    ]);
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange)).toHaveLength(3);
+  });
+
+  it('that all rest are not asked again while another route has one that does not', async () => {
+    await using first = await createUpstream([refuse(401), serve]);
+    await using second = await createUpstream(serve);
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
+    await bench.relay(exchangeFor(there));
+    await bench.relay(exchangeFor(there));
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
+    bench.now += 61_000;
+    await bench.relay(exchangeFor(there));
+    expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
+  });
+
+  it('that all rest are asked all the same when there is no other route', async () => {
+    await using only = await createUpstream([refuse(401), serve]);
+    const there = [routeTo(upstreamAt(only.url))];
+    await refusalOf(bench.relay(exchangeFor(there)));
+    expect((await bench.relay(exchangeFor(there))).status).toBe(200);
   });
 
   it('that were throttled rest for as long as the upstream said', async () => {

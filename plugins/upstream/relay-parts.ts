@@ -1,0 +1,25 @@
+import type { Route } from '#core/catalog.ts';
+import type { Connections } from './connections.ts';
+import type { KeyPool } from './key-pool.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import type { RouteHealth } from './route-health.ts';
+
+/** What the routes do not say themselves. Seconds. */
+export interface RelayOptions {
+  readonly maxAttempts: number;
+  readonly connectTimeout: number;
+  readonly firstByteTimeout: number;
+  readonly idleTimeout: number;
+  /** For all attempts together, until the answer begins. */
+  readonly deadline: number;
+}
+
+/** What every relay of a stage works with. */
+export interface RelayParts {
+  readonly options: RelayOptions;
+  readonly connections: Connections;
+  readonly health: RouteHealth;
+  readonly budget: RetryBudget;
+  keys(route: Route): KeyPool;
+  now(): number; // epoch ms
+}

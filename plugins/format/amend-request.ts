@@ -49,6 +49,8 @@ function wantsUsage(body: JsonObject, { traits }: Route): boolean {
 }
 
 const dropped = Symbol('dropped');
+/** Where the formats keep what a message says. */
+const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
 type Opened = JsonValue | undefined | typeof dropped;
 
 /**
@@ -71,16 +73,23 @@ class SealOpener {
   }
 
   #value(value: JsonValue | undefined): Opened {
-    if (Array.isArray(value)) {
-      return value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
-    }
+    if (Array.isArray(value)) return this.#list(value);
     if (!isJsonObject(value)) return value;
     const sealed = sealedMember(value);
     return sealed === undefined ? this.#members(value) : this.#sealed(value, sealed);
   }
 
-  #members(value: JsonObject): JsonObject {
+  /** A list of nothing but what was sealed elsewhere is not there at all: vendors refuse empty ones. */
+  #list(value: readonly JsonValue[]): Opened {
+    const kept = value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
+    return kept.length === 0 && value.length > 0 ? dropped : kept;
+  }
+
+  #members(value: JsonObject): Opened {
     const entries = Object.entries(value).map(([name, member]) => [name, this.#value(member)] as const);
+    const isSilent = entries.some(([name, member]) => member === dropped && contentNames.has(name));
+    // A message that was nothing but thoughts goes with them.
+    if (isSilent && value['role'] !== undefined) return dropped;
     return Object.fromEntries(entries.filter(([, member]) => member !== dropped)) as JsonObject;
   }
 

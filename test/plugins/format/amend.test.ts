@@ -27,9 +27,10 @@ const sent = (format: Format, body: JsonObject, to: Route = route) => {
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 };
 const amendedPart = (part: JsonObject, parameters: object = {}) => {
-  const body = { contents: [{ role: 'model', parts: [part] }] };
+  const asks = { role: 'user', parts: [{ text: 'hi' }] };
+  const body = { contents: [asks, { role: 'model', parts: [part] }] };
   const amended = sent('gemini', body, routeAt('http://127.0.0.1:1/v1', { parameters }));
-  return { parts: (amended.body['contents'] as { parts: JsonObject[] }[])[0]?.parts, notes: amended.notes };
+  return { parts: (amended.body['contents'] as { parts: JsonObject[] }[])[1]?.parts, notes: amended.notes };
 };
 const amenderOf = (format: Format, body: JsonObject = {}): ReplyAmender =>
   amenderFor(requestOf(format, body), route) as ReplyAmender;
@@ -47,6 +48,17 @@ describe('a request of the client’s own format', () => {
     const { body, notes } = sent('messages', { messages: [{ role: 'assistant', content: [thinking] }] });
     expect(body['messages']).toEqual([{ role: 'assistant', content: [{ ...thinking, signature: 'SIG' }] }]);
     expect(notes).toEqual([]);
+  });
+
+  it('has no empty lists where everything was sealed by another', () => {
+    const sealed = { type: 'reasoning.encrypted', data: `dps1s${foreign}.SIG`, index: 0 };
+    const answer = { role: 'assistant', content: 'hello' };
+    const chat = sent('chat', { messages: [{ ...answer, reasoning_details: [sealed] }] });
+    expect(chat.body['messages']).toEqual([answer]);
+    const thinking = { type: 'thinking', thinking: 'hm', signature: `dps1s${foreign}.SIG` };
+    const asks = { role: 'user', content: 'hi' };
+    const messages = sent('messages', { messages: [asks, { role: 'assistant', content: [thinking] }, asks] });
+    expect(messages.body['messages']).toEqual([asks, asks]);
   });
 
   it('does not think on about results of calls that another upstream has made', () => {
@@ -113,7 +125,7 @@ describe('a request of the client’s own format', () => {
 
     it('keeps words, but not what was there for its seal alone', () => {
       expect(amendedPart({ text: 'So.', thoughtSignature })).toEqual({ parts: [{ text: 'So.' }], notes });
-      expect(amendedPart({ text: '', thoughtSignature })).toEqual({ parts: [], notes });
+      expect(amendedPart({ text: '', thoughtSignature })).toEqual({ parts: undefined, notes });
     });
   });
 

@@ -68,12 +68,15 @@ class CellRun {
   readonly #turns: readonly Turn[];
   /** Answers, as the client got them. */
   readonly #answers: JsonObject[] = [];
+  /** Of the turn that is played. */
+  #upstream: TextFormat;
   #notes = '';
   #isLossy = false;
 
   constructor(stand: Stand, cell: Cell) {
     this.#stand = stand;
     this.#cell = cell;
+    this.#upstream = cell.upstream;
     this.#client = clients[cell.client];
     this.#losses = lossesOf(cell.feature, cell.client, cell.upstream);
     this.#turns = featureOf(cell.feature).turns;
@@ -82,7 +85,9 @@ class CellRun {
   async play(turn: Turn, index: number): Promise<void> {
     const { isStream } = this.#cell;
     const failure = typeof turn.answer === 'string' ? turn.answer : undefined;
-    const model = modelFor({ ...this.#cell, failure, isElsewhere: turn.isElsewhere });
+    const isElsewhere = turn.elsewhere !== undefined;
+    this.#upstream = turn.elsewhere ?? this.#cell.upstream;
+    const model = modelFor({ ...this.#cell, upstream: this.#upstream, failure, isElsewhere });
     this.#stand.answer = turn.answer;
     const before = this.#stand.requests.length;
     const question = { ...turn.ask, said: turn.ask.said.map((entry) => this.#written(entry)) };
@@ -117,7 +122,8 @@ class CellRun {
 
   /** What has come to the upstream. */
   #hear(before: number, turn: Turn, index: number, body: string): void {
-    const { upstream, isStream } = this.#cell;
+    const upstream = this.#upstream;
+    const { isStream } = this.#cell;
     const [request, ...more] = this.#stand.requests.slice(before);
     ok(request !== undefined, `the upstream was not asked: ${body}`);
     ok(more.length === 0, 'the upstream was asked more than once');
@@ -129,7 +135,7 @@ class CellRun {
     validate(format.schema, sent, 'the request to the upstream');
     const heard = format.hear(sent);
     const isSealed = heard.said.some((entry) => entry.type === 'thought' && entry.seal !== undefined);
-    ok(turn.isElsewhere !== true || !isSealed, 'a foreign seal has come to the upstream');
+    ok(turn.elsewhere === undefined || !isSealed, 'a foreign seal has come to the upstream');
     const ideal = idealHeard(turn, this.#turns, this.#client, upstream);
     this.#isLossy ||= isLossy(
       comparableHeard(heard, turn, upstream),
@@ -145,7 +151,7 @@ class CellRun {
       ? this.#readStream(response, body, this.#mayBeMisshapen(answer))
       : (JSON.parse(body) as JsonObject);
     if (!this.#mayBeMisshapen(answer)) validate(this.#client.schemas.whole, whole, 'the answer');
-    const name = this.#isPassedThrough ? modelThere : model;
+    const name = this.#isPassedThrough && answer.isOtherKind !== true ? modelThere : model;
     ok([whole['model'], whole['modelVersion']].includes(name), 'the answer names another model');
     this.#answers.push(whole);
     const seen = this.#client.read(whole);
@@ -163,7 +169,7 @@ class CellRun {
 
   /** What is not translated goes through as it is. */
   get #isPassedThrough(): boolean {
-    return this.#cell.client === this.#cell.upstream;
+    return this.#cell.client === this.#upstream;
   }
 
   /** Counts that are made up for in what passes through are the two that clients cannot do without. */

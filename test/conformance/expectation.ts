@@ -33,7 +33,7 @@ export function comparableHeard(heard: Ask, turn: Turn, upstream: TextFormat): H
 
 function normalized(ask: Ask, turn: Turn, upstream: TextFormat): Heard {
   const said = ask.said.filter((entry): entry is Spoken => entry.type !== 'echo');
-  const isElsewhere = turn.isElsewhere === true;
+  const isElsewhere = turn.elsewhere !== undefined;
   // A stranger has no use for thoughts, sealed or not; that no seal reaches it is looked at separately.
   const kept = isElsewhere ? said.filter(({ type }) => type !== 'thought') : said;
   return compact({

@@ -1,3 +1,4 @@
+import { type TextFormat, textFormats } from '#core/formats.ts';
 import type { Answer, AnswerBlock, Ask, Call, Entry, Failure, Thought, Tool, Usage } from './talk.ts';
 
 /** One thing that clients use: a few turns with the same upstream, and what has to come of each. */
@@ -9,8 +10,8 @@ export interface Feature {
 export interface Turn {
   readonly ask: Ask;
   readonly answer: Answer | Failure;
-  /** True for a turn that another upstream of the same format answers. */
-  readonly isElsewhere?: boolean;
+  /** Format of another upstream, which answers this turn instead of the cell's own, as after a failover. */
+  readonly elsewhere?: TextFormat;
 }
 
 const usage: Usage = { input: 40, cached: 0, output: 12, thinking: 0 };
@@ -167,7 +168,7 @@ export const features: readonly Feature[] = [
       },
       reasoningTurn([echo(0)]),
       reasoningTurn([echo(0, true)]),
-      { ...reasoningTurn([echo(0)]), isElsewhere: true },
+      ...textFormats.map((elsewhere) => ({ ...reasoningTurn([echo(0)]), elsewhere })),
     ],
   },
   {
@@ -221,6 +222,15 @@ export const features: readonly Feature[] = [
         answer: says('1, 2, 3', { usage: { input: 120, cached: 100, output: 30, thinking: 12 } }),
       },
       { ask: { said: [user('Count again.')] }, answer: says('1, 2, 3', { usage: undefined }) },
+    ],
+  },
+  {
+    name: 'whole for streamed',
+    turns: [
+      {
+        ask: { said: [user('Weather in Oslo?')], tools: [weather] },
+        answer: answers([{ type: 'text', text: 'I look it up.' }, oslo], { isOtherKind: true }),
+      },
     ],
   },
   {

@@ -75,7 +75,8 @@ function reply(request: RecordedRequest, response: ScriptedResponse, answer: Ans
     return response.json(status, body, answer === 'rate limit' ? { 'retry-after': '7' } : {});
   }
   const said = asked.format === 'responses' ? unstopped(answer) : answer;
-  if (!asked.isStream) return response.json(200, upstream.whole(said, modelThere));
+  const isStream = asked.isStream !== (answer.isOtherKind === true);
+  if (!isStream) return response.json(200, upstream.whole(said, modelThere));
   response.send(200, { 'content-type': 'text/event-stream' }, upstream.stream(said, modelThere));
 }
 

@@ -65,6 +65,8 @@ export interface Answer {
   readonly unstopped?: string | undefined;
   /** Undefined when the upstream does not count. */
   readonly usage: Usage | undefined;
+  /** True when a stream is answered to who wanted the whole, and the other way round. */
+  readonly isOtherKind?: boolean;
 }
 
 export type AnswerBlock =

@@ -50,7 +50,9 @@ export function parseDocument(text: string, file: string, environment: NodeJS.Pr
   if (!Array.isArray(documents) || documents.length === 0)
     throw new ConfigError([reader.whole('is empty', 'see the gateway.yaml that comes with the gateway')]);
   const [document, second] = documents;
-  const mistakes = understandable(documents.flatMap(({ errors }) => errors)).map((error) => reader.syntax(error, text));
+  const mistakes = understandable(documents.flatMap(({ errors }) => errors)).map((error) =>
+    reader.syntax(error, text, document),
+  );
   if (second !== undefined)
     mistakes.push(reader.at(second.range[0], [], 'has a second document', 'keep one; take the --- out'));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
@@ -87,10 +89,10 @@ class Reader {
     return { file: basename(this.#file), line: 1, column: 1, path: [], wrong, right };
   }
 
-  syntax({ code, message, pos: [offset] }: YAMLError, text: string): Mistake {
+  syntax({ code, message, pos: [offset] }: YAMLError, text: string, document: Document | undefined): Mistake {
     const isVariable = text.slice(offset - 1, offset + 1) === '${';
     const [wrong, right] = isVariable ? unquotedVariable : explainSyntax(code, message);
-    return this.at(offset, [], wrong, right);
+    return this.at(offset, code === 'DUPLICATE_KEY' ? pathOfKey(document, offset) : [], wrong, right);
   }
 
   read(document: Document.Parsed, environment: NodeJS.ProcessEnv): GatewayDocument {
@@ -100,7 +102,7 @@ class Reader {
     }
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
-    const mistakes = this.#forbidSharing(document);
+    const mistakes = [...this.#forbidUnknownTags(document), ...this.#forbidSharing(document)];
     const written = new Map<Node, { readonly text: string; readonly isLoose: boolean }>();
     mistakes.push(...this.#fillIn(document, environment, written));
     if (mistakes.length > 0) throw new ConfigError(mistakes);
@@ -116,6 +118,12 @@ class Reader {
       written: textAt,
       isLoose: (path) => written.get(findNode(contents, path) as Node)?.isLoose === true,
     };
+  }
+
+  #forbidUnknownTags({ warnings }: Document.Parsed): Mistake[] {
+    return warnings
+      .filter(({ code }) => code === 'TAG_RESOLVE_FAILED')
+      .map(({ pos: [offset] }) => this.at(offset, [], 'has a tag (!) that means nothing here', 'take the tag out'));
   }
 
   /** Anchors save a few lines and cost everybody the certainty of what a line does. */
@@ -167,7 +175,17 @@ class Reader {
     visit(document, {
       Scalar: (key, node, ancestors) => {
         if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('$')) return;
-        const { value, unknown, hasVariables } = interpolate(node.value, environment);
+        const { value, unknown, malformed, hasVariables } = interpolate(node.value, environment);
+        for (const start of malformed) {
+          mistakes.push(
+            this.at(
+              node.range?.[0] ?? 0,
+              pathOf(ancestors, node),
+              `has "${start}", which begins a variable and is none`,
+              'write ${NAME} or ${NAME:-default}, or $${ for these two characters themselves',
+            ),
+          );
+        }
         for (const name of unknown) {
           const wrong = `the variable ${name} is not set`;
           mistakes.push(
@@ -210,9 +228,13 @@ function withoutSecret(wrong: string, written: string | undefined): string {
 
 function explainSyntax(code: string, message: string): [string, string] {
   if (code === 'TAB_AS_INDENT') return ['is indented with a tab', 'use spaces'];
-  if (code === 'DUPLICATE_KEY') return ['has the same key twice in one map', 'keep one of them'];
+  if (code === 'DUPLICATE_KEY') return ['is there twice in one map', 'keep one of them'];
   if (code === 'BAD_ALIAS') return ['refers to an anchor', 'write the value out'];
-  if (code === 'BAD_INDENT')
+  if (code === 'BAD_INDENT' && message.startsWith('Flow '))
+    return ['stands where a { or [ before it is not closed yet', `close it with ${message.slice(-1)}`];
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested mappings'))
+    return ['has a second ": " on one line', 'put the value in quotes, or line the next line up with its neighbours'];
+  if (code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY')
     return ['is indented in a way that fits nothing around it', 'line it up with its neighbours'];
   return [`is not valid YAML (${message.split('\n')[0]?.replace(/[.;]$/, '')})`, 'see the line above it as well'];
 }
@@ -227,6 +249,19 @@ function findNode(root: Node, path: YamlPath): Node | undefined {
     else return undefined;
   }
   return isNode(node) ? node : undefined;
+}
+
+/** The path of the key that stands at an offset. */
+function pathOfKey(document: Document | undefined, offset: number): YamlPath {
+  let path: YamlPath = [];
+  visit(document ?? null, {
+    Scalar: (_key, node, ancestors) => {
+      if (node.range?.[0] !== offset) return undefined;
+      path = pathOf(ancestors, node);
+      return visit.BREAK;
+    },
+  });
+  return path;
 }
 
 /** Where the path stands; where its nearest ancestor stands when it is not there. */

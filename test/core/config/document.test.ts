@@ -52,7 +52,7 @@ describe('YAML', () => {
     [
       'a key that is there twice',
       'service:\n  name: a\n  name: b',
-      'gateway.yaml:3:3: has the same key twice in one map; keep one of them',
+      'gateway.yaml:3:3 service.name: is there twice in one map; keep one of them',
     ],
     ['a tab', 'service:\n\tname: a', 'gateway.yaml:2:1: is indented with a tab; use spaces'],
     [
@@ -63,7 +63,27 @@ describe('YAML', () => {
     [
       'a list that is not closed',
       'plugins: [a\nlisten: {}',
-      'gateway.yaml:2:1: is indented in a way that fits nothing around it; line it up with its neighbours',
+      'gateway.yaml:2:1: stands where a { or [ before it is not closed yet; close it with ]',
+    ],
+    [
+      'a map that is not closed',
+      'service: { name: a\nlisten: {}',
+      'gateway.yaml:2:1: stands where a { or [ before it is not closed yet; close it with }',
+    ],
+    [
+      'a second colon on one line',
+      'service:\n  name: a: b',
+      'gateway.yaml:2:9: has a second ": " on one line; put the value in quotes, or line the next line up with its neighbours',
+    ],
+    [
+      'a list between two levels',
+      'plugins:\n  - a\n - b',
+      'gateway.yaml:3:1: is indented in a way that fits nothing around it; line it up with its neighbours',
+    ],
+    [
+      'a tag of another program',
+      'service: { name: !!js/function a }',
+      'gateway.yaml:1:18: has a tag (!) that means nothing here; take the tag out',
     ],
     [
       'a quote that is not closed',
@@ -81,8 +101,8 @@ describe('YAML', () => {
 
   it('is refused with every key that is there twice', () => {
     expect(mistakesIn('service: { name: a, name: b }\nlisten: { port: 1, port: 2 }')).toEqual([
-      'gateway.yaml:1:21: has the same key twice in one map; keep one of them',
-      'gateway.yaml:2:20: has the same key twice in one map; keep one of them',
+      'gateway.yaml:1:21 service.name: is there twice in one map; keep one of them',
+      'gateway.yaml:2:20 listen.port: is there twice in one map; keep one of them',
     ]);
   });
 
@@ -134,6 +154,17 @@ describe('variables', () => {
       'gateway.yaml:3:12 service.contact: the variable WHERE is not set; set it, or give it a default: ${WHERE:-…}',
     ]);
   });
+
+  it.each(['${NAME', 'the ${NAME', '${na-me}', '${}', '${NAME:default}', '${NAME:-${OTHER}}'])(
+    'are refused when they are none, such as %s',
+    (text) => {
+      expect(mistakesIn(`service: { name: "${text}" }`, { NAME: '', OTHER: 'x' })).toEqual([
+        expect.stringMatching(
+          /^gateway\.yaml:1:18 service\.name: has "\$\{.*", which begins a variable and is none; write/,
+        ),
+      ]);
+    },
+  );
 
   it('are not looked for in keys and comments', () => {
     expect(mistakesIn('# ${NOBODY}\naliases: { "${NOBODY}": test }')).toEqual([]);

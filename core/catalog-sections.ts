@@ -9,6 +9,7 @@ import {
   type YamlPath,
 } from './config/section.ts';
 import { formats } from './formats.ts';
+import { headerMistake, keyMistake } from './header-rules.ts';
 import { capabilitiesSchema, parametersSchema } from './traits.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
@@ -214,10 +215,23 @@ function checkUpstream(
   if (isProduction && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
     report(path, 'is only for show, and NODE_ENV is production', 'take it and its routes out');
   }
+  checkHeaders(upstream, path, report);
   if (vendor !== undefined) return;
   if (format === undefined) report(path, 'says neither a vendor nor a format', 'add vendor, or format and base_url');
   else if (base_url === undefined)
     report(path, 'has no base_url', 'add the address of the endpoint, such as https://llm.example.com/v1');
+}
+
+/** What cannot be sent would otherwise fail with every request, on every route. */
+function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
+  for (const [index, key] of api_keys.entries()) {
+    const mistake = keyMistake(key);
+    if (mistake !== undefined) report([...path, 'api_keys', index], ...mistake);
+  }
+  for (const [header, value] of Object.entries(headers)) {
+    const mistake = headerMistake(header, value);
+    if (mistake !== undefined) report([...path, 'headers', header], ...mistake);
+  }
 }
 
 function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {

@@ -149,8 +149,44 @@ describe('upstreams', () => {
       '{ vendor: openai, headers: { x-a: 5 } }',
       '53 upstreams.one.headers.x-a: is 5; it has to be a text',
     ],
+    [
+      'a header whose name is none',
+      '{ vendor: openai, headers: { "x a": b } }',
+      '55 upstreams.one.headers.x a: is no name of a header; write letters, digits and hyphens',
+    ],
+    [
+      'a line break in a header',
+      '{ vendor: openai, headers: { x-a: "b\\nc" } }',
+      '53 upstreams.one.headers.x-a: has a line break or a character that no header can carry; write plain letters on one line',
+    ],
+    [
+      'a header beyond Latin-1',
+      '{ vendor: openai, headers: { x-a: "b…" } }',
+      '53 upstreams.one.headers.x-a: has a line break or a character that no header can carry; write plain letters on one line',
+    ],
+    [
+      'a header of the connection',
+      '{ vendor: openai, headers: { Content-Length: "5" } }',
+      '64 upstreams.one.headers.Content-Length: is written by the gateway itself; take it out',
+    ],
+    [
+      'a line break in a key',
+      '{ vendor: openai, api_keys: [sk-1, "sk-2\\n"] }',
+      '54 upstreams.one.api_keys[1]: has a space or a line break; write the key alone, as the vendor shows it',
+    ],
+    [
+      'a key beyond ASCII',
+      '{ vendor: openai, api_keys: [sk-…] }',
+      '48 upstreams.one.api_keys[0]: has a character that no header can carry; write the key alone, as the vendor shows it',
+    ],
   ])('are refused with %s, and their routes are not complained about', (_name, upstream, line) => {
     expect(mistakesIn(`upstreams: { one: ${upstream} }`)).toEqual([`gateway.yaml:1:${line}`]);
+  });
+
+  it('are refused with a line break that a variable brought into a key, without the key', () => {
+    expect(mistakesIn('upstreams: { one: { vendor: openai, api_keys: ["${KEY}"] } }', { KEY: 'sk-1\n' })).toEqual([
+      'gateway.yaml:1:48 upstreams.one.api_keys[0]: has a space or a line break; write the key alone, as the vendor shows it',
+    ]);
   });
 
   it('are refused with a name that routes could not say', () => {

@@ -1,3 +1,5 @@
+import { bounds } from '../bounds.ts';
+
 /**
  * Turns many look-ups into few queries. One batch is under way at a time; keys that are asked for meanwhile wait for
  * the next, and each key stands in it once. So neither a cold start nor a flood of keys that nobody knows can take more
@@ -17,7 +19,7 @@ export class BatchLoader<Value> {
   load(key: string): Promise<Value | undefined> {
     const asked = this.#waiting.get(key);
     if (asked !== undefined) return asked.promise;
-    if (this.#waiting.size >= maxWaiting) return Promise.reject(new BatchFull());
+    if (this.#waiting.size >= bounds.waitingLookups) return Promise.reject(new BatchFull());
     const entry = Promise.withResolvers<Value | undefined>();
     this.#waiting.set(key, entry);
     if (!this.#isRunning) void this.#run();
@@ -46,13 +48,12 @@ export class BatchLoader<Value> {
 }
 
 const maxBatch = 200;
-const maxWaiting = 2_000;
 
 /** More keys are waiting than can be answered soon. */
 export class BatchFull extends Error {
   override readonly name = 'BatchFull';
 
   constructor() {
-    super(`more than ${maxWaiting} look-ups are waiting`);
+    super(`more than ${bounds.waitingLookups} look-ups are waiting`);
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
 import type { Database } from '../database/database.ts';
 import { GatewayError } from '../errors.ts';
 import type { Host } from '../host.ts';
@@ -48,11 +49,11 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
   readonly #log: Logger;
   readonly #clock: () => number;
-  readonly #accounts = new LRUCache<string, KnownAccount>({ max: 50_000 });
+  readonly #accounts = new LRUCache<string, KnownAccount>({ max: bounds.knownKeys });
   /** Which account a key was seen with. Counts only while the account still has that digest. */
-  readonly #idOfDigest = new LRUCache<string, string>({ max: 50_000 });
+  readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
   /** Digests and ids that nobody has, and until when that is believed. */
-  readonly #unknown = new LRUCache<string, number>({ max: 20_000 });
+  readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<KnownAccount>;
   readonly #byDigest: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;

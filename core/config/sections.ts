@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { bounds } from '../bounds.ts';
 import type { Registry } from '../registry.ts';
 import { defineSection, type Section } from './section.ts';
 
@@ -56,7 +57,7 @@ export const listen = defineSection({
         type: 'integer',
         minimum: 1024,
         maximum: 1_073_741_824,
-        default: 33_554_432,
+        default: bounds.requestBody,
         description: 'Bytes a request body may have, after decompression.',
       },
       header_timeout: {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { bounds } from '../bounds.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
@@ -24,8 +25,8 @@ export interface Serving {
   readonly clientAddress: ClientAddress;
 }
 
-/** Bytes and ms for which the rest of a refused body is read and thrown away, so that its sender sees the answer. */
-const discardLimits = { bytes: 4 * 1024 * 1024, time: 5_000 };
+/** Ms for which the rest of a refused body is read and thrown away, so that its sender sees the answer. */
+const discardTime = 5_000;
 
 /** Ms that a stage may go on after its exchange is over. */
 const deafAfter = 10_000;
@@ -223,10 +224,10 @@ function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['k
 function discardRest(request: IncomingMessage): void {
   let bytes = 0;
   const stop = () => request.socket.destroy();
-  const timer = setTimeout(stop, discardLimits.time);
+  const timer = setTimeout(stop, discardTime);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > discardLimits.bytes) stop();
+    if (bytes > bounds.discardedBody) stop();
   });
   request.once('close', () => clearTimeout(timer));
   request.resume();

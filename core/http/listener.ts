@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { bounds } from '../bounds.ts';
 
 export interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
@@ -21,7 +22,7 @@ export function createListener(): Server {
     requestTimeout: uploadTimeout * 1000,
     // Node checks its timeouts only this often.
     connectionsCheckingInterval: 2_000,
-    maxHeaderSize: 16_384,
+    maxHeaderSize: bounds.requestHead,
   });
   return server;
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { bounds } from '../bounds.ts';
 
 export interface ReplyStreamOptions {
   /** Whoever reads wants more. */
@@ -6,9 +7,6 @@ export interface ReplyStreamOptions {
   /** The stream is over: read to its end, broken off, or left by its reader. */
   readonly close: () => void;
 }
-
-/** Bytes that may wait for a client that reads slowly, at each place where they do. */
-const highWaterMark = 256 * 1024;
 
 /**
  * The body of a streamed reply. Node throws away what waits in a stream when it is destroyed; here an error comes after
@@ -20,7 +18,7 @@ export class ReplyStream extends Readable {
 
   constructor({ read, close }: ReplyStreamOptions) {
     super({
-      highWaterMark,
+      highWaterMark: bounds.slowReader,
       read,
       destroy: (error, done) => {
         close();

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
 import { debtOf, describe, intervalOf, waitOf } from './gcra.ts';
 import type { Cache, CacheEntry, Events, Limiter, Limits, Shared, Take } from './shared.ts';
 
-/** Bytes of cached answers that are kept at most. */
-const cacheBytes = 256 * 1024 * 1024;
 /** Bytes that an entry costs beside its key and its value. */
 const entryOverhead = 500;
 /** Keys from which on those that mean nothing any more are forgotten. */
@@ -109,7 +108,7 @@ interface Claim {
 class MemoryCache implements Cache {
   readonly #now: () => number;
   readonly #entries = new LRUCache<string, Stored>({
-    maxSize: cacheBytes,
+    maxSize: bounds.memoryCache,
     sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
   });
   readonly #claims = new Map<string, Claim>();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { bounds } from '../bounds.ts';
 import { describe, intervalOf } from './gcra.ts';
 import { guard, type ScriptedRedis } from './redis-client.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
@@ -6,8 +7,6 @@ import type { Limiter, Limits, Take } from './shared.ts';
 /** Seconds after which the slot of a holder that died is free again, and how often living holders say so. */
 const leaseLifetime = 60;
 const renewInterval = 20;
-/** Slots to be given back later that are remembered at most; the others expire. */
-const maxOwed = 10_000;
 
 // The braces keep both keys of a script on one node of a Redis cluster.
 const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
@@ -85,7 +84,7 @@ export class RedisLimiter implements Limiter {
   #giveBack(key: string, lease: string): void {
     this.#client.zrem(leasesKey(key), lease).then(
       () => this.#owed.delete(lease),
-      () => this.#owed.size < maxOwed && this.#owed.set(lease, key),
+      () => this.#owed.size < bounds.owedSlots && this.#owed.set(lease, key),
     );
   }
 

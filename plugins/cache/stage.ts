@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors.ts';
 import { cacheStatus, principal } from '#core/facts.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
@@ -48,7 +49,7 @@ export const cacheStage = defineStage({
       max_bytes: {
         type: 'integer',
         minimum: 1,
-        maximum: 16_777_216,
+        maximum: bounds.cachedReply,
         default: 1_048_576,
         description: 'Bytes of the largest answer that is kept.',
       },

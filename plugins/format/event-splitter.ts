@@ -1,5 +1,4 @@
-/** Bytes that one event may have: the largest images that vendors stream are a third of it. */
-export const maxEventBytes = 32 * 1024 * 1024;
+import { bounds } from '#core/bounds.ts';
 
 const none = Buffer.alloc(0);
 const LF = 0x0a;
@@ -15,7 +14,7 @@ export class EventSplitter {
 
   /** True when an event has grown beyond what any vendor sends. */
   get isOverfull(): boolean {
-    return this.#size > maxEventBytes;
+    return this.#size > bounds.event;
   }
 
   /** Returns the whole events that have come, or an empty buffer. */

@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
@@ -8,8 +9,6 @@ import { TranslatingReader } from './translating-reader.ts';
 import type { Translation, Translator } from './translation.ts';
 import { upstreamFormat } from './upstream-format.ts';
 
-/** Characters of an answer beyond which no route is asked to go on: the text would be most of its prompt. */
-const longestResumed = 1024 * 1024;
 /** Fewest tokens that an answer may be limited to; some upstreams refuse less. */
 const fewestTokens = 16;
 
@@ -44,7 +43,7 @@ export function resumptionOf(
 ): RouteCalls | undefined {
   if (!(broken instanceof TranslatingReader)) return undefined;
   const sent = broken.plainText;
-  if (sent === undefined || sent.trim() === '' || sent.length > longestResumed) return undefined;
+  if (sent === undefined || sent.trim() === '' || sent.length > bounds.resumedText) return undefined;
   return new Resumption(broken, sent, request, translator);
 }
 

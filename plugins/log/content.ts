@@ -2,9 +2,6 @@ import { hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { startOf } from './record.ts';
 
-/** Bytes of the largest `max_content_bytes`: a line of that much, in base64, has room in the writer of the journal. */
-export const largestContent = 131_072;
-
 /** Bytes looked at beyond what is kept, so that a key is seen as a whole before the cut goes through it. */
 const slack = 128;
 

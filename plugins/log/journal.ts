@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { bounds } from '#core/bounds.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
@@ -77,7 +78,7 @@ export class Journal implements Disposable {
   #isClosed = false;
 
   constructor(options: JournalOptions) {
-    this.#options = { segmentBytes: 4 * 1024 * 1024, segmentAge: 1_000, ...options };
+    this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
     this.#losses = new Losses(options.log, 'requests without a record');
     this.#contentLosses = new Losses(options.log, 'bodies that are on no record');
     this.#file = this.#openNext();

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
+import { bounds } from '#core/bounds.ts';
 
-const capacity = 256 * 1024; // bytes
 const newline = 0x0a;
 
 /** Ms after a failed write in which no other is tried. */
@@ -12,7 +12,7 @@ const retryAfter = 1_000;
  * file as a whole and in order, or not at all.
  */
 export class LineWriter {
-  readonly #buffer = Buffer.allocUnsafeSlow(capacity);
+  readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
   readonly #onFailure: (error: unknown) => void;
   #used = 0;
   #file: number;
@@ -71,6 +71,6 @@ export class LineWriter {
   }
 
   #hasRoomFor(line: string): boolean {
-    return this.#used + line.length < capacity;
+    return this.#used + line.length < bounds.journalLines;
   }
 }

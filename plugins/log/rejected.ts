@@ -1,9 +1,7 @@
 import { appendFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { bounds } from '#core/bounds.ts';
 import type { Logger } from '#core/logger.ts';
-
-/** Bytes that the folder may hold. */
-const mostBytes = 16 * 1024 * 1024;
 
 /** Lines that cannot become records, in a file for each segment they came from: for a person to look at. */
 export class Rejected {
@@ -20,8 +18,8 @@ export class Rejected {
     const path = join(this.#folder, basename(segment));
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      if ((await this.#size()) + line.length > mostBytes)
-        throw new Error(`the folder holds ${mostBytes} bytes already`);
+      if ((await this.#size()) + line.length > bounds.rejectedRecords)
+        throw new Error(`the folder holds ${bounds.rejectedRecords} bytes already`);
       await appendFile(path, `${line}\n`, { mode: 0o600 });
       this.#log.error(`a line of the journal is no record and was set aside in ${path}: ${reason}`);
     } catch (error) {

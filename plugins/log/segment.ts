@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { bounds } from '#core/bounds.ts';
 
 /** A file of the journal that nobody writes to any more. */
 export interface Segment {
@@ -8,7 +9,6 @@ export interface Segment {
 }
 
 const chunkBytes = 256 * 1024;
-const longestRest = 1024 * 1024; // characters
 const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
 
 export function segmentName(instance: string, number: number): string {
@@ -34,7 +34,7 @@ export async function* readSegment(path: string): AsyncGenerator<string[]> {
     if (bytesRead === 0) break;
     const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > longestRest) {
+    if (rest.length > bounds.journalLine) {
       lines.push(rest);
       rest = '';
     }

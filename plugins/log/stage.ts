@@ -1,7 +1,8 @@
+import { bounds } from '#core/bounds.ts';
 import { replyListener } from '#core/pipeline/reply-listener.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import { defineStage, type Stage } from '#core/pipeline/stage.ts';
-import { ContentLines, Excerpt, largestContent } from './content.ts';
+import { ContentLines, Excerpt } from './content.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
 
@@ -41,7 +42,7 @@ export const logStage = defineStage({
       max_content_bytes: {
         type: 'integer',
         minimum: 1,
-        maximum: largestContent,
+        maximum: bounds.loggedContent,
         default: 65_536,
         description: 'Bytes of a prompt, and of a reply, that `content` keeps; what is longer is cut and marked.',
       },

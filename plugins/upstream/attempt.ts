@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { bounds } from '#core/bounds.ts';
 import type { ReplyReader, WholeReply } from '#core/adapter.ts';
 import { GatewayError, toGatewayError } from '#core/errors.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
@@ -31,11 +32,6 @@ export interface AttemptRequest {
   readonly onEnd: (fault: Fault | undefined) => void;
 }
 
-/** Bytes of a whole answer, and of a stream before its first content. Pictures come as base64 and are large. */
-const maxWholeBytes = 64 * 1024 * 1024;
-const maxGatedBytes = 1024 * 1024;
-/** Bytes of an error body that are looked at. */
-const maxErrorBytes = 64 * 1024;
 /** Ms that a stream may stay open after its last event. */
 const lingerAfterEnd = 1_000;
 
@@ -56,6 +52,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #mode: 'waiting' | 'refused' | 'whole' | 'other_kind' | 'gated' | 'streaming' | 'over' = 'waiting';
   #chunks: Buffer[] = [];
   #size = 0;
+  #received = 0; // bytes of a stream before its first content
   #body: ReplyStream | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline = 0; // ms of silence
@@ -113,13 +110,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#mode !== 'gated') this.#lastByteAt = performance.now();
     switch (this.#mode) {
       case 'refused':
-        if (this.#keep(chunk) > maxErrorBytes) this.#end(this.#refusal());
+        if (this.#keep(chunk) > bounds.refusal) this.#end(this.#refusal());
         return;
       case 'whole':
       case 'other_kind':
-        if (this.#keep(chunk) > maxWholeBytes) this.#end(brokenOff('upstream_failed', 'the answer is too large'));
+        if (this.#keep(chunk) > bounds.wholeReply) this.#end(brokenOff('upstream_failed', 'the answer is too large'));
         return;
       case 'gated':
+        this.#received += chunk.length;
         this.#gate(this.#reader.push(chunk));
         return;
       case 'streaming':
@@ -212,7 +210,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#breakOff()) return;
     if (this.#reader.hasContent) this.#handOver();
     else if (this.#reader.isComplete) this.#end(brokenOff('upstream_failed', 'the stream ended without an answer'));
-    else if (this.#size > maxGatedBytes) this.#end(brokenOff('upstream_failed', 'the stream brought no content'));
+    else if (this.#size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
+      this.#end(brokenOff('upstream_failed', 'the stream brought no content'));
   }
 
   #handOver(): void {

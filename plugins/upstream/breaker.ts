@@ -1,3 +1,5 @@
+import { bounds } from '#core/bounds.ts';
+
 /** When a breaker opens and for how long. Times are ms. */
 export interface BreakerOptions {
   /** Failures one after the other. */
@@ -35,9 +37,6 @@ export interface BreakerStatus {
 
 /** Parts that the window is cut into: the older ones fall out one by one. */
 const slices = 6;
-
-/** Conversations that are remembered as failing; the oldest is forgotten. */
-const mostSources = 1_000;
 
 /** Ms after which a probe that nobody has reported on is given up. */
 const probeTimeout = 120_000;
@@ -165,7 +164,8 @@ export class Breaker {
     if (since !== undefined && now - since < this.#options.window) return true;
     this.#sources.delete(source);
     this.#sources.set(source, now);
-    if (this.#sources.size > mostSources) this.#sources.delete(this.#sources.keys().next().value as string);
+    if (this.#sources.size > bounds.failingConversations)
+      this.#sources.delete(this.#sources.keys().next().value as string);
     return false;
   }
 

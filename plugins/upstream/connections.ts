@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { bounds } from '#core/bounds.ts';
 import type { Route } from '#core/catalog.ts';
 import { ConnectQueue } from './connect-queue.ts';
 
@@ -30,7 +31,7 @@ export class Connections implements AsyncDisposable {
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: 60_000,
-      maxHeaderSize: 65_536,
+      maxHeaderSize: bounds.upstreamHead,
       pipelining: 1,
     });
     this.#agents.set(connectTimeout, agent);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateApiKey, hintOfApiKey } from '#core/accounts/api-key.ts';
 import type { Database } from '#core/database/database.ts';
-import { ContentLines, Excerpt, largestContent } from '../../plugins/log/content.ts';
+import { bounds } from '#core/bounds.ts';
+import { ContentLines, Excerpt } from '../../plugins/log/content.ts';
 import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../plugins/log/partitions.ts';
 import { isRefused, PostgresRecordStore } from '../../plugins/log/record-store.ts';
 import { RequestLog } from '../../plugins/log/request-log.ts';
@@ -145,13 +146,13 @@ it('has room in the journal at its largest, both ways, and behind others', async
   const log = new MemoryLog();
   {
     await using requestLog = new RequestLog({ dataFolder: folder.path, instance: 'test', log, store });
-    const text = '\u0000語😀'.repeat(largestContent);
+    const text = '\u0000語😀'.repeat(bounds.loggedContent);
     for (let round = 0; round < 9; round++) {
       const exchange = identify(arrive({ body: { ...arrive().body, received: Buffer.from(text) } }));
-      const excerpt = new Excerpt(largestContent);
+      const excerpt = new Excerpt(bounds.loggedContent);
       excerpt.add(text);
       requestLog.journal.begin(exchange);
-      const content = new ContentLines(largestContent, 'dp').of(exchange, excerpt);
+      const content = new ContentLines(bounds.loggedContent, 'dp').of(exchange, excerpt);
       expect(content.map(({ length }) => length > 170_000)).toEqual([true, true]);
       requestLog.journal.end(exchange, outcome(), content);
     }
@@ -159,7 +160,7 @@ it('has room in the journal at its largest, both ways, and behind others', async
   expect(log.lines).toEqual([]);
   expect(store.records.size).toBe(9);
   expect(store.contents.size).toBe(18);
-  for (const body of store.contents.values()) expect(Buffer.byteLength(body)).toBeGreaterThan(largestContent - 4);
+  for (const body of store.contents.values()) expect(Buffer.byteLength(body)).toBeGreaterThan(bounds.loggedContent - 4);
 });
 
 describe('the table of contents', () => {

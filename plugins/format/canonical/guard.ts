@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
@@ -18,9 +19,6 @@ export interface GuardOptions extends GuardedRoute {
   /** Guesses the tokens of the request, where the upstream has not counted them. */
   readonly inputTokens: () => number;
 }
-
-/** Characters of an answer; nothing that a model writes comes near. */
-const maxReplyBytes = 64 * 1024 * 1024;
 
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
@@ -254,7 +252,7 @@ export class GrammarGuard {
     block.text += text;
     this.#usage.wrote(text.length);
     this.#outputBytes += text.length;
-    if (this.#outputBytes > maxReplyBytes) {
+    if (this.#outputBytes > bounds.translatedReply) {
       this.failure = new GatewayError('upstream_failed', 'the upstream answered with more than any answer can be');
       return;
     }

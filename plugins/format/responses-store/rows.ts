@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import type { Database } from '#core/database/database.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
@@ -27,8 +28,6 @@ interface Row {
   readonly response: string;
 }
 
-/** Bytes of responses in which references to items are looked up at once. */
-const maxBytesOfReferences = 33_554_432;
 const batch = 1_000;
 
 /** The table `response_store`. Every access names the account: an id of another one is not there. */
@@ -77,7 +76,7 @@ export class ResponseRows {
          SELECT response, sum(octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes FROM response_store
          WHERE account_id = ? AND item_ids && ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) AND expires_at > ?
        ) AS newest WHERE bytes <= ?`,
-      [accountId, JSON.stringify(wanted), time(now), maxBytesOfReferences],
+      [accountId, JSON.stringify(wanted), time(now), bounds.storedResponse],
     );
     for (const { response } of rows) collectItems(outputOf(JSON.parse(response)), new Set(wanted), found);
     return found;

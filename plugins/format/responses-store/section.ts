@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
 
 /** What the gateway keeps so that clients of the Responses format can go on from an answer. */
@@ -18,7 +19,7 @@ export const responsesSection = defineSection({
       max_bytes: {
         type: 'integer',
         minimum: 1024,
-        maximum: 33_554_432,
+        maximum: bounds.storedResponse,
         default: 4_194_304,
         description: 'Bytes of the largest conversation that is kept, answer included.',
       },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventSplitter, maxEventBytes } from '../../../plugins/format/event-splitter.ts';
+import { bounds } from '#core/bounds.ts';
+import { EventSplitter } from '../../../plugins/format/event-splitter.ts';
 
 function split(text: string, cuts: number[]): string[] {
   const splitter = new EventSplitter();
@@ -60,7 +61,7 @@ describe('event splitter', () => {
 
   it('says when an event has outgrown every bound', () => {
     const splitter = new EventSplitter();
-    splitter.push(Buffer.alloc(maxEventBytes));
+    splitter.push(Buffer.alloc(bounds.event));
     expect(splitter.isOverfull).toBe(false);
     splitter.push(Buffer.alloc(1));
     expect(splitter.isOverfull).toBe(true);

@@ -142,11 +142,15 @@ describe('a stream', () => {
 describe('too much', () => {
   const megabyte = 'x'.repeat(1024 * 1024);
 
-  it('of a stream without content is given up', async () => {
-    const fault = await faultOf(
-      (_request, response) => response.sse({ padding: megabyte }, { padding: megabyte }),
-      true,
-    );
+  it.each([
+    ['events', `data: {"padding":"${megabyte}"}\n\n`],
+    ['comments', `: ${megabyte}\n\n`],
+    ['an event without an end', megabyte],
+  ])('of a stream without content, %s, is given up', async (_name, event) => {
+    const fault = await faultOf(async (_request, response) => {
+      response.sse();
+      for (let written = 0; written < 64; written++) await response.write(event);
+    }, true);
     expect([fault.kind, fault.error.code]).toEqual(['route', 'upstream_failed']);
   });
 

@@ -17,10 +17,17 @@ export interface Draft {
 
 /** Ms that an answer waits for the database before it goes out without being kept. */
 const deadline = 2_000;
+/** Ms for which no answer waits after one has waited in vain. */
+const restAfterFailure = 5_000;
 const hour = 3_600_000; // ms
 /** Answers that can be continued. Failed ones cannot. */
 const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
+
+/** What the answers of all requests know of the database together. */
+export interface Rest {
+  until: number; // ms, monotonic
+}
 
 /** Keeps the answer to one request. */
 export class Recorder {
@@ -29,12 +36,14 @@ export class Recorder {
   readonly #host: Host;
   readonly #draft: Draft;
   readonly #keepHours: number;
+  readonly #rest: Rest;
 
-  constructor(host: Host, draft: Draft, { keep_hours, max_bytes }: SectionValue<typeof responsesSection>) {
+  constructor(host: Host, draft: Draft, { keep_hours, max_bytes }: SectionValue<typeof responsesSection>, rest: Rest) {
     this.maxBytes = max_bytes;
     this.#host = host;
     this.#draft = draft;
     this.#keepHours = keep_hours;
+    this.#rest = rest;
   }
 
   get hasWork(): boolean {
@@ -66,9 +75,14 @@ export class Recorder {
       log.info(`response ${row.id} is not stored: it has ${size} bytes with its conversation`);
       return;
     }
+    if (performance.now() < this.#rest.until) {
+      log.warn(`response ${row.id} is not stored: the database has just failed`);
+      return;
+    }
     try {
       await within(deadline, new ResponseRows(database).save(row));
     } catch (error) {
+      this.#rest.until = performance.now() + restAfterFailure;
       log.error(`response ${row.id} could not be stored; its client cannot continue it`, error);
     }
   }

@@ -9,7 +9,7 @@ import type { Reply } from '#core/pipeline/reply.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { parseObject } from '../members.ts';
 import { expand } from './continuation.ts';
-import { type Draft, Recorder } from './recorder.ts';
+import { type Draft, Recorder, type Rest } from './recorder.ts';
 import { ResponseRows } from './rows.ts';
 import { responsesSection } from './section.ts';
 import { watchStream } from './watch-stream.ts';
@@ -22,6 +22,7 @@ const draft = defineFact<Draft>('response_draft');
  */
 export class ResponsesStore {
   readonly #host: Host;
+  readonly #rest: Rest = { until: 0 };
 
   constructor(host: Host) {
     this.#host = host;
@@ -51,7 +52,7 @@ export class ResponsesStore {
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
     const begun = exchange.find(draft);
     if (begun === undefined || reply.status !== 200 || reply.body === null) return reply;
-    const recorder = new Recorder(this.#host, begun, this.#host.section(responsesSection));
+    const recorder = new Recorder(this.#host, begun, this.#host.section(responsesSection), this.#rest);
     const { body } = reply;
     if (!(body instanceof Readable)) return keepWhole(reply, body.toString(), recorder);
     const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;

@@ -5,6 +5,8 @@ import type { StateKind } from './canonical/conversation.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
 import type { ClientRequest } from './client-request.ts';
 import { sealSignatures } from './gemini/seal.ts';
+import { writeUsage } from './gemini/usage.ts';
+import { member } from './members.ts';
 import { dataOf, UsageMeter } from './usage-meter.ts';
 
 /**
@@ -50,10 +52,10 @@ export function amenderFor(client: ClientRequest, route: Route): ReplyAmender | 
 
 /** Puts a tag behind the opening quote of a member's value. Inside of strings quotes are escaped, and so not met. */
 function tagger(name: string, kind: StateKind, origin: string): (text: string) => string {
-  const member = new RegExp(`("${name}"\\s*:\\s*")(?=[^"])`, 'g');
+  const pattern = new RegExp(`("${name}"\\s*:\\s*")(?=[^"])`, 'g');
   const quick = `"${name}"`;
   const tag = tagState({ kind, origin, data: '' });
-  return (text) => (text.includes(quick) ? text.replace(member, `$1${tag}`) : text);
+  return (text) => (text.includes(quick) ? text.replace(pattern, `$1${tag}`) : text);
 }
 
 /** True when the upstream has counted what was asked and what was answered. */
@@ -70,16 +72,30 @@ class GeminiAmender implements ReplyAmender {
     this.#tag = (text) => sealSignatures(text, origin);
   }
 
-  event(text: string): string {
+  event(text: string, counted?: Usage): string {
     if (text.includes('"candidates"')) this.meter.delta(text);
-    return this.#tag(text);
+    const tagged = this.#tag(text);
+    if (isCounted(counted) || !text.includes('"finishReason"')) return tagged;
+    return rewriteData(tagged, (chunk) => (hasFinished(chunk) ? this.#withUsage(chunk, counted) : chunk));
   }
 
-  /** Its clients can do without counts; the record cannot. */
   whole(text: string, counted?: Usage): string {
-    if (!isCounted(counted)) this.meter.whole(JSON.parse(text) as JsonObject);
-    return this.#tag(text);
+    const tagged = this.#tag(text);
+    if (isCounted(counted)) return tagged;
+    const body = JSON.parse(tagged) as JsonObject;
+    this.meter.whole(body);
+    return JSON.stringify(this.#withUsage(body, counted));
   }
+
+  #withUsage(body: JsonObject, counted: Usage | undefined): JsonObject {
+    const usage = writeUsage(this.meter.complete(counted, true));
+    return { ...body, usageMetadata: { ...asObject(body['usageMetadata']), ...usage } };
+  }
+}
+
+/** True for the chunk that says why a candidate ends. */
+function hasFinished({ candidates }: JsonObject): boolean {
+  return Array.isArray(candidates) && candidates.some((one) => typeof member(one, 'finishReason') === 'string');
 }
 
 class MessagesAmender implements ReplyAmender {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
-const formats = ['chat', 'messages', 'responses'] as const;
+const formats = ['chat', 'messages', 'responses', 'gemini'] as const;
 type Format = (typeof formats)[number];
 
 let upstream: FaultyUpstream;
@@ -53,20 +53,34 @@ const requests: Record<Format, (content: string) => { path: string; body: object
   chat: (content) => ({ path: '/v1/chat/completions', body: { messages: [{ role: 'user', content }] } }),
   messages: (content) => ({ path: '/v1/messages', body: { max_tokens: 500, messages: [{ role: 'user', content }] } }),
   responses: (input) => ({ path: '/v1/responses', body: { input } }),
+  gemini: (text) => ({ path: '/v1beta/models', body: { contents: [{ role: 'user', parts: [{ text }] }] } }),
 };
 
-function ask(format: Format, to: Format, handler: Handler, more: object = {}): Promise<Response> {
+interface More {
+  readonly stream?: boolean;
+  readonly [member: string]: unknown;
+}
+
+function ask(format: Format, to: string, handler: Handler, { stream = false, ...more }: More = {}): Promise<Response> {
   const mark = `mark ${++marks}`;
   handlers.set(mark, handler);
   const { path, body } = requests[format](`${prompt}${mark}`);
-  return fetch(gateway.url + path, {
+  // Gemini names model and streaming in the path.
+  const isGemini = format === 'gemini';
+  const method = `/${to}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
+  return fetch(gateway.url + path + (isGemini ? method : ''), {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: to, ...body, ...more }),
+    body: JSON.stringify({ ...(!isGemini && { model: to, stream }), ...body, ...more }),
   });
 }
 
 const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: said }] };
+
+function candidate(text: string, finishReason?: string): object {
+  const content = { role: 'model', parts: [{ text }] };
+  return { candidates: [{ content, index: 0, ...(finishReason !== undefined && { finishReason }) }] };
+}
 
 /** Whole replies of upstreams that count nothing. */
 const whole: Record<Format, object> = {
@@ -79,6 +93,7 @@ const whole: Record<Format, object> = {
     stop_reason: 'end_turn',
   },
   responses: { id: 'r', object: 'response', status: 'completed', output: [item], usage: null },
+  gemini: candidate(said, 'STOP'),
 };
 
 const pieces = said.match(/.{1,20}/g) ?? [];
@@ -106,6 +121,7 @@ const streamed: Record<Format, { readonly words: object[]; readonly end: (object
     words: pieces.map((delta) => ({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta })),
     end: [{ type: 'response.completed', response: { id: 'r', status: 'completed', output: [item], usage: null } }],
   },
+  gemini: { words: pieces.map((text) => candidate(text)), end: [candidate('', 'STOP')] },
 };
 
 /** What the client of a format reads its counts from: the last mention of each. */
@@ -114,7 +130,10 @@ function countsIn(text: string): { input: number | undefined; output: number | u
     const found = [...text.matchAll(new RegExp(`"(?:${names})":(\\d+)`, 'g'))].at(-1)?.[1];
     return found === undefined ? undefined : Number(found);
   };
-  return { input: last('prompt_tokens|input_tokens'), output: last('completion_tokens|output_tokens') };
+  return {
+    input: last('prompt_tokens|input_tokens|promptTokenCount'),
+    output: last('completion_tokens|output_tokens|candidatesTokenCount'),
+  };
 }
 
 /** A guess that is no more than a quarter off. */
@@ -198,6 +217,6 @@ it.concurrent('what a route could not be told is on record as in the header, wit
 });
 
 it.concurrent('a refused request has neither notes nor counts on record', async () => {
-  const response = await ask('chat', 'chat', () => undefined, { model: 'nothing' });
+  const response = await ask('chat', 'nothing', () => undefined);
   expect(await recordOf(response)).toMatchObject({ notes: null, usage_estimated: null, input_tokens: null });
 });

@@ -180,8 +180,9 @@ describe('a Gemini reply', () => {
     expect(readSeal(seal)).toEqual({ kind: 'thought', origin: own, data: 'SIG=' });
     for (const signature of ['SIG=', 'SIG\\u003d']) {
       const body = before + signature + after;
-      expect(amenderOf('gemini').whole(body)).toBe(before + seal + after);
-      expect(amenderOf('gemini').event(`data: ${body}\n\n`)).toBe(`data: ${before}${seal}${after}\n\n`);
+      const counted = { input: 1, output: 1 };
+      expect(amenderOf('gemini').whole(body, counted)).toBe(before + seal + after);
+      expect(amenderOf('gemini').event(`data: ${body}\n\n`, counted)).toBe(`data: ${before}${seal}${after}\n\n`);
     }
   });
 });
@@ -194,12 +195,44 @@ const chunk = (thoughtSignature: string): string =>
 const sealIn = (text: string): string => /"thoughtSignature":"([^"]*)"/.exec(text)?.[1] ?? '';
 const contents = (thoughtSignature: string): JsonObject[] => [{ role: 'model', parts: [{ thoughtSignature }] }];
 
+const said = (parts: JsonObject[], more: JsonObject = {}): string =>
+  `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, index: 0, ...more }] })}\n\n`;
+
 describe('a Gemini reply', () => {
   it.each([['"EqQB+/8="'], [String.raw`"EqQB+\/8\u003d"`]])('has its seal %s tagged in base64, and back', (value) => {
     const sealed = sealIn(amenderOf('gemini').event(chunk(value)));
     expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
     expect(Buffer.from(sealed, 'base64').toString()).toBe(`dps1t${own}.EqQB+/8=`);
     expect(sent('gemini', { contents: contents(sealed) }).body['contents']).toEqual(contents('EqQB+/8='));
+  });
+
+  describe('without counts', () => {
+    it('has a guess of them in the chunk that says why it ends, and nowhere else', () => {
+      const amender = amenderOf('gemini', { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(80) }] }] });
+      const words = said([{ text: 'x'.repeat(40) }]);
+      expect(amender.event(words)).toBe(words);
+      const call = said([{ functionCall: { name: 'end', args: { finishReason: 'STOP' } } }]);
+      expect(amender.event(call)).not.toContain('usageMetadata');
+      const { usageMetadata } = dataOf(amender.event(said([{ text: '' }], { finishReason: 'STOP' })));
+      const { input, output } = amender.meter.complete(undefined, true);
+      expect(usageMetadata).toEqual({
+        promptTokenCount: input,
+        candidatesTokenCount: output,
+        totalTokenCount: Number(input) + Number(output),
+      });
+      expect([input, output].every((tokens) => Number(tokens) >= 10)).toBe(true);
+    });
+
+    it('keeps those that are there beside those that are missing', () => {
+      const ending = said([{ text: 'x'.repeat(40) }], { finishReason: 'STOP' });
+      const { usageMetadata } = dataOf(amenderOf('gemini').event(ending, { input: 7 }));
+      expect(usageMetadata).toEqual({ promptTokenCount: 7, candidatesTokenCount: 10, totalTokenCount: 17 });
+    });
+
+    it('stays as it came where they are there', () => {
+      const ending = said([{ text: 'x' }], { finishReason: 'STOP' });
+      expect(amenderOf('gemini').event(ending, { input: 7, output: 1 })).toBe(ending);
+    });
   });
 
   it('stays as it is without a seal, or with one that has no end', () => {
@@ -284,10 +317,16 @@ describe('a whole reply without counts', () => {
       { output: [{ type: 'message', content: [{ type: 'output_text', text }] }] },
       { input_tokens: expect.any(Number), output_tokens: expect.any(Number), total_tokens: expect.any(Number) },
     ],
+    [
+      'gemini',
+      { candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }] },
+      { promptTokenCount: expect.any(Number), candidatesTokenCount: 114, totalTokenCount: expect.any(Number) },
+    ],
   ])('of %s gets them', (format, reply, usage) => {
-    for (const given of [{}, { usage: null }, { usage: {} }]) {
+    const name = format === 'gemini' ? 'usageMetadata' : 'usage';
+    for (const given of [{}, { [name]: null }, { [name]: {} }]) {
       const whole = JSON.parse(amenderOf(format).whole(JSON.stringify({ ...reply, ...given }))) as JsonObject;
-      expect(whole).toMatchObject({ ...reply, usage });
+      expect(whole).toMatchObject({ ...reply, [name]: usage });
     }
   });
 

@@ -9,7 +9,7 @@ import {
 } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
-let fault: (response: ScriptedResponse, format: TextFormat) => void | Promise<void>;
+let fault: (response: ScriptedResponse, format: TextFormat, path: string) => void | Promise<void>;
 let broken: FaultyUpstream;
 let sound: FaultyUpstream;
 let gateway: TestGateway;
@@ -31,14 +31,17 @@ const serve: Handler = ({ path, body }, response) => {
 };
 
 beforeAll(async () => {
-  broken = await createUpstream(({ path }, response) => fault(response, formatOf(path)));
+  broken = await createUpstream(({ path }, response) => fault(response, formatOf(path), path));
   sound = await createUpstream(serve);
   const upstreams = textFormats.flatMap((format) => [
     `  broken-${format}: { format: ${format}, base_url: "${broken.url}" }`,
+    `  first-${format}: { format: ${format}, base_url: "${broken.url}/first" }`,
+    `  second-${format}: { format: ${format}, base_url: "${broken.url}/second" }`,
     `  sound-${format}: { format: ${format}, base_url: "${sound.url}" }`,
   ]);
   const models = textFormats.flatMap((format) => [
     `  ${format}: { routes: [broken-${format}/m, sound-${format}/m] }`,
+    `  ${format}-refused: { routes: [first-${format}/m, second-${format}/m] }`,
     `  ${format}-alone: { routes: [broken-${format}/m] }`,
   ]);
   gateway = await startGateway({
@@ -65,7 +68,11 @@ beforeEach(() => {
 });
 
 /** Asks in one format, for a model of which the routes speak the same format or another one. */
-async function ask(format: TextFormat, model: string, isStream: boolean): Promise<{ status: number; text: string }> {
+async function ask(
+  format: TextFormat,
+  model: string,
+  isStream: boolean,
+): Promise<{ status: number; text: string; wait: string | null }> {
   const messages = [{ role: 'user', content: 'hi' }];
   const asks = {
     chat: ['/v1/chat/completions', { model, messages, stream: isStream }],
@@ -87,7 +94,7 @@ async function ask(format: TextFormat, model: string, isStream: boolean): Promis
     text += chunk;
     if (text.includes('one ')) reading.resolve();
   }
-  return { status: answer.status, text };
+  return { status: answer.status, text, wait: answer.headers.get('retry-after') };
 }
 
 /** How a stream of each format says that it has failed, as its last event. */
@@ -166,10 +173,36 @@ describe.each(textFormats)('a 200 in %s', (format) => {
     ['insufficient_quota', 503],
   ])('with the error %s, from the only route, is told as %d', async (code, expected) => {
     fault = (response) => response.json(200, { error: { code, message: 'sk-secret1234 of org-secret1234' } });
-    const { status, text } = await ask(format, `${format}-alone`, false);
+    const { status, text } = await ask(format, `${format}-refused`, false);
     expect(status).toBe(format === 'messages' && expected === 503 ? 529 : expected);
     expect(text).not.toContain('secret');
   });
+});
+
+describe.each(textFormats)('what a client of %s is told when all routes', (format) => {
+  it('are throttled, is the shortest wait', async () => {
+    fault = (response, _format, path) =>
+      response.json(
+        429,
+        { error: { message: 'org-secret1234' } },
+        { 'retry-after': path.includes('first') ? '70' : '7' },
+      );
+    const { status, wait, text } = await ask(format, `${format}-refused`, true);
+    expect([status, wait]).toEqual([429, '7']);
+    expect(text).not.toContain('secret');
+  });
+
+  it.each([400, 401, 402, 403, 404, 409, 429, 500, 502, 503, 529])(
+    'answer %i, names no credential, account or address of the upstream',
+    async (answered) => {
+      const message = `bad key sk-secret1234 of org-secret1234 at ${broken.url}`;
+      fault = (response) => response.json(answered, { error: { message } });
+      const { status, text } = await ask(format, `${format}-refused`, false);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect([401, 402, 403]).not.toContain(status);
+      expect(text).not.toMatch(/secret|127\.0\.0\.1/);
+    },
+  );
 });
 
 /** Pairs of a client's format and a route's: passed through, and translated. */
@@ -215,7 +248,9 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
       await response.write(opening.join(''));
       response.cut();
     };
+    const asked = broken.requests.length;
     const { status, text } = await ask(format, route, true);
     expect([status, text.includes('two'), isOver(text)]).toEqual([200, true, true]);
+    expect(broken.requests).toHaveLength(asked + 1);
   });
 });

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Traits } from '#core/traits.ts';
 import type { Notes } from './canonical/notes.ts';
 import type { ClientRequest } from './client-request.ts';
+import { switchGeneration } from './gemini/generation-switches.ts';
 
 const samplingNames = ['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'];
 /** What each format calls the limit of an answer. */
@@ -12,7 +13,8 @@ const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
  * another vendor is none if it answers 400. Returns the very same body when there is nothing to do, as a rule.
  */
 export function applySwitches({ format, body }: ClientRequest, traits: Traits, notes: Notes): JsonObject {
-  if (format === 'images' || format === 'gemini') return body;
+  if (format === 'images') return body;
+  if (format === 'gemini') return switchGeneration(body, traits, notes);
   let switched = withLimit(body, traits, notes);
   if (!traits.parameters.sampling) switched = without(switched, samplingNames, notes);
   if (format !== 'chat') return switched;

@@ -27,7 +27,8 @@ export function camelFields(object: JsonObject): JsonObject {
   return fields;
 }
 
-function camelName(name: string): string {
+/** `maxOutputTokens` for `max_output_tokens`, and for itself. */
+export function camelName(name: string): string {
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -81,8 +81,12 @@ const levels = new Map<string, Effort>([
   ['HIGH', 'high'],
 ]);
 
-/** A budget of -1 leaves it to the model, as no budget does. */
-function readThinking(value: JsonValue | undefined): ReasoningRequest | undefined {
+/**
+ * Reads how much the model is to think. A budget of -1 leaves it to the model, as no budget does.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function readThinking(value: JsonValue | undefined): ReasoningRequest | undefined {
   const path = at('thinkingConfig');
   const config = maybeFields(value, path);
   if (config === undefined) return undefined;

@@ -3,6 +3,8 @@ import type { Target } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
+type ThinkingTarget = Pick<Target, 'traits' | 'notes'>;
+
 /** Most tokens that every model with budgets takes. Source: Gemini docs, "Thinking". */
 const mostThinkingTokens = 24_576;
 /** Leaves it to the model how long it thinks. */
@@ -23,7 +25,7 @@ const levels: Readonly<Record<Effort, string>> = {
  * Writes how much the model is to think: a level where the models know levels, a budget elsewhere, never both.
  * Source: Gemini docs, "Thinking".
  */
-export function writeThinking(reasoning: ReasoningRequest | undefined, target: Target): JsonObject | undefined {
+export function writeThinking(reasoning: ReasoningRequest | undefined, target: ThinkingTarget): JsonObject | undefined {
   const wanted = wantedEffort(reasoning);
   if (reasoning === undefined) return undefined;
   const { capabilities, parameters } = target.traits;
@@ -39,7 +41,7 @@ export function writeThinking(reasoning: ReasoningRequest | undefined, target: T
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 }
 
-function writeLevel(wanted: Effort | undefined, { traits, notes }: Target): JsonObject {
+function writeLevel(wanted: Effort | undefined, { traits, notes }: ThinkingTarget): JsonObject {
   if (wanted === undefined) return {};
   const effort = clampEffort(wanted, traits.parameters.efforts);
   const thinkingLevel = levels[effort];
@@ -50,7 +52,7 @@ function writeLevel(wanted: Effort | undefined, { traits, notes }: Target): Json
 function writeBudget(
   { effort, budget }: ReasoningRequest,
   wanted: Effort | undefined,
-  { traits, notes }: Target,
+  { traits, notes }: ThinkingTarget,
 ): number {
   if (wanted === undefined) return dynamicBudget;
   const clamped = clampEffort(wanted, traits.parameters.efforts);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog.ts';
 import type { Format } from '#core/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import { mergeTraits, type ParameterSettings, type TraitSettings } from '#core/traits.ts';
 import { amendRequest } from '../../../plugins/format/amend-request.ts';
 import { amenderFor, type ReplyAmender } from '../../../plugins/format/amend-reply.ts';
 import { originOf } from '../../../plugins/format/canonical/opaque-state.ts';
@@ -163,6 +163,87 @@ describe('a request of the client’s own format', () => {
   ] as const)('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
     const result = sent('chat', { messages: [], ...given }, routeAt('http://127.0.0.1:1/v1', { parameters }));
     expect(result).toEqual({ body: { model: 'model-there', messages: [], ...expected }, notes });
+  });
+
+  describe('in Gemini’s words', () => {
+    const pro: ParameterSettings = { reasoning: 'level', efforts: ['low', 'high'] };
+    const minimal = 'approximated reasoning effort as low';
+    it.each<[string, ParameterSettings, JsonObject, JsonObject, string[]]>([
+      [
+        'sampling',
+        { sampling: false },
+        { temperature: 1, top_p: 0.5, topK: 4, presencePenalty: 1 },
+        {},
+        ['dropped temperature', 'dropped topP', 'dropped topK', 'dropped presencePenalty'],
+      ],
+      [
+        'a limit too high',
+        { max_output_tokens: 100 },
+        { maxOutputTokens: 500 },
+        { maxOutputTokens: 100 },
+        ['approximated maxOutputTokens as 100'],
+      ],
+      [
+        'a limit too high, in snake_case',
+        { max_output_tokens: 100 },
+        { max_output_tokens: 500 },
+        { max_output_tokens: 100 },
+        ['approximated maxOutputTokens as 100'],
+      ],
+      [
+        'thinking',
+        { reasoning: 'none' },
+        { thinkingConfig: { thinkingBudget: 5_000, includeThoughts: true } },
+        {},
+        ['dropped reasoning'],
+      ],
+      [
+        'the level of thinking',
+        { reasoning: 'budget' },
+        { thinkingConfig: { thinkingLevel: 'low', includeThoughts: true } },
+        { thinkingConfig: { thinkingBudget: 2_048, includeThoughts: true } },
+        [],
+      ],
+      [
+        'a level that is not known',
+        pro,
+        { thinking_config: { thinking_level: 'MINIMAL' } },
+        { thinking_config: { thinkingLevel: 'LOW' } },
+        [minimal],
+      ],
+      [
+        'no thinking at all',
+        pro,
+        { thinkingConfig: { thinkingBudget: 0 } },
+        { thinkingConfig: { thinkingLevel: 'LOW' } },
+        [minimal],
+      ],
+      [
+        'no thinking by a budget',
+        { reasoning: 'budget', efforts: ['minimal', 'low'] },
+        { thinkingConfig: { thinkingBudget: 0 } },
+        { thinkingConfig: { thinkingBudget: 1_024 } },
+        ['approximated the budget of thinking as 1024'],
+      ],
+    ])('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
+      const to = routeAt('http://127.0.0.1:1/v1', { parameters });
+      for (const name of ['generationConfig', 'generation_config']) {
+        const result = sent('gemini', { contents: [], [name]: { ...given, seed: 1 } }, to);
+        expect(result).toEqual({ body: { model: 'test', contents: [], [name]: { ...expected, seed: 1 } }, notes });
+      }
+    });
+
+    it.each<[string, ParameterSettings, JsonObject]>([
+      ['everything', {}, { temperature: 1, maxOutputTokens: 500, thinkingConfig: { thinkingLevel: 'HIGH' } }],
+      ['a limit low enough', { max_output_tokens: 100 }, { maxOutputTokens: 100 }],
+      ['what is not there', { sampling: false, reasoning: 'none' }, { temperature: null, thinkingConfig: null }],
+      ['a budget where there are levels', { reasoning: 'level' }, { thinkingConfig: { thinkingBudget: 5_000 } }],
+      ['a level that nobody knows yet', pro, { thinkingConfig: { thinkingLevel: 'ULTRA' } }],
+    ])('keeps the very bytes with %s that the route takes', (_name, parameters, generationConfig) => {
+      const request = requestOf('gemini', { contents: [], generationConfig });
+      const to = routeAt('http://127.0.0.1:1/v1', { parameters });
+      expect(amendRequest(request, to)).toEqual({ body: request.bytes });
+    });
   });
 
   it('says system where only newer models know developer', () => {

@@ -1,0 +1,79 @@
+import { GatewayError } from '#core/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Traits } from '#core/traits.ts';
+import type { Target } from '../canonical/codec.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { camelName, fieldsOf } from './fields.ts';
+import { readThinking } from './read-generation.ts';
+import { writeThinking } from './write-thinking.ts';
+
+type Change = (value: JsonValue) => JsonValue | undefined;
+
+const samplingNames = ['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty'];
+
+/**
+ * Takes out of a request in Gemini's own words what a route is known to refuse. Returns the very same body when there is
+ * nothing to do. Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
+ */
+export function switchGeneration(body: JsonObject, traits: Traits, notes: Notes): JsonObject {
+  const changes = changesFor(traits, notes);
+  return changeMember(body, 'generationConfig', (config) =>
+    isJsonObject(config)
+      ? [...changes].reduce((changed, [name, change]) => changeMember(changed, name, change), config)
+      : config,
+  );
+}
+
+function changesFor(traits: Traits, notes: Notes): Map<string, Change> {
+  const { sampling, max_output_tokens: most } = traits.parameters;
+  const changes = new Map<string, Change>([['thinkingConfig', (value) => changeThinking(value, { traits, notes })]]);
+  if (most !== undefined) changes.set('maxOutputTokens', (value) => limit(value, most, notes));
+  for (const name of sampling ? [] : samplingNames) changes.set(name, () => void notes.drop(name));
+  return changes;
+}
+
+/** Changes a member under whichever name it has; takes it out where the change is nothing. What is null is not there. */
+function changeMember(object: JsonObject, wanted: string, change: Change): JsonObject {
+  let changed = object;
+  for (const [name, value] of Object.entries(object)) {
+    if (camelName(name) !== wanted || value === null || value === undefined) continue;
+    const next = change(value);
+    if (next === value) continue;
+    const { [name]: _, ...rest } = changed;
+    changed = next === undefined ? rest : { ...changed, [name]: next };
+  }
+  return changed;
+}
+
+function limit(value: JsonValue, most: number, notes: Notes): JsonValue {
+  if (typeof value !== 'number' || value <= most) return value;
+  notes.approximate(`maxOutputTokens as ${most}`);
+  return most;
+}
+
+/** What cannot be read stays as it is: the route may know more of its own format. */
+function changeThinking(value: JsonValue, target: Pick<Target, 'traits' | 'notes'>): JsonValue | undefined {
+  if (!isJsonObject(value) || !isRefused(fieldsOf(value), target.traits)) return value;
+  try {
+    return writeThinking(readThinking(value), target);
+  } catch (error) {
+    if (error instanceof GatewayError) return value;
+    throw error;
+  }
+}
+
+/** Models that think by levels take budgets too, those that think by budgets know no levels. */
+function isRefused(config: JsonObject, { capabilities, parameters }: Traits): boolean {
+  const { thinkingBudget, thinkingLevel } = config;
+  if (!capabilities.reasoning || parameters.reasoning === 'none') return true;
+  const isOff = thinkingBudget === 0;
+  if (parameters.reasoning === 'budget') {
+    return typeof thinkingLevel === 'string' || (isOff && !parameters.efforts.includes('none'));
+  }
+  if (parameters.reasoning !== 'level') return false;
+  return isOff || (typeof thinkingLevel === 'string' && !isKnown(thinkingLevel, parameters.efforts));
+}
+
+function isKnown(level: string, efforts: readonly string[]): boolean {
+  return efforts.includes(level.toLowerCase());
+}

@@ -1,9 +1,11 @@
 import type { Route } from '#core/catalog.ts';
+import type { Format } from '#core/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { Notes } from './canonical/notes.ts';
 import { originOf, readTaggedState } from './canonical/opaque-state.ts';
 import type { OpaqueState } from './canonical/conversation.ts';
 import type { ClientRequest } from './client-request.ts';
+import { joinContents } from './gemini/join-contents.ts';
 import { demandsSignatures, readSeal, skipValidation } from './gemini/seal.ts';
 import { settleThinking } from './messages/settle-thinking.ts';
 import { applySwitches } from './parameter-switches.ts';
@@ -23,7 +25,7 @@ export function amendRequest(client: ClientRequest, route: Route): AmendedReques
   const notes = new Notes();
   const switched = applySwitches(client, route.traits, notes);
   const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(switched) : switched;
-  const settled = format === 'messages' ? settleThinking(opened, notes) : opened;
+  const settled = settle(format, opened, parsed, notes);
   if (settled === parsed) {
     const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
@@ -31,6 +33,12 @@ export function amendRequest(client: ClientRequest, route: Route): AmendedReques
   const named = format === 'gemini' ? settled : { ...settled, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
   return { body: JSON.stringify(asked), notes: notes.entries };
+}
+
+/** What a format wants of a conversation out of which something was left. */
+function settle(format: Format, opened: JsonObject, parsed: JsonObject, notes: Notes): JsonObject {
+  if (format === 'messages') return settleThinking(opened, notes);
+  return format === 'gemini' ? joinContents(opened, parsed) : opened;
 }
 
 const usageOption = { stream_options: { include_usage: true } } as const;

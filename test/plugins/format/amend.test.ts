@@ -123,6 +123,22 @@ describe('a request of the client’s own format', () => {
       expect(amendedPart({ ...call, thoughtSignature: unsealed })).toEqual({ parts: [skipped], notes: [] });
     });
 
+    it('lets both sides take turns where a content held nothing but a seal', () => {
+      const silent: JsonObject = { role: 'model', parts: [{ text: '', thoughtSignature }] };
+      const answers: JsonObject = { role: 'model', parts: [{ text: 'So.' }] };
+      const result = sent('gemini', {
+        contents: [
+          { role: 'user', parts: [{ text: 'a' }] },
+          silent,
+          { role: 'user', parts: [{ text: 'b' }] },
+          answers,
+          silent,
+        ],
+      });
+      const joined = { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] };
+      expect(result).toEqual({ body: { model: 'test', contents: [joined, answers] }, notes });
+    });
+
     it('keeps words, but not what was there for its seal alone', () => {
       expect(amendedPart({ text: 'So.', thoughtSignature })).toEqual({ parts: [{ text: 'So.' }], notes });
       expect(amendedPart({ text: '', thoughtSignature })).toEqual({ parts: undefined, notes });

@@ -9,6 +9,7 @@ import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
 import { ConfigError } from './config/mistake.ts';
 import { createLogger, describeError } from './logger.ts';
+import { answerToOwnName } from './own-name.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 used wrongly; a command may have more and says so in its help. */
 const usageError = 2;
@@ -21,6 +22,7 @@ async function main(words: readonly string[]): Promise<number> {
     .showHelpAfterError('(--help explains)')
     .exitOverride();
   const log = createLogger();
+  answerToOwnName();
   const context = createContext(() => parser.opts<{ config: string }>().config, log);
   for (const define of [defineStart, defineCheck, defineSchema, defineMigrate]) define(parser, context);
   const { registry } = await assemble(undefined, log, () => {

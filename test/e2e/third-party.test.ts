@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -22,9 +22,6 @@ let home: GatewayHome;
 beforeAll(async () => {
   upstream = await startDemoUpstream({ pace: 0 });
   home = await createGatewayHome('');
-  await mkdir(join(home.folder, 'node_modules'));
-  // As it is for whoever has installed the gateway next to their gateway.yaml.
-  await symlink(root, join(home.folder, 'node_modules', 'daypass'));
   await mkdir(join(home.folder, 'stages'));
   await copyFile(join(root, 'docs', 'examples', 'stopwatch.ts'), join(home.folder, 'stages', 'stopwatch.ts'));
 });

@@ -1,13 +1,40 @@
+import type { RecordedRequest } from '../support/faulty-upstream.ts';
+
 /** Formats in which the chaos run asks and is answered. */
-export const chaosFormats = ['chat', 'responses', 'messages'] as const;
+export const chaosFormats = ['chat', 'responses', 'messages', 'gemini'] as const;
 
 export type ChaosFormat = (typeof chaosFormats)[number];
 
-export const pathOf: Readonly<Record<ChaosFormat, string>> = {
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-};
+/** The formats in turns. */
+export function formatAt(turn: number): ChaosFormat {
+  return chaosFormats[turn % chaosFormats.length] ?? 'chat';
+}
+
+/** What is asked for, which Gemini says in the path and the others in the body. */
+export interface Asked {
+  readonly format: ChaosFormat;
+  readonly model: string;
+  readonly isStream: boolean;
+}
+
+const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' } as const;
+
+/** Where a client asks. */
+export function pathOf({ format, model, isStream }: Asked): string {
+  if (format !== 'gemini') return paths[format];
+  return `/v1beta/models/${encodeURIComponent(model)}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
+}
+
+/** What an upstream has been asked for. */
+export function readAsked({ path, json }: RecordedRequest): Asked {
+  const [, name, method] = /\/models\/([^:]+):(\w+)/.exec(path) ?? [];
+  if (name !== undefined) {
+    return { format: 'gemini', model: decodeURIComponent(name), isStream: method === 'streamGenerateContent' };
+  }
+  const format = chaosFormats.find((one) => one !== 'gemini' && path === paths[one]) ?? 'chat';
+  const { model, stream = false } = json<{ model: string; stream?: boolean }>();
+  return { format, model, isStream: stream };
+}
 
 /** An event of a stream, as `ScriptedResponse.event` writes it. */
 export interface AnswerEvent {
@@ -113,6 +140,28 @@ const writers: Readonly<Record<ChaosFormat, Writer>> = {
         named('message_stop', {}),
       ],
       failure: named('error', { error: { type: 'api_error', message: 'the model has crashed' } }),
+    };
+  },
+
+  gemini(id, words) {
+    const usageMetadata = {
+      promptTokenCount: 3,
+      candidatesTokenCount: words.length,
+      totalTokenCount: 3 + words.length,
+    };
+    const reply = (text: string, finish: object) => ({
+      candidates: [{ content: { role: 'model', parts: [{ text }] }, ...finish, index: 0 }],
+      ...(Object.keys(finish).length > 0 && { usageMetadata }),
+      modelVersion: 'there',
+      responseId: id,
+    });
+    const stop = { finishReason: 'STOP' };
+    return {
+      whole: reply(words.join(''), stop),
+      opening: [{ data: { usageMetadata: { promptTokenCount: 3 }, modelVersion: 'there', responseId: id } }],
+      words: words.map((text) => ({ data: reply(text, {}) })),
+      closing: [{ data: reply('', stop) }],
+      failure: { data: { error: { code: 500, message: 'the model has crashed', status: 'INTERNAL' } } },
     };
   },
 

@@ -1,12 +1,9 @@
 import { createParser } from 'eventsource-parser';
 import { Agent, type Dispatcher, request } from 'undici';
-import { type ChaosFormat, pathOf } from './answers.ts';
+import { type Asked, pathOf } from './answers.ts';
 import { type Reading, readEvent, readWhole } from './reading.ts';
 
-export interface Question {
-  readonly format: ChaosFormat;
-  readonly isStream: boolean;
-  readonly model: string;
+export interface Question extends Asked {
   /** Leaves as soon as it has the head, or the first content, or when the promise resolves. */
   readonly leave?: 'at content' | Promise<unknown>;
 }
@@ -62,7 +59,7 @@ export class Client implements AsyncDisposable {
     let status: number | undefined;
     let ending: Ending;
     try {
-      const response = await request(`${this.#url}${pathOf[question.format]}`, {
+      const response = await request(`${this.#url}${pathOf(question)}`, {
         dispatcher: this.#agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#key}`, 'user-agent': serial },
@@ -86,6 +83,7 @@ export class Client implements AsyncDisposable {
 
 function bodyOf({ format, model, isStream }: Question): object {
   const messages = [{ role: 'user', content: 'hi' }];
+  if (format === 'gemini') return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
   if (format === 'responses') return { model, input: 'hi', stream: isStream };
   return { model, messages, max_tokens: 100, stream: isStream };
 }

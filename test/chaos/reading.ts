@@ -48,19 +48,26 @@ const eventReaders: Readonly<Record<ChaosFormat, (event: JsonObject, reading: Re
     if (event['type'] === 'content_block_delta') reading.text += textOf(event['delta'], 'text');
     if (event['type'] === 'message_stop') reading.isComplete = true;
   },
+  gemini(event, reading) {
+    for (const { content, finishReason } of objects(event['candidates'])) {
+      reading.text += partsOf(content).join('');
+      if (typeof finishReason === 'string') reading.isComplete = true;
+    }
+  },
   responses(event, reading) {
     if (event['type'] === 'response.output_text.delta') reading.text += textOf(event, 'delta');
     if (event['type'] === 'response.completed') reading.isComplete = true;
   },
 };
 
-/** Shapes of errors: OpenAI and Anthropic API references, "Errors" and "Streaming". */
+/** Shapes of errors: OpenAI, Anthropic and Gemini API references, "Errors" and "Streaming". */
 function readError(format: ChaosFormat, value: JsonObject, reading: Reading): boolean {
   const failed = format === 'responses' && value['type'] === 'response.failed' ? value['response'] : value;
   if (!isJsonObject(failed) || !isJsonObject(failed['error'])) return false;
-  const { code, type, message } = failed['error'];
-  const isShaped = typeof message === 'string' && (format === 'messages') === (value['type'] === 'error');
-  if (isShaped) reading.code = String(code ?? type);
+  const { code, type, message, status } = failed['error'];
+  const hasStatus = typeof code === 'number' && typeof status === 'string';
+  const isOwn = (format === 'messages') === (value['type'] === 'error') && (format === 'gemini') === hasStatus;
+  if (typeof message === 'string' && isOwn) reading.code = String(status ?? code ?? type);
   else reading.isMisshapen = true;
   return true;
 }
@@ -68,7 +75,12 @@ function readError(format: ChaosFormat, value: JsonObject, reading: Reading): bo
 function textsIn(format: ChaosFormat, body: JsonObject): string[] {
   if (format === 'chat') return objects(body['choices']).map(({ message }) => textOf(message, 'content'));
   if (format === 'messages') return objects(body['content']).map((block) => textOf(block, 'text'));
+  if (format === 'gemini') return objects(body['candidates']).flatMap(({ content }) => partsOf(content));
   return objects(body['output']).flatMap((item) => objects(item['content']).map((part) => textOf(part, 'text')));
+}
+
+function partsOf(content: unknown): string[] {
+  return isJsonObject(content) ? objects(content['parts']).map((part) => textOf(part, 'text')) : [];
 }
 
 function objects(value: unknown): JsonObject[] {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { chaosFormats } from './answers.ts';
+import { formatAt } from './answers.ts';
 import type { Client, Ending } from './client.ts';
 import { faultScripts, playOpen } from './faults.ts';
 import type { Experiment, Figure } from './figure.ts';
@@ -51,7 +51,7 @@ async function sendMixedLoad(client: Client, endings: Map<Ending, number>, signa
   const loop = async (index: number) => {
     for (let turn = index; !signal.aborted; turn++) {
       const model = models[turn % models.length] as string;
-      const format = chaosFormats[turn % 3] ?? 'chat';
+      const format = formatAt(turn + Math.floor(turn / models.length));
       const leaves = model === 'stays-open';
       const { ending } = await client.ask({
         format,

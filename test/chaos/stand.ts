@@ -4,7 +4,7 @@ import { type BlackHole, closedPort, createBlackHole } from '../support/dead-end
 import { createUpstream, type FaultyUpstream, type RecordedRequest } from '../support/faulty-upstream.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { type ChaosFormat, chaosFormats, pathOf, writeAnswer } from './answers.ts';
+import { type ChaosFormat, chaosFormats, readAsked, writeAnswer } from './answers.ts';
 import { Client } from './client.ts';
 import { type FaultScript, faultScripts, playFine, type Scene } from './faults.ts';
 
@@ -19,6 +19,8 @@ export const lanes: readonly Lane[] = [
   { client: 'chat', upstream: 'messages' },
   { client: 'messages', upstream: 'chat' },
   { client: 'responses', upstream: 'messages' },
+  { client: 'gemini', upstream: 'chat' },
+  { client: 'messages', upstream: 'gemini' },
 ];
 
 /** The model that fails so on a lane. */
@@ -94,12 +96,11 @@ async function play(
   response: Scene['response'],
   { plays = {} }: StandOptions,
 ): Promise<void> {
-  const { model, stream } = request.json<{ model: string; stream?: boolean }>();
-  const format = chaosFormats.find((one) => request.path === pathOf[one]) as ChaosFormat;
+  const { format, model, isStream } = readAsked(request);
   const scene: Scene = {
     response,
     answer: writeAnswer(format, `${model}-${++answerCount}`),
-    isStream: stream === true,
+    isStream,
   };
   const script = plays[model] ?? faultScripts.find(({ name }) => name === model)?.play ?? playFine;
   await script(scene, request);

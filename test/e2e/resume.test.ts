@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ChaosFormat, chaosFormats, pathOf, writeWords } from '../chaos/answers.ts';
+import { type ChaosFormat, chaosFormats, pathOf, readAsked, writeWords } from '../chaos/answers.ts';
 import {
   createUpstream,
   type FaultyUpstream,
@@ -90,8 +90,7 @@ let upstream: FaultyUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   upstream = await createUpstream(async (recorded, response) => {
-    const format = chaosFormats.find((one) => recorded.path === pathOf[one]) as ChaosFormat;
-    const { model } = recorded.json<{ model: string }>();
+    const { format, model } = readAsked(recorded);
     await (model === 'dog' ? answering(['dog.']) : (scripts[model] as Script))(response, format);
   });
   gateway = await startGateway({
@@ -120,24 +119,24 @@ interface Answered {
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any;
 
-const question = (format: ChaosFormat, model: string, more: object = {}) => ({
-  model,
-  stream: true,
-  ...(format === 'responses' ? { input: 'Say it.' } : { messages: [{ role: 'user', content: 'Say it.' }] }),
-  ...(format === 'messages' && { max_tokens: 1000 }),
-  ...(format === 'chat' && { stream_options: { include_usage: true } }),
-  ...more,
-});
+const asks = [{ role: 'user' as const, content: 'Say it.' }];
+const questions: Readonly<Record<ChaosFormat, (model: string) => object>> = {
+  chat: (model) => ({ model, stream: true, messages: asks, stream_options: { include_usage: true } }),
+  responses: (model) => ({ model, stream: true, input: 'Say it.' }),
+  messages: (model) => ({ model, stream: true, messages: asks, max_tokens: 1000 }),
+  gemini: () => ({ contents: [{ role: 'user', parts: [{ text: 'Say it.' }] }] }),
+};
 
-function send(format: ChaosFormat, body: object) {
+function send(format: ChaosFormat, model: string, more: object = {}) {
   const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-  const sent = request(`${gateway.url}${pathOf[format]}`, { method: 'POST', headers });
-  sent.end(JSON.stringify(body));
+  const path = pathOf({ format, model, isStream: true });
+  const sent = request(`${gateway.url}${path}`, { method: 'POST', headers });
+  sent.end(JSON.stringify({ ...questions[format](model), ...more }));
   return sent;
 }
 
 async function ask(format: ChaosFormat, model: string, more: object = {}): Promise<Answered> {
-  const sent = send(format, question(format, model, more));
+  const sent = send(format, model, more);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).once('error', reject);
   });
@@ -162,6 +161,7 @@ async function ask(format: ChaosFormat, model: string, more: object = {}): Promi
 function textOf(format: ChaosFormat, data: Json): string {
   if (format === 'chat') return data.choices?.[0]?.delta?.content ?? '';
   if (format === 'messages') return data.delta?.text ?? '';
+  if (format === 'gemini') return data.candidates?.[0]?.content?.parts?.[0]?.text ?? '';
   return data.type === 'response.output_text.delta' ? data.delta : '';
 }
 
@@ -232,15 +232,25 @@ describe.each(pairs)('an answer that a %s route begins and a %s route ends', (fi
     ]);
     expect(new Set(events.flatMap(({ data }) => data.index ?? []))).toEqual(new Set([0]));
   });
+
+  it('is one answer for a Gemini client', async () => {
+    const { text, events } = await ask('gemini', model);
+    expect(text).toBe(whole);
+    const chunks = events.map(({ data }) => data);
+    expect(new Set(chunks.map(({ responseId }) => responseId)).size).toBe(1);
+    expect(chunks.flatMap(({ candidates }) => candidates[0].finishReason ?? [])).toEqual(['STOP']);
+    const last = chunks.at(-1);
+    expect(last.candidates[0].finishReason).toBe('STOP');
+    // Counts of both: the beginning is guessed, and more was said after it.
+    expect(last.usageMetadata.candidatesTokenCount).toBeGreaterThan(Math.ceil(before.join('').length / 4));
+  });
 });
 
 const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
 
 describe('the clients that people use get one answer', () => {
-  const messages = [{ role: 'user' as const, content: 'Say it.' }];
-
   it('openai, Chat Completions', async () => {
-    const stream = openai().chat.completions.stream({ model: 'messages-responses', messages });
+    const stream = openai().chat.completions.stream({ model: 'messages-responses', messages: asks });
     expect(await stream.finalContent()).toBe(whole);
   });
 
@@ -251,7 +261,7 @@ describe('the clients that people use get one answer', () => {
 
   it('@anthropic-ai/sdk', async () => {
     const anthropic = new Anthropic({ baseURL: gateway.url, authToken: gateway.key, apiKey: null, maxRetries: 0 });
-    const stream = anthropic.messages.stream({ model: 'responses-chat', max_tokens: 100, messages });
+    const stream = anthropic.messages.stream({ model: 'responses-chat', max_tokens: 100, messages: asks });
     expect((await stream.finalMessage()).content).toMatchObject([{ type: 'text', text: whole }]);
   });
 });
@@ -342,7 +352,7 @@ describe('an answer that breaks off ends with an error', () => {
 
 it('a client that leaves while the second route is asked closes the connection to it', async () => {
   const count = upstream.requests.length;
-  const sent = send('chat', question('chat', 'left'));
+  const sent = send('chat', 'left');
   sent.on('error', () => undefined);
   const response = await new Promise<IncomingMessage>((resolve) => sent.once('response', resolve));
   response.on('error', () => undefined).resume();

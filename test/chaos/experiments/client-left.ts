@@ -1,4 +1,4 @@
-import { chaosFormats } from '../answers.ts';
+import { formatAt } from '../answers.ts';
 import { playOpen, type Scene } from '../faults.ts';
 import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
 import { describeSaw, judge, recordsOf } from '../records.ts';
@@ -33,7 +33,7 @@ export const clientLeft: Experiment = {
     // One at a time on each way, so that a closing belongs to the client that has just left.
     const waits: number[] = [];
     const seen = await inParallel(count, 1, async (index) => {
-      const format = chaosFormats[index % 3] ?? 'chat';
+      const format = formatAt(index);
       const isReading = index % 2 === 1;
       arrived = Promise.withResolvers();
       const leave = isReading ? ('at content' as const) : arrived.promise;

@@ -1,4 +1,4 @@
-import { chaosFormats } from '../answers.ts';
+import { formatAt } from '../answers.ts';
 import { finish, playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { describeSaw, judge, recordsOf } from '../records.ts';
@@ -26,7 +26,7 @@ export const drain: Experiment = {
     const client = stand.client(gateway);
     const count = isShort ? 30 : 200;
     const streams = Array.from({ length: count }, (_, index) =>
-      client.ask({ format: chaosFormats[index % 3] ?? 'chat', isStream: true, model: 'gated' }),
+      client.ask({ format: formatAt(index), isStream: true, model: 'gated' }),
     );
     await until(() => running === count, 'all streams to run');
     const ended = gateway.end('SIGTERM');

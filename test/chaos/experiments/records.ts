@@ -1,4 +1,4 @@
-import { chaosFormats } from '../answers.ts';
+import { formatAt } from '../answers.ts';
 import type { Client, Saw } from '../client.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
@@ -130,7 +130,7 @@ async function sendLoad(client: Client, seen: Saw[], signal: AbortSignal): Promi
   const models = ['fine', 'fine', 'status-500', 'fine', 'no-such-model', 'cut', 'stays-open', 'fine'];
   const ask = async (index: number, turn: number): Promise<Saw> => {
     const model = models[(index + turn) % models.length] as string;
-    const format = chaosFormats[(index * 3 + turn) % 3] ?? 'chat';
+    const format = formatAt(Math.floor(index / 2) + turn);
     if (model === 'stays-open') return client.ask({ format, model, isStream: true, leave: 'at content' });
     return client.ask({ format, model, isStream: turn % 2 === 0 });
   };

@@ -1,4 +1,4 @@
-import { chaosFormats } from '../answers.ts';
+import { formatAt } from '../answers.ts';
 import type { Saw } from '../client.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { describeSaw, judge, recordsOf } from '../records.ts';
@@ -21,7 +21,7 @@ export const reload: Experiment = {
     const load = Promise.all(
       Array.from({ length: clients }, async (_, index) => {
         for (let turn = 0; !over.signal.aborted; turn++) {
-          const format = chaosFormats[(index + turn) % 3] ?? 'chat';
+          const format = formatAt(index + turn);
           // Where it fails over, a reload must not forget the way.
           const model = turn % 3 === 0 ? 'status-500' : 'fine';
           seen.push(await client.ask({ format, isStream: turn % 2 === 0, model }));

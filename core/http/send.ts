@@ -68,12 +68,13 @@ function sendStream(
   sent: Sent,
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
-  if (isEventStream) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+  const silence = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
+  if (silence !== undefined) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
   // Only chunks leave room behind the body. HTTP/1.0 has none.
   const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
-  const keepAlive = isEventStream ? startKeepAlive(response, exchange) : undefined;
+  const keepAlive = silence === undefined ? undefined : startKeepAlive(response, silence);
   const listener = exchange.find(replyListener);
   body.on('data', (chunk: Buffer) => {
     sent.firstByteAfter ??= exchange.elapsed;
@@ -111,8 +112,7 @@ function sendStream(
   });
 }
 
-function startKeepAlive(response: ServerResponse, exchange: Exchange): NodeJS.Timeout {
-  const text = renderKeepAlive(exchange.format);
+function startKeepAlive(response: ServerResponse, text: string): NodeJS.Timeout {
   return setInterval(() => {
     if (!response.writableNeedDrain) response.write(text);
   }, keepAliveAfter);

@@ -17,6 +17,11 @@ export interface Reply {
   readonly body: Buffer | string | Readable | null;
   /** Writes the error that ends a stream already begun, where that takes knowledge of what was sent before. */
   readonly renderFailure?: ((error: GatewayError) => string) | undefined;
+  /**
+   * What keeps a silent stream alive on the way and means nothing between its chunks. Event streams have that of the
+   * client's format when it is left out, others nothing.
+   */
+  readonly keepAlive?: string | undefined;
   /** Headers that follow a stream, where the connection can carry them. */
   readonly trailers?: Trailers | undefined;
 }

@@ -5,6 +5,9 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { renderStreamError } from '#core/render-error.ts';
 
+/** Stands before the array and between its entries without meaning anything. */
+const whiteSpace = '\n';
+
 /**
  * A streamed reply as clients get it who have not asked for events by `alt=sse`: one JSON array that grows with every
  * chunk, and that an error closes as well. Any other reply stays as it is.
@@ -23,7 +26,7 @@ export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
   const body = Readable.from(readArray(exchange, reply, reply.body, writer), { objectMode: false });
   // While the upstream is silent, the generator does not hear that its reader has gone.
   body.once('close', () => discard(reply));
-  return { ...reply, headers, body };
+  return { ...reply, headers, body, keepAlive: whiteSpace };
 }
 
 async function* readArray(

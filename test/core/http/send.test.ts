@@ -206,6 +206,21 @@ describe('a silent stream', () => {
     expect(await (await sending.client).text()).toBe(expected.repeat(2));
   });
 
+  it('is kept alive by what its reply says, whatever it is', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: {}, body, keepAlive: '\n' });
+    vi.advanceTimersByTime(15_000);
+    body.push('[1');
+    const response = await sending.client;
+    await vi.waitFor(() => expect(sending.sent.bytes).toBe(2));
+    vi.advanceTimersByTime(15_000);
+    body.push(',2]');
+    body.push(null);
+    expect(await response.text()).toBe('\n[1\n,2]');
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+  });
+
   it('that is no event stream is left alone', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await using _ = await send({ status: 200, headers: {}, body: streamOf() });

@@ -41,6 +41,18 @@ describe('a stream for a client that has not asked for events', () => {
     }
   });
 
+  it('may have its keep-alive before it and between any of its entries', async () => {
+    const chunks = stream.split(/(?<=\n\n)/).map((event) => Buffer.from(event));
+    const reply = asJsonArray(createExchange({ endpoint }), replyOf(Readable.from(chunks, { objectMode: false })));
+    const pieces: string[] = [];
+    for await (const piece of reply.body as Readable) pieces.push(String(piece));
+    expect(pieces).toHaveLength(3);
+    expect(JSON.parse(pieces.map((piece) => `${reply.keepAlive}${piece}`).join(''))).toEqual([
+      { a: 'Grüße' },
+      { b: 2 },
+    ]);
+  });
+
   it('is one array when all of it has come at once, and when nothing has', () => {
     expect(arrayOf(stream)).toEqual([{ a: 'Grüße' }, { b: 2 }]);
     expect(arrayOf('')).toEqual([]);

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { chat, Stand } from './stand.ts';
+
+const stand = Stand.use();
+
+describe('headers', () => {
+  it('that drip end the connection at the header timeout, while others are served', async () => {
+    using client = await stand.connect();
+    const drip = setInterval(() => client.send('a'), 100);
+    try {
+      client.send('POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nx-slow: ');
+      expect((await stand.ask(chat)).status).toBe(200);
+      await client.end();
+      expect(client.status).toBe(408);
+    } finally {
+      clearInterval(drip);
+    }
+  });
+
+  it('of 20 KB are refused', async () => {
+    const { status } = await stand.exchangeRaw(stand.post(`x-large: ${'a'.repeat(20_000)}\r\n`));
+    expect(status).toBe(431);
+  });
+
+  it('in thousands are refused', async () => {
+    const short = 'a:\r\n'.repeat(2_000);
+    const { status } = await stand.exchangeRaw(`${stand.post(`Content-Length: 0\r\nConnection: close\r\n${short}`)}`);
+    expect(status).toBe(431);
+  });
+
+  it.each([
+    ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n', 'abcde'],
+    ['a length that is none', 'Content-Length: 4x\r\n', 'abcd'],
+    ['chunks that are not the last encoding', 'Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n'],
+    ['an unknown transfer encoding', 'Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'],
+    ['a space before the colon', 'Content-Length : 4\r\n', 'abcd'],
+    ['a line feed alone', 'x-a: b\nContent-Length: 0\r\n', ''],
+    ['a folded line', 'x-a: b\r\n\tContent-Length: 4\r\nContent-Length : 0\r\n', ''],
+  ])('with %s are 400 and the connection closes', async (_name, headers, body) => {
+    const before = stand.upstream.requests.length;
+    const { status } = await stand.exchangeRaw(stand.post(headers) + body);
+    expect(status).toBe(400);
+    expect(stand.upstream.requests).toHaveLength(before);
+  });
+
+  it('with a malformed cookie do not matter', async () => {
+    expect((await stand.ask(chat, { headers: { cookie: '=;\u00e9=""; a b="' } })).status).toBe(200);
+  });
+
+  it('that forge an address are ignored', async () => {
+    const forged = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' };
+    expect((await stand.ask(chat, { headers: forged })).status).toBe(200);
+    const [row] = await stand.records();
+    expect(row?.remote_address).toBe('127.0.0.1');
+  });
+});
+
+describe('methods, protocols and paths', () => {
+  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s is 405', async (method) => {
+    const head = `${method} /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;
+    const { status } = await stand.exchangeRaw(`${head}Authorization: Bearer ${stand.key}\r\n\r\n`);
+    expect(status).toBe(405);
+  });
+
+  it('an unknown method is 400', async () => {
+    expect((await stand.exchangeRaw('BREW /v1/models HTTP/1.1\r\nHost: gateway\r\n\r\n')).status).toBe(400);
+  });
+
+  it('CONNECT closes the connection', async () => {
+    const { text } = await stand.exchangeRaw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    expect(text).not.toContain(' 200 ');
+  });
+
+  it('the first bytes of TLS close the connection', async () => {
+    const hello = Buffer.from('16030100a5010000a10303', 'hex');
+    expect((await stand.exchangeRaw(Buffer.concat([hello, Buffer.alloc(160)]))).status).toBe(400);
+  });
+
+  it('an upgrade to a WebSocket is 426', async () => {
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n';
+    using client = await stand.connect();
+    client.send(`GET /v1/responses HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${stand.key}\r\n${upgrade}\r\n`);
+    await client.waitFor('\r\n\r\n');
+    expect(client.status).toBe(426);
+  });
+
+  it('HEAD has the headers of GET and no body', async () => {
+    const { status, text } = await stand.exchangeRaw(
+      `HEAD /v1/models HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${stand.key}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(status).toBe(200);
+    expect(text).toMatch(/content-length: [1-9]/i);
+    expect(text.endsWith('\r\n\r\n')).toBe(true);
+  });
+
+  it('HEAD of a path that takes only POST is 405 without a body', async () => {
+    const { status, text } = await stand.exchangeRaw(
+      `HEAD /v1/messages HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${stand.key}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(status).toBe(405);
+    expect(text.endsWith('\r\n\r\n')).toBe(true);
+  });
+
+  it('a slash at the end does not matter', async () => {
+    expect((await stand.ask(chat, { path: '/v1/chat/completions/' })).status).toBe(200);
+  });
+
+  it.each([
+    '//v1/chat/completions',
+    '/v1//chat/completions',
+    '/v1/chat/completions%00',
+    '/v1/chat%2fcompletions',
+    '/v1/models/%00',
+    '/v1/models/%zz',
+    '/v1/%E0%A4%A',
+    '/v1/../v1/nothing',
+    '/v1/chat/completions;a=b',
+    '/%2e%2e/v1/nothing',
+    'http://elsewhere/v1/nothing',
+    '*',
+  ])('the path %s is refused and reaches no other route', async (path) => {
+    const before = stand.upstream.requests.length;
+    const head = `Host: gateway\r\nAuthorization: Bearer ${stand.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+    const first = await stand.exchangeRaw(`POST ${path} HTTP/1.1\r\n${head}`);
+    expect([400, 404, 405]).toContain(first.status);
+    const second = await stand.exchangeRaw(`POST ${path} HTTP/1.1\r\n${head}`);
+    expect(second.status).toBe(first.status);
+    expect(stand.upstream.requests).toHaveLength(before);
+  });
+
+  it('a key in the query string is refused and not recorded', async () => {
+    const response = await fetch(`${stand.url}/v1/chat/completions?key=${stand.key}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': stand.agent },
+      body: chat,
+    });
+    expect(response.status).toBe(401);
+    expect(await response.text()).not.toContain(stand.key);
+    expect(JSON.stringify(await stand.records())).not.toContain(stand.key);
+  });
+});

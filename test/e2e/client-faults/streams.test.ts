@@ -1,0 +1,138 @@
+import { describe, expect, it, vi } from 'vitest';
+import { chatBody, chat, chunk, lastChunk, Stand, streamedChat } from './stand.ts';
+
+const stand = Stand.use();
+
+describe('a client that leaves', () => {
+  it.each([
+    ['before the first byte of an answer', chat],
+    ['before the first byte of a stream', streamedChat],
+  ])('%s: its upstream is closed, no other route is tried', async (_name, body) => {
+    stand.answer = () => undefined;
+    const count = stand.upstream.requests.length + 1;
+    using client = await stand.connect();
+    client.send(stand.post(`Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body);
+    await stand.upstream.waitForRequest(count);
+    client.socket.destroy();
+    expect(await stand.upstream.waitForClose(count)).toBe('client left');
+    const [row] = await stand.records();
+    expect(row).toMatchObject({
+      outcome: 'aborted',
+      status: null,
+      error_code: null,
+      attempts: [{ route: 'one/model-there', outcome: 'aborted' }],
+    });
+    expect(stand.upstream.requests).toHaveLength(count);
+  });
+
+  it('mid-stream: its upstream is closed, and nothing is kept', async () => {
+    stand.answer = (_request, response) => response.sse(chunk('hello'));
+    const count = stand.upstream.requests.length + 1;
+    const body = JSON.stringify({ ...chatBody, stream: true, user: stand.agent });
+    const head = stand.post(
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nX-Service-Cache: 60\r\n`,
+    );
+    using client = await stand.connect();
+    client.send(head + body);
+    await client.waitFor('hello');
+    client.socket.destroy();
+    expect(await stand.upstream.waitForClose(count)).toBe('client left');
+    const [row] = await stand.records();
+    expect(row).toMatchObject({
+      outcome: 'aborted',
+      status: 200,
+      error_code: null,
+      bytes_out: String(`data: ${JSON.stringify(chunk('hello'))}\n\n`.length),
+      attempts: [{ route: 'one/model-there', outcome: 'aborted' }],
+    });
+
+    stand.answer = (_request, response) => {
+      response.sse(chunk('again'), lastChunk, '[DONE]');
+      response.end();
+    };
+    const again = await stand.ask(body, { headers: { 'x-service-cache': '60' } });
+    expect(await again.text()).toContain('again');
+    expect(again.headers.get('x-service-cache')).toBe('miss');
+  });
+});
+
+describe('a stream', () => {
+  it('is not read from the upstream faster than the client reads', async () => {
+    const content = 'x'.repeat(64 * 1024);
+    const most = 200;
+    let written = 0;
+    stand.answer = async (_request, response) => {
+      response.sse();
+      while (written < most * content.length) {
+        let isOver = false;
+        void response.closed.then(() => {
+          isOver = true;
+        });
+        await response.event(chunk(content));
+        if (isOver) return;
+        written += content.length;
+      }
+    };
+    const count = stand.upstream.requests.length + 1;
+    using client = await stand.connect();
+    client.socket.pause();
+    const head = stand.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
+    client.send(head + streamedChat);
+    await stand.upstream.waitForRequest(count);
+    let before = -1;
+    await vi.waitFor(
+      () => {
+        const isStalled = written > 0 && written === before;
+        before = written;
+        expect(isStalled).toBe(true);
+      },
+      { timeout: 10_000, interval: 500 },
+    );
+    // The buffers of two sockets in the kernel, and what the gateway holds.
+    expect(written).toBeLessThan(most * content.length);
+    client.socket.destroy();
+    expect(await stand.upstream.waitForClose(count)).toBe('client left');
+  });
+
+  it('comes event by event to a client that accepts gzip', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    stand.answer = async (_request, response) => {
+      response.sse();
+      await response.event(chunk('first'));
+      await gates[0]?.promise;
+      await response.event(chunk('second'));
+      await gates[1]?.promise;
+      await response.event(lastChunk);
+      await response.event('[DONE]');
+      response.end();
+    };
+    using client = await stand.connect();
+    const headers = `Content-Type: application/json\r\nAccept-Encoding: gzip, br\r\nConnection: close\r\nContent-Length: ${streamedChat.length}\r\n`;
+    client.send(stand.post(headers) + streamedChat);
+    await client.waitFor('first');
+    expect(client.received).not.toContain('second');
+    gates[0]?.resolve();
+    await client.waitFor('second');
+    expect(client.received).not.toContain('[DONE]');
+    gates[1]?.resolve();
+    const text = await client.end();
+    expect(text).toContain('[DONE]');
+    expect(text.toLowerCase()).not.toContain('content-encoding');
+  });
+});
+
+it('a thousand idle connections and two hundred streams leave the gateway answering', async () => {
+  stand.answer = (_request, response) => response.sse(chunk('hello'));
+  const idle = await Promise.all(Array.from({ length: 1_000 }, () => stand.connect()));
+  const head = stand.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
+  const streams = await Promise.all(Array.from({ length: 200 }, () => stand.connect()));
+  try {
+    for (const client of streams) client.send(head + streamedChat);
+    await Promise.all(streams.map((client) => client.waitFor('hello')));
+    expect((await fetch(`${stand.url}/livez`)).status).toBe(200);
+  } finally {
+    for (const client of [...idle, ...streams]) client[Symbol.dispose]();
+  }
+  const rows = await stand.records(200);
+  expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(['aborted']));
+});

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A client that writes bytes and reads bytes, for requests that no HTTP library would send. */
+export class RawClient implements Disposable {
+  readonly socket: Socket;
+  /** All that has come so far, a character a byte. */
+  received = '';
+  readonly #closed: Promise<unknown>;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    this.#closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('data', (bytes: Buffer) => {
+      this.received += bytes.toString('latin1');
+    });
+    socket.on('error', () => undefined);
+  }
+
+  /** @param url of the server; only host and port count */
+  static async open(url: string): Promise<RawClient> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, 'connect');
+    return new RawClient(socket);
+  }
+
+  send(text: string | Buffer): void {
+    this.socket.write(text);
+  }
+
+  /** @throws Error when the connection closes before the text has come */
+  async waitFor(text: string): Promise<void> {
+    while (!this.received.includes(text)) {
+      if (this.socket.destroyed) throw new Error(`closed without ${text}: ${this.received}`);
+      await Promise.race([once(this.socket, 'data'), this.#closed]);
+    }
+  }
+
+  /** Everything that has come when the server has closed the connection. */
+  async end(): Promise<string> {
+    await this.#closed;
+    return this.received;
+  }
+
+  get status(): number {
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.received)?.[1]);
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy();
+  }
+}

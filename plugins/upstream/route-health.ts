@@ -80,7 +80,7 @@ export class RouteHealth implements AsyncDisposable {
   /** The first content has come: a probe has shown what it had to. */
   answers(route: Route): void {
     const { breaker } = this.#of(route.id);
-    if (breaker.status(this.#parts.now()).state === 'half_open') this.#close(route.id, breaker);
+    if (breaker.status(this.#parts.now()).state === 'half_open') this.#close(route.id, breaker, 'it answers again');
   }
 
   /**
@@ -93,16 +93,22 @@ export class RouteHealth implements AsyncDisposable {
     const { breaker, pace } = this.#of(route.id);
     const slowness = pace.observe(firstContentAfter, rate);
     if (slowness !== undefined) this.failed(route, `slow: ${slowness}`, undefined);
-    else if (breaker.succeeded(this.#parts.now())) this.#announce(route.id, breaker);
+    else if (breaker.succeeded(this.#parts.now())) this.#close(route.id, breaker, 'it answers again');
   }
 
-  /** @param source see `Breaker.failed` */
-  failed(route: Route, reason: string, source: string | undefined): void {
+  /**
+   * @param words why, for people
+   * @param source see `Breaker.failed`
+   */
+  failed(route: Route, words: string, source: string | undefined): void {
     const { breaker } = this.#of(route.id);
     const now = this.#parts.now();
+    // Upstreams write pages; the log, the list of routes and the front page have a line for each.
+    const reason = words.replace(/\s+/g, ' ').trim();
     if (!breaker.failed(now, reason, source)) return;
-    const { opensUntil } = breaker.status(now);
-    this.#parts.log.warn(`route ${route.id} is left out for ${Math.round((opensUntil - now) / 1000)} s: ${reason}`);
+    const { opensUntil, openings } = breaker.status(now);
+    const what = openings === 1 ? 'is left out for' : 'has failed its probe and stays out for';
+    this.#parts.log.warn(`route ${route.id} ${what} ${Math.round((opensUntil - now) / 1000)} s: ${reason}`);
     this.#announce(route.id, breaker);
   }
 
@@ -134,7 +140,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Closes the breaker of a route, here and in every other instance. */
   reset(id: string): void {
-    this.#close(id, this.#of(id).breaker);
+    this.#close(id, this.#of(id).breaker, 'let in by hand');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -149,9 +155,9 @@ export class RouteHealth implements AsyncDisposable {
     return state;
   }
 
-  #close(id: string, breaker: Breaker): void {
+  #close(id: string, breaker: Breaker, why: string): void {
     breaker.reset();
-    this.#parts.log.info(`route ${id} is back`);
+    this.#parts.log.info(`route ${id} is back: ${why}`);
     this.#announce(id, breaker);
   }
 

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MemoryShared } from '../../../core/shared/memory.ts';
+import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
+import { routeTo, upstreamAt } from './upstream-fixture.ts';
+
+const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
+const begin = Date.parse('2026-01-01T00:00:00Z');
+
+let now: number;
+let lines: string[];
+let health: RouteHealth;
+beforeEach(() => {
+  now = begin;
+  lines = [];
+  const add = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  health = new RouteHealth({
+    instance: 'test',
+    shared: new MemoryShared(),
+    log: { info: add('info'), warn: add('warn'), error: add('error') },
+    now: () => now,
+  });
+  Object.assign(health.options, { failures: 2, cooldown: 5_000 });
+});
+afterEach(() => health[Symbol.asyncDispose]());
+
+const fail = (reason: string) => health.failed(route, reason, undefined);
+
+/** Two failures leave the route out, and its pause goes by. */
+function untilProbe(): void {
+  fail('route: 503');
+  fail('route: 503');
+  now += 5_000;
+  health.admit(route);
+}
+
+describe('the log', () => {
+  it('says when a route is left out, for how long and why, once', () => {
+    fail('route: 500');
+    fail('route: 503 down');
+    fail('route: 503 sent before that was known');
+    expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 down']);
+  });
+
+  it('says when the probe has failed, and how long the pause is then', () => {
+    untilProbe();
+    fail('route: no connection');
+    expect(lines.slice(1)).toEqual([
+      'warn route one/model-there has failed its probe and stays out for 10 s: route: no connection',
+    ]);
+  });
+
+  it('says when the probe has shown that the route is back, once', () => {
+    untilProbe();
+    health.answers(route);
+    health.served(route, 10, undefined);
+    expect(lines.slice(1)).toEqual(['info route one/model-there is back: it answers again']);
+  });
+
+  it('begins anew with the pauses after that', () => {
+    untilProbe();
+    health.answers(route);
+    fail('route: 500');
+    fail('route: 500');
+    expect(lines.at(-1)).toBe('warn route one/model-there is left out for 5 s: route: 500');
+  });
+
+  it('says when somebody has let a route in', () => {
+    untilProbe();
+    health.reset(route.id);
+    expect(lines.slice(1)).toEqual(['info route one/model-there is back: let in by hand']);
+  });
+
+  it('has one line of it, whatever the upstream wrote', () => {
+    fail('route: 503');
+    fail('route: 503 <html>\n  <h1>Down</h1>\r\n</html>');
+    expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 <html> <h1>Down</h1> </html>']);
+  });
+});

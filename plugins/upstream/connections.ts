@@ -2,6 +2,7 @@ import { Agent } from 'undici';
 import { bounds } from '#core/bounds.ts';
 import type { Route } from '#core/catalog.ts';
 import { ConnectQueue } from './connect-queue.ts';
+import { createConnector } from './connector.ts';
 
 /**
  * The connection pools to upstreams. They outlive reloads of gateway.yaml: open connections are worth keeping, and
@@ -25,7 +26,7 @@ export class Connections implements AsyncDisposable {
     const known = this.#agents.get(connectTimeout);
     if (known !== undefined) return known;
     const agent = new Agent({
-      connect: { timeout: connectTimeout * 1000 },
+      connect: createConnector(connectTimeout),
       // The attempt has deadlines of its own, exact and configurable; undici's would only cut in coarsely.
       headersTimeout: 0,
       bodyTimeout: 0,

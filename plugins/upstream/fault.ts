@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
+import { socketOf } from './connector.ts';
 
 /**
  * Why an attempt did not serve, and with that what comes next.
@@ -76,7 +77,12 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (timeouts.has(code)) return routeFault('upstream_timeout', 'the upstream did not answer in time', thrown);
   if (hasAnswered) return brokenOff('upstream_failed', 'the connection to the upstream failed', thrown);
   const error = new GatewayError('upstream_failed', 'the connection to the upstream failed', { cause: thrown });
-  return new Fault('route', error, { isStaleConnection: closed.has(code) });
+  const socket = closed.has(code) ? socketOf(thrown) : undefined;
+  return new Fault('route', error, {
+    isStaleConnection: socket !== undefined && socket.bytesRead > 0,
+    // The request had gone out.
+    mayBeCausedByRequest: socket !== undefined,
+  });
 }
 
 /** For failures after the request was taken: some requests make an upstream crash, or think without end. */

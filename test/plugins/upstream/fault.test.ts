@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connectionFault, Fault, routeFault } from '../../../plugins/upstream/fault.ts';
 
-const broken = (code: string) => Object.assign(new Error('10.0.0.7:443 said no'), { code });
+/** @param bytesRead over the connection; left out when there was none */
+const broken = (code: string, bytesRead?: number) =>
+  Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(bytesRead !== undefined && { socket: { bytesRead } }) });
 
 describe('a broken connection', () => {
   it.each(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])(
@@ -16,14 +18,28 @@ describe('a broken connection', () => {
   });
 
   it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])(
-    'is taken for a stale one when %s came before any answer',
+    'is taken for a stale one when %s came before this answer, but after others',
     (code) => {
-      expect(connectionFault(broken(code), false).isStaleConnection).toBe(true);
+      expect(connectionFault(broken(code, 500), false).isStaleConnection).toBe(true);
     },
   );
 
+  it('is no stale one when nothing has ever come over it, and the request may be the cause', () => {
+    expect(connectionFault(broken('ECONNRESET', 0), false)).toMatchObject({
+      isStaleConnection: false,
+      mayBeCausedByRequest: true,
+    });
+  });
+
+  it('is no stale one when it was reset before it was open, and no request is the cause', () => {
+    expect(connectionFault(broken('ECONNRESET'), false)).toMatchObject({
+      isStaleConnection: false,
+      mayBeCausedByRequest: false,
+    });
+  });
+
   it('is no stale one once the upstream has begun to answer', () => {
-    expect(connectionFault(broken('ECONNRESET'), true).isStaleConnection).toBe(false);
+    expect(connectionFault(broken('ECONNRESET', 500), true).isStaleConnection).toBe(false);
   });
 
   it('that was refused is no stale one', () => {

@@ -386,20 +386,44 @@ describe('a connection that was closed while idle', () => {
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
     await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
     expect((await bench.relay(exchangeFor([route]))).status).toBe(200);
   });
 
   it('says nothing about the wait when the route is throttled then', async () => {
-    await using upstream = await createUpstream([cut, refuse(429, { 'retry-after': '7' })]);
-    const error = await refusalOf(bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
+    await using upstream = await createUpstream([serve, cut, refuse(429, { 'retry-after': '7' })]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    const error = await refusalOf(bench.relay(exchangeFor([route])));
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
   it('is tried again once and not more often', async () => {
-    await using upstream = await createUpstream(cut);
-    await refusalOf(bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
-    expect(upstream.requests).toHaveLength(2);
+    await using upstream = await createUpstream([serve, cut, cut, serve]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    await refusalOf(bench.relay(exchangeFor([route])));
+    expect(upstream.requests).toHaveLength(3);
   });
+
+  it.each([
+    ['a reset', cut],
+    ['an end', (_request, response) => response.cut()],
+  ] satisfies [string, Handler][])(
+    'is not what %s of a new connection is: that is a fault of the route',
+    async (_name, fault) => {
+      await using upstream = await createUpstream([fault, serve]);
+      await using backup = await createUpstream(serve);
+      const exchange = exchangeFor([
+        routeTo(upstreamAt(upstream.url)),
+        routeTo(upstreamAt(backup.url, { name: 'two' })),
+      ]);
+      await bench.relay(exchange);
+      expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'two/model-there served 200']);
+    },
+  );
 });
 
 describe('deadlines', () => {

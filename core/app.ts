@@ -148,7 +148,10 @@ export class Gateway {
     if (!this.#isServing) return;
     const { file, environment, log } = this.#options;
     const config = validate(await readDocument(file, environment), this.#assembly.registry);
-    if (config.fingerprint === this.#config.fingerprint) return;
+    if (config.fingerprint === this.#config.fingerprint) {
+      log.info(`${file} says what runs already: nothing has changed`);
+      return;
+    }
     for (const section of fixedSections) {
       if (JSON.stringify(config.get(section)) !== JSON.stringify(this.#config.get(section))) {
         log.warn(`${section.name} has changed in ${file}: that takes effect at the next start`);

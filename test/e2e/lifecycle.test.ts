@@ -261,6 +261,10 @@ plan: []
     await printed(gateway, 'stays as it was loaded', 2);
     expect((await ask(gateway.url)).status).toBe(200);
 
+    await home.write(`${yamlFor(`${upstream.url}/v1`)}\n# put right\n`);
+    gateway.process.kill('SIGHUP');
+    await printed(gateway, 'nothing has changed');
+
     await home.write(`${yamlFor(`${upstream.url}/v1`)}\naliases: { other: test }\n`);
     gateway.process.kill('SIGHUP');
     await printed(gateway, 'has been loaded again');

@@ -7,6 +7,7 @@ import { entities } from './entities.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import { isClaimed, OnlyInstance } from './only-instance.ts';
+import { checkUrl, explainFailure } from './explain-failure.ts';
 
 export interface OpenDatabaseOptions {
   /** PostgreSQL of the operator's; without it one runs under the data folder. */
@@ -30,6 +31,7 @@ const poolSize = 10;
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { url: given, dataFolder, log, mode, isShared } = options;
+  if (given !== undefined) checkUrl(given);
   const embedded = given === undefined ? await EmbeddedPostgres.open(dataFolder, log) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
   let only: OnlyInstance | undefined;
@@ -45,7 +47,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   } catch (error) {
     await only?.[Symbol.asyncDispose]();
     if (embedded?.isOurs === true) await embedded.stop();
-    throw error;
+    throw given === undefined ? error : explainFailure(error, given);
   }
 }
 

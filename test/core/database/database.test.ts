@@ -29,6 +29,43 @@ async function addAccount(): Promise<string> {
   return id;
 }
 
+const open = (url: string) =>
+  openDatabase({ url, dataFolder: tmpdir(), log: silentLog, mode: 'serve', isShared: false });
+
+describe('a database that cannot be opened', () => {
+  it.each(['hello', 'localhost:5432/daypass', 'redis://localhost', ''])(
+    'is refused with an address that is none, without quoting it: %j',
+    async (url) => {
+      await expect(open(url)).rejects.toThrow(
+        'DATABASE_URL is no address of a PostgreSQL; write postgres://user:password@host:5432/database',
+      );
+    },
+  );
+
+  it('is named without its password, with the reason', async () => {
+    const failure = open('postgres://ani:secret@127.0.0.1:1/daypass');
+    await expect(failure).rejects.toMatchObject({
+      message: 'the database 127.0.0.1:1/daypass cannot be opened; DATABASE_URL names it',
+      cause: { message: 'connect ECONNREFUSED 127.0.0.1:1' },
+    });
+  });
+
+  it('is named with a reason when its host has several addresses', async () => {
+    await expect(open('postgres://localhost:1/daypass')).rejects.toMatchObject({
+      message: 'the database localhost:1/daypass cannot be opened; DATABASE_URL names it',
+      cause: { message: expect.stringContaining('ECONNREFUSED') },
+    });
+  });
+
+  it('is named when the server has none of that name', async () => {
+    const url = withDatabase(database.url, 'daypass_nowhere');
+    await expect(open(url)).rejects.toMatchObject({
+      message: expect.stringMatching(/^the database \S+\/daypass_nowhere cannot be opened/),
+      cause: { message: 'database "daypass_nowhere" does not exist' },
+    });
+  });
+});
+
 describe('an empty database', () => {
   it('is migrated once by five that open it at the same time', async () => {
     const url = await createBareDatabase('template0');

@@ -305,13 +305,16 @@ it.skipIf(redisUrl === undefined)('two instances with one Redis share a limit ex
     home.start({ REDIS_URL: redisUrl ?? '' }),
     home.start({ REDIS_URL: redisUrl ?? '' }),
   ]);
-  const statuses = await Promise.all(
-    Array.from({ length: 400 }, async (_, index) => {
+  const statuses: number[] = [];
+  // Not all at once: a Redis that takes longer than its deadline is a Redis that is away, and each counts for itself.
+  for (let round = 0; round < 10; round++) {
+    const answers = Array.from({ length: 40 }, async (_, index) => {
       const response = await ask((both[index % 2] as GatewayProcess).url);
       await response.text();
       return response.status;
-    }),
-  );
+    });
+    statuses.push(...(await Promise.all(answers)));
+  }
   expect(statuses.filter((status) => status === 200)).toHaveLength(100);
   expect(statuses.filter((status) => status === 429)).toHaveLength(300);
 });

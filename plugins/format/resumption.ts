@@ -19,7 +19,7 @@ const instruction =
 /**
  * True when the answer to a request may be gone on with by another route: one streamed answer of free text, all of which
  * can be read and written anew. What JSON is asked for, one model cannot end for another; and what the codecs leave out
- * of a reply, log probabilities and tools of the vendor's own, a client that asked for it has to get.
+ * of a reply, log probabilities, pictures and tools of the vendor's own, a client that asked for it has to get.
  */
 export function isResumable(request: ClientRequest, translator: Translator): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
@@ -27,7 +27,9 @@ export function isResumable(request: ClientRequest, translator: Translator): boo
     const { conversation, notes } = translator.read();
     const { candidates, output, tools } = conversation;
     const isPlain = candidates === 1 && output === undefined && tools.every(({ form }) => form !== 'web_search');
-    return isPlain && !notes.entries.some((note) => /^dropped (tool |(top_)?logprobs)/.test(note));
+    return (
+      isPlain && !notes.entries.some((note) => /^dropped (tool |(top_)?logprobs|generationConfig\.response)/.test(note))
+    );
   } catch (error) {
     // A route that speaks the client's format may understand it all the same.
     if (error instanceof GatewayError) return false;

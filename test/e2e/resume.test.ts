@@ -344,6 +344,15 @@ describe('an answer that breaks off ends with an error', () => {
   it('when log probabilities were asked for', () =>
     ends('chat-messages', sent, ['chat/cut failed'], { logprobs: true }));
 
+  it.each([{ responseLogprobs: true }, { responseModalities: ['TEXT', 'IMAGE'] }])(
+    'when %j was asked for in Gemini’s words',
+    async (generationConfig) => {
+      const { id, text } = await ask('gemini', 'gemini-gemini', { generationConfig });
+      expect(text).toBe(sent);
+      expect(attemptsOf(await recordOf(id))).toEqual(['gemini/cut failed']);
+    },
+  );
+
   it('when the second route refuses', () => ends('refused', sent, ['chat/cut failed', 'chat/refuses failed']));
 
   it('when the second route breaks off too', () =>

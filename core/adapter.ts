@@ -71,6 +71,8 @@ export interface ReplyReader {
   /** The error that the upstream reported inside the stream. */
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
+  /** What of the answer so far could not be passed on; the client is told where there is time, the record always. */
+  readonly notes?: readonly string[] | undefined;
   /** Writes the error that ends the client's stream at this point. */
   renderFailure(error: GatewayError): string;
 }

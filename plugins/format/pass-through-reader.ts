@@ -22,6 +22,7 @@ export class PassThroughReader implements ReplyReader {
   readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
   readonly #converter: (() => ReplyReader) | undefined;
   #hasBegun = false;
+  #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
 
@@ -50,6 +51,10 @@ export class PassThroughReader implements ReplyReader {
     return hasContent && this.#amender !== undefined ? this.#amender.meter.complete(usage, isComplete) : usage;
   }
 
+  get notes(): ReplyReader['notes'] {
+    return this.#converting?.notes;
+  }
+
   renderFailure(error: GatewayError): string {
     return this.#observer.renderFailure(error);
   }
@@ -66,7 +71,8 @@ export class PassThroughReader implements ReplyReader {
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
-    this.#converted = this.#converter?.().convert?.(body, isEventStream);
+    this.#converting = this.#converter?.();
+    this.#converted = this.#converting?.convert?.(body, isEventStream);
     if (this.#converted !== undefined) return this.#converted;
     throw noAnswer(isEventStream ? 'a stream, although none was asked for' : 'no stream, although one was asked for');
   }

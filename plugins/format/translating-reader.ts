@@ -63,6 +63,10 @@ export class TranslatingReader implements ReplyReader {
     return this.#guard.usage;
   }
 
+  get notes(): readonly string[] {
+    return this.#guard.losses.entries;
+  }
+
   renderFailure(error: GatewayError): string {
     return this.#encoder.failure(error);
   }

@@ -277,6 +277,7 @@ export class Relay {
         },
         onEnd: (fault) => {
           this.#delivery.usage = reader.usage;
+          this.#note(reader.notes);
           ending.fault = fault;
           over(fault);
         },
@@ -288,7 +289,7 @@ export class Relay {
     try {
       const reply = await attempt.run();
       if (this.#isOver) return lostFault();
-      return { reply: this.#noted(reply, notes, isRest), reader, ending };
+      return { reply: this.#noted(reply, [...notes, ...(reader.notes ?? [])], isRest), reader, ending };
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
       over(thrown);
@@ -298,13 +299,13 @@ export class Relay {
 
   /** Tells client and record what an answer, or the rest of one, has lost on the way. */
   #noted(reply: Reply, notes: readonly string[], isRest: boolean): Reply {
-    if (isRest) {
-      this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), resumedNote, ...notes])];
-      return reply;
-    }
-    this.#delivery.notes = notes;
-    if (notes.length === 0) return reply;
+    this.#note(isRest ? [resumedNote, ...notes] : notes);
+    if (isRest || notes.length === 0) return reply;
     return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') } };
+  }
+
+  #note(notes: readonly string[] = []): void {
+    this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), ...notes])];
   }
 
   /** The headers were gone when an answer had to be gone on with: its notes follow it. */

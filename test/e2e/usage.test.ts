@@ -77,10 +77,11 @@ function ask(format: Format, to: string, handler: Handler, { stream = false, ...
 
 const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: said }] };
 
-function candidate(text: string, finishReason?: string): object {
-  const content = { role: 'model', parts: [{ text }] };
+function parted(parts: object[], finishReason?: string): object {
+  const content = { role: 'model', parts };
   return { candidates: [{ content, index: 0, ...(finishReason !== undefined && { finishReason }) }] };
 }
+const candidate = (text: string, finishReason?: string): object => parted([{ text }], finishReason);
 
 /** Whole replies of upstreams that count nothing. */
 const whole: Record<Format, object> = {
@@ -214,6 +215,41 @@ it.concurrent('what a route could not be told is on record as in the header, wit
   const { notes, attempts } = await recordOf(response);
   expect(notes?.join('; ')).toBe(header);
   expect(attempts).toMatchObject([{ route: 'messages/model-there', format: 'messages', outcome: 'served' }]);
+});
+
+describe.concurrent('what of an answer the client’s format has no place for', () => {
+  const picture = { inlineData: { mimeType: 'image/png', data: 'iVBOR' } };
+  const code = { executableCode: { language: 'PYTHON', code: '1+1' } };
+  it.each(['chat', 'messages', 'responses'] as const)('is in the header and on record for %s', async (client) => {
+    const body = parted([{ text: said }, picture, code], 'STOP');
+    const response = await ask(client, 'gemini', (_request, reply) => reply.json(200, body));
+    const header = response.headers.get('x-daypass-notes');
+    expect(header?.split('; ')).toEqual(
+      expect.arrayContaining(['dropped images in the answer', 'dropped executed code in the answer']),
+    );
+    expect((await recordOf(response)).notes?.toSorted()).toEqual(header?.split('; ').toSorted());
+  });
+
+  it('is on record where it came after the header of a stream', async () => {
+    const begun = Promise.withResolvers<void>();
+    const handler: Handler = async (_request, reply) => {
+      reply.sse(candidate(said));
+      await begun.promise;
+      await reply.event(parted([picture], 'STOP'));
+      reply.end();
+    };
+    const response = await ask('chat', 'gemini', handler, { stream: true });
+    begun.resolve();
+    await response.text();
+    expect((await recordOf(response)).notes).toContain('dropped images in the answer');
+  });
+
+  it('is not lost for a client of the same format', async () => {
+    const body = parted([{ text: said }, picture, code], 'STOP');
+    const response = await ask('gemini', 'gemini', (_request, reply) => reply.json(200, body));
+    expect(await response.json()).toMatchObject(body);
+    expect([response.headers.get('x-daypass-notes'), (await recordOf(response)).notes]).toEqual([null, null]);
+  });
 });
 
 it.concurrent('a refused request has neither notes nor counts on record', async () => {

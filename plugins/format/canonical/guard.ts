@@ -1,6 +1,7 @@
 import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
+import { Notes } from './notes.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
 import type { Block, Citation, CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
 import { settleFinish } from './settle-finish.ts';
@@ -31,6 +32,8 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
+  /** What of the answer could not be passed on. */
+  readonly losses = new Notes();
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
   #route: GuardedRoute;
@@ -134,6 +137,9 @@ export class GrammarGuard {
         return;
       case 'call_end':
         this.#endCall(fragment.key, fragment.input);
+        return;
+      case 'loss':
+        this.losses.drop(fragment.what);
         return;
       case 'usage':
         this.#usage.take(fragment.usage);

@@ -47,6 +47,7 @@ export class Joint {
       case 'citation':
         // Offsets count from the joint, and the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
+      case 'loss':
       case 'usage':
       case 'error':
         return [fragment];

@@ -30,6 +30,8 @@ export type Fragment =
   | { readonly type: 'input'; readonly key: string | number; readonly text: string }
   /** A call is complete. `input` is the whole of it, where the upstream repeats it; what was missing is made up for. */
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
+  /** A piece of the answer that no reply of ours has a place for, in the words of `Notes.drop`: `images in the answer`. */
+  | { readonly type: 'loss'; readonly what: string }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }

@@ -36,7 +36,7 @@ export class PartReader {
     const seal = readSignature(part['thoughtSignature']);
     // The seal of a call is that of the thoughts before it, the seal of a text comes behind it.
     if (isJsonObject(call)) return [...seal, ...this.#call(call)];
-    return [...this.#say(part), ...seal];
+    return [...this.#say(part), ...readLosses(part), ...seal];
   }
 
   #say(part: JsonObject): Fragment[] {
@@ -61,6 +61,24 @@ export class PartReader {
     this.#open.args.add(call['partialArgs']);
     return [...before, ...head, ...(call['willContinue'] === true ? [] : this.finish())];
   }
+}
+
+/** Members of parts that have no place in a reply of another format, and what is lost with them. */
+const codeMembers = ['executableCode', 'codeExecutionResult'];
+const mediaMembers = ['inlineData', 'fileData'];
+const mediaNames = new Map([
+  ['image', 'images'],
+  ['audio', 'audio'],
+]);
+
+function readLosses(part: JsonObject): Fragment[] {
+  const lost = codeMembers.some((name) => isJsonObject(part[name])) ? ['executed code'] : [];
+  for (const name of mediaMembers) {
+    if (!isJsonObject(part[name])) continue;
+    const [kind = ''] = String(member(part[name], 'mimeType')).split('/');
+    lost.push(mediaNames.get(kind) ?? 'files');
+  }
+  return lost.map((what) => ({ type: 'loss', what: `${what} in the answer` }));
 }
 
 function wholeCall(key: number, args: JsonObject): Fragment[] {

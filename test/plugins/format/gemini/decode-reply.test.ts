@@ -51,6 +51,22 @@ function read(...pieces: Buffer[]): string {
   return [...seen, reader.end().toString()].join('');
 }
 
+it('says what of an answer no other format has a place for', () => {
+  const parts = [
+    { text: 'Here.' },
+    { inlineData: { mimeType: 'image/png', data: 'iVBOR' } },
+    { inlineData: { mimeType: 'image/png', data: 'iVBOS' } },
+    { inlineData: { mimeType: 'audio/L16', data: 'AAAA' } },
+    { fileData: { fileUri: 'gs://there' } },
+    { executableCode: { language: 'PYTHON', code: '1+1' } },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2' } },
+  ];
+  const { guard } = guarded(fragmentsOf(says(parts, stop, { usageMetadata })));
+  expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Here.' }]);
+  const lost = ['images', 'audio', 'files', 'executed code'];
+  expect(guard.losses.entries).toEqual(lost.map((what) => `dropped ${what} in the answer`));
+});
+
 /** A reply as Google streams it, and the same whole. */
 const recorded: readonly JsonObject[] = [
   says([{ text: 'Let me ', thought: true }], {}, { usageMetadata: { promptTokenCount: 20, totalTokenCount: 20 } }),

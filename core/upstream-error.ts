@@ -1,5 +1,6 @@
 import { type ErrorMeaning, GatewayError } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { statedWait } from './stated-wait.ts';
 
 /** What an upstream says about an error, in whichever of the many shapes. */
 export interface ReportedError {
@@ -7,6 +8,8 @@ export interface ReportedError {
   readonly type: string | undefined;
   readonly code: string | undefined;
   readonly param: string | undefined;
+  /** Seconds to wait, as words or details say. */
+  readonly retryAfter?: number | undefined;
 }
 
 /**
@@ -128,7 +131,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
     case 'key':
       return keyRefused();
     case 'throttled':
-      return throttled();
+      return throttled(reported?.retryAfter);
     default:
       return new GatewayError(
         meaning === 'capacity' ? 'unavailable' : 'upstream_failed',
@@ -145,6 +148,7 @@ function describe(error: JsonObject): ReportedError {
     type: text(error['type']) ?? text(error['status']),
     code: text(error['code']),
     param: text(error['param']),
+    retryAfter: statedWait(error),
   };
 }
 

@@ -29,7 +29,7 @@ export function refusalFault(status: number, headers: RefusalHeaders, body: Buff
   const said = readRefusal(object);
   switch (kindOfRefusal(status, said, object === undefined && isHtml(body))) {
     case 'throttled':
-      return new Fault('throttled', throttled(readRetryAfter(headers, now)), { status });
+      return new Fault('throttled', throttled(readRetryAfter(headers, now) ?? said.retryAfter), { status });
     case 'key':
       // The operator's credential, not the caller's: the caller must never see it as its own.
       return new Fault('key', keyRefused(), { status });
@@ -80,7 +80,9 @@ function clientError(status: number, said: ReportedError): GatewayError {
 
 function parse(body: Buffer): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(body.toString());
+    const parsed: unknown = JSON.parse(body.toString());
+    // Gemini's OpenAI endpoint puts its errors into a list.
+    const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

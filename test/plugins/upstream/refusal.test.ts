@@ -153,6 +153,17 @@ describe('a refusal', () => {
     expect(refusal(429, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
   });
 
+  it('for too many requests tells the wait that its words name, when no header does', () => {
+    const body = { error: { message: 'Rate limit reached. Please try again in 1m30s.' } };
+    expect(refusal(429, body).error.details.retryAfter).toBe(90);
+    expect(refusal(429, body, { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
+  });
+
+  it('in a list is read as if it stood alone', () => {
+    const error = { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' };
+    expect(refusal(400, [{ error }]).kind).toBe('key');
+  });
+
   it('for too many requests without a wait is a wait of 5 seconds', () => {
     expect(refusal(429).error.details.retryAfter).toBe(5);
   });

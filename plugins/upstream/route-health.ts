@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Route } from '#core/catalog.ts';
 import { isJsonObject } from '#core/json.ts';
 import type { Notifications } from '#core/database/database.ts';
@@ -25,6 +26,8 @@ export interface RouteHealthParts {
 /** Seconds for which one instance may hold the probe of a route. */
 const probeClaim = 30;
 const channel = 'upstream/breakers';
+/** Ms between tries to hear the others: grows from the first to the longest. */
+const pauses = { first: 500, longest: 30_000 };
 
 interface RouteState {
   readonly breaker: Breaker;
@@ -41,11 +44,12 @@ export class RouteHealth implements AsyncDisposable {
   readonly #parts: RouteHealthParts;
   readonly #states = new Map<string, RouteState>();
   readonly #subscriptions: readonly Promise<() => void>[];
+  readonly #closing = new AbortController();
 
   /** @param notifications by which the command line resets a route; left out where there is none */
   constructor(parts: RouteHealthParts, notifications?: Notifications) {
     this.#parts = parts;
-    const subscriptions = [parts.shared.events.subscribe(channel, (message) => this.#hear(message))];
+    const subscriptions = [this.#hearOthers()];
     if (notifications !== undefined) {
       subscriptions.push(
         notifications.listen(
@@ -57,7 +61,7 @@ export class RouteHealth implements AsyncDisposable {
     }
     this.#subscriptions = subscriptions.map((subscription) =>
       subscription.catch((error: unknown) => {
-        parts.log.error('what others learn about routes is not heard', error);
+        parts.log.error('resets of routes by the command line are not heard', error);
         return () => undefined;
       }),
     );
@@ -144,7 +148,24 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
     for (const stop of await Promise.all(this.#subscriptions)) stop();
+  }
+
+  /** A store that is away when the gateway starts is listened to when it is there. */
+  async #hearOthers(): Promise<() => void> {
+    const { shared, log } = this.#parts;
+    const { signal } = this.#closing;
+    for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 2, pauses.longest)) {
+      try {
+        return await shared.events.subscribe(channel, (message) => this.#hear(message));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (pause === pauses.first) log.warn(`what others learn about routes is not heard yet: ${reason}`);
+      }
+      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    return () => undefined;
   }
 
   #of(id: string): RouteState {

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryShared } from '../../../core/shared/memory.ts';
+import { SharedUnavailable } from '../../../core/shared/shared.ts';
 import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
 import { routeTo, upstreamAt } from './upstream-fixture.ts';
 
@@ -32,6 +33,30 @@ function untilProbe(): void {
   now += 5_000;
   health.admit(route);
 }
+
+describe('a shared store that is away at first', () => {
+  it('is asked again, so that what others learn is heard as soon as it is there', async () => {
+    const shared = new MemoryShared();
+    vi.spyOn(shared.events, 'subscribe').mockRejectedValueOnce(new SharedUnavailable('away'));
+    const log = { info: () => undefined, warn: (line: string) => void lines.push(line), error: () => undefined };
+    await using late = new RouteHealth({ instance: 'late', shared, log, now: () => now });
+    await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now });
+    await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
+    Object.assign(other.options, { failures: 1, cooldown: 5_000 });
+    other.failed(route, 'route: 503', undefined);
+    await vi.waitFor(() => expect(late.admit(route)).toBe(false), { timeout: 20_000 });
+    expect(lines).toContain('what others learn about routes is not heard yet: away');
+  });
+
+  it('is not asked any more once the gateway stops', async () => {
+    const shared = new MemoryShared();
+    vi.spyOn(shared.events, 'subscribe').mockRejectedValue(new SharedUnavailable('away'));
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const late = new RouteHealth({ instance: 'late', shared, log, now: () => now });
+    await late[Symbol.asyncDispose]();
+    expect(shared.events.subscribe).toHaveBeenCalledTimes(1);
+  });
+});
 
 describe('the log', () => {
   it('says when a route is left out, for how long and why, once', () => {

@@ -7,7 +7,7 @@ import { coreSections } from './config/sections.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
-import { registerForeignPlugin, registerOwnPlugins } from './plugins.ts';
+import { PluginMissing, registerForeignPlugin, registerOwnPlugins } from './plugins.ts';
 import { Registry } from './registry.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
@@ -38,7 +38,10 @@ export async function assemble(
       await registerForeignPlugin(server, specifier, document?.file ?? '');
     } catch (error) {
       const wrong = `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
-      const right = 'write a path that begins with ./ or the name of an installed package';
+      const right =
+        error instanceof PluginMissing
+          ? 'write a path that begins with ./ or the name of an installed package'
+          : 'mend the plugin, or take it out of the list';
       throw document === undefined ? error : new ConfigError([document.mistake(['plugins', index], wrong, right)]);
     }
   }

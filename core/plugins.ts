@@ -18,11 +18,16 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
   }
 }
 
+/** Nothing of that name is there, as opposed to a plugin that is there and does not work. */
+export class PluginMissing extends Error {
+  override readonly name = 'PluginMissing';
+}
+
 /**
  * Registers a plugin of somebody else: a file, named by a path that begins with `./`, `../` or `/` and is relative to
  * gateway.yaml, or an installed package.
  *
- * @throws Error that says what is wrong with the plugin
+ * @throws PluginMissing, or Error that says what is wrong with the plugin
  */
 export async function registerForeignPlugin(server: Server, specifier: string, configFile: string): Promise<void> {
   const module = await importForeign(specifier, configFile);
@@ -34,12 +39,14 @@ async function importForeign(specifier: string, configFile: string): Promise<Rec
     if (/^\.{0,2}\//.test(specifier)) return await importFile(resolve(dirname(configFile), specifier));
     return await importPackage(specifier, pathToFileURL(resolve(configFile)).href);
   } catch (error) {
-    throw new Error(explainImport(error), { cause: error });
+    if (error instanceof PluginMissing) throw error;
+    const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND';
+    throw new (isMissing ? PluginMissing : Error)(explainImport(error), { cause: error });
   }
 }
 
 async function importFile(file: string): Promise<Record<string, unknown>> {
-  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  if (!existsSync(file)) throw new PluginMissing(`there is no file ${file}`);
   return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
 }
 

@@ -46,8 +46,13 @@ function readEntry(entry: unknown, path: YamlPath, registry: Registry, validator
     return undefined;
   }
   const inner = typeof entry === 'string' ? path : [...path, name];
-  const options = validator.validate(given ?? {}, definition.options, inner);
-  return { definition, options, path };
+  try {
+    return { definition, options: validator.validate(given ?? {}, definition.options, inner), path };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    validator.report(path, `has a schema of options that cannot be used: ${reason}`, `mend the stage ${name}`);
+    return undefined;
+  }
 }
 
 function refuseRepeats(listed: readonly ListedStage[], validator: Validator): void {

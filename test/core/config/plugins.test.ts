@@ -48,6 +48,7 @@ async function mistakesOf(text: string): Promise<string> {
 }
 
 const hint = 'write a path that begins with ./ or the name of an installed package';
+const faulty = 'mend the plugin, or take it out of the list';
 
 describe('a plugin of somebody else', () => {
   it('is found beside gateway.yaml', async () => {
@@ -103,21 +104,29 @@ describe('a plugin of somebody else', () => {
   it('is refused when it exports nothing that could be used', async () => {
     await write('ours.ts', 'export const answer = 42; export const plugin = {};');
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
-      `gateway.yaml:1:11 plugins[0]: cannot be loaded: it exports neither a hapi plugin called "plugin" nor a stage; ${hint}`,
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: it exports neither a hapi plugin called "plugin" nor a stage; ${faulty}`,
     );
   });
 
   it('is refused when it fails while it is loaded', async () => {
     await write('ours.ts', "throw new Error('no licence');");
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
-      `gateway.yaml:1:11 plugins[0]: cannot be loaded: no licence; ${hint}`,
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: no licence; ${faulty}`,
+    );
+  });
+
+  it('is refused when the options of its stage are no schema', async () => {
+    await write('ours.ts', stageSource('ours').replace("'object'", "'objekt'"));
+    const assembly = await load('plugins: [./ours.ts]');
+    expect(() => validate(documentOf('plugins: [./ours.ts]\npipeline: [ours]'), assembly.registry)).toThrow(
+      /gateway\.yaml:2:12 pipeline\[0\]: has a schema of options that cannot be used: .*; mend the stage ours/,
     );
   });
 
   it('is refused when it brings a stage that is there already', async () => {
     await write('ours.ts', stageSource('auth'));
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
-      `gateway.yaml:1:11 plugins[0]: cannot be loaded: stage "auth" is registered twice; ${hint}`,
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: stage "auth" is registered twice; ${faulty}`,
     );
   });
 });

@@ -1,0 +1,217 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { ClientGone, GatewayError } from '#core/errors.ts';
+import { cacheStatus } from '#core/facts.ts';
+import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { CacheStand, exchangeOf, outcome, stream, whole } from './stand.ts';
+
+const stand = CacheStand.use();
+
+const responsesEndpoint: Endpoint = { ...chatEndpoint, name: 'responses', path: '/v1/responses', format: 'responses' };
+const countTokensEndpoint: Endpoint = { ...chatEndpoint, name: 'count', path: '/v1/count', isMetered: false };
+describe('the header X-Service-Cache', () => {
+  it.each(['0', '-1', '1.5', 'abc', '101', '', ' ', '1e1', '0x5', '05', '99999999999999999999', '5, 5'])(
+    'is refused when it is "%s"',
+    async (seconds) => {
+      const { status, exchange } = await stand.ask({ seconds });
+      expect(status).toBe(400);
+      expect(exchange.failure).toBeInstanceOf(GatewayError);
+      expect(exchange.failure).toMatchObject({
+        code: 'invalid_request',
+        message: 'the header X-Service-Cache has to be a whole number of seconds from 1 to 100',
+        details: { param: 'X-Service-Cache' },
+      });
+      expect(stand.upstream).not.toHaveBeenCalled();
+    },
+  );
+
+  it.each(['1', '100'])('is accepted when it is %s', async (seconds) => {
+    expect(await stand.ask({ seconds })).toMatchObject({ status: 200, cache: 'miss' });
+    expect(await stand.ask({ seconds })).toMatchObject({ status: 200, cache: 'hit' });
+  });
+
+  it('is what makes an answer kept', async () => {
+    for (let count = 0; count < 2; count++) {
+      const exchange = createExchange({ body: {} });
+      stand.pipeline.begin(exchange);
+      expect((await stand.pipeline.answer(exchange)).headers).not.toHaveProperty('x-service-cache');
+      await stand.pipeline.finish(exchange, outcome);
+    }
+    expect(stand.upstream).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([modelsEndpoint, countTokensEndpoint])('means nothing on $path', async (endpoint) => {
+    expect((await stand.ask({ endpoint, seconds: 'abc' })).status).toBe(200);
+  });
+});
+
+describe('an answer that is kept', () => {
+  it('says how old it is and how long it has to live', async () => {
+    const miss = await stand.ask();
+    expect(miss.headers).toMatchObject({ 'x-service-cache': 'miss', age: '0', 'x-service-cache-expires-in': '10' });
+    expect(miss.exchange.find(cacheStatus)).toBe('miss');
+    stand.clock += 3_400;
+    const hit = await stand.ask();
+    expect(hit.headers).toEqual({
+      'content-type': 'application/json',
+      'x-service-cache': 'hit',
+      age: '3',
+      'x-service-cache-expires-in': '7',
+    });
+    expect(hit.exchange.find(cacheStatus)).toBe('hit');
+    expect(hit.text).toBe(miss.text);
+  });
+
+  it('is forgotten when its time is over', async () => {
+    await stand.ask();
+    stand.clock += 10_000;
+    expect(await stand.ask()).toMatchObject({ cache: 'miss', text: '{"n":2}' });
+  });
+
+  it('is found whatever the order of keys and the spacing', async () => {
+    await stand.ask({ body: '{"a":1,"b":{"c":[1,2],"d":null}}' });
+    expect((await stand.ask({ body: ' { "b" : {"d":null, "c":[1, 2]},\n"a":1.0}' })).cache).toBe('hit');
+  });
+
+  it.each([
+    ['another order of a list', { body: { list: [2, 1] } }],
+    ['another value', { body: { list: [1, 3] } }],
+    ['another type', { body: { list: ['1', 2] } }],
+    ['another key', { body: { lists: [1, 2] } }],
+    ['a key more', { body: { list: [1, 2], more: null } }],
+    ['another account', { body: { list: [1, 2] }, account: 'b' }],
+    ['another path', { body: { list: [1, 2] }, endpoint: responsesEndpoint }],
+    ['another model in the path', { body: { list: [1, 2] }, params: { id: 'm2' } }],
+    ['another way of streaming in the query', { body: { list: [1, 2] }, query: 'alt=sse' }],
+  ])('is not found by %s', async (_name, asked) => {
+    await stand.ask({ body: { list: [1, 2] } });
+    expect((await stand.ask(asked)).cache).toBe('miss');
+  });
+
+  it('is not found by another integer that is too large for a number', async () => {
+    await stand.ask({ body: '{"seed":9007199254740992}' });
+    expect((await stand.ask({ body: '{"seed":9007199254740993}' })).cache).toBe('miss');
+    expect((await stand.ask({ body: '{"seed": 9007199254740993}' })).cache).toBe('hit');
+  });
+
+  it('is replayed byte by byte when it was streamed', async () => {
+    const events = ['data: {"a":"é"}\n\n', 'data: [DONE]\n\n'];
+    stand.upstream.mockImplementation(() =>
+      stream(
+        Readable.from(
+          events.map((event) => Buffer.from(event)),
+          { objectMode: false },
+        ),
+      ),
+    );
+    expect(await stand.ask()).toMatchObject({ cache: 'miss', text: events.join('') });
+    const hit = await stand.ask();
+    expect(hit).toMatchObject({ cache: 'hit', text: events.join('') });
+    expect(hit.headers['content-type']).toBe('text/event-stream');
+    expect(stand.upstream).toHaveBeenCalledOnce();
+  });
+
+  it.each(['anthropic-version', 'anthropic-beta', 'openai-beta'])('is not found by another %s', async (name) => {
+    const send = async (value: string) => {
+      const exchange = exchangeOf({ headers: { [name]: value } });
+      stand.pipeline.begin(exchange);
+      const { headers } = await stand.pipeline.answer(exchange);
+      await stand.pipeline.finish(exchange, outcome);
+      return headers['x-service-cache'];
+    };
+    expect([await send('one'), await send('two'), await send('one')]).toEqual(['miss', 'miss', 'hit']);
+  });
+
+  it('may be as large as it is allowed to be', async () => {
+    stand.upstream.mockImplementation(() => whole('x'.repeat(1_000)));
+    await stand.ask();
+    expect((await stand.ask()).cache).toBe('hit');
+  });
+});
+
+describe('an answer that is not kept', () => {
+  it.each([201, 400, 404, 429, 500, 503])('has the status %i', async (status) => {
+    stand.upstream.mockImplementation(() => whole('{}', status));
+    const reply = await stand.ask();
+    expect(reply.status).toBe(status);
+    expect(reply.cache).toBeUndefined();
+    await stand.expectNothingKept();
+  });
+
+  it('was thrown', async () => {
+    stand.upstream.mockRejectedValue(new GatewayError('upstream_timeout', 'no route answered'));
+    expect((await stand.ask()).status).toBe(504);
+    await stand.expectNothingKept();
+  });
+
+  it.each([
+    ['whole', () => whole('x'.repeat(1_001))],
+    ['streamed', () => stream(Readable.from([Buffer.alloc(600, 'x'), Buffer.alloc(401, 'x')], { objectMode: false }))],
+  ])('is too large and %s, and reaches the client all the same', async (_name, reply) => {
+    stand.upstream.mockImplementation(reply);
+    expect((await stand.ask()).text).toHaveLength(1_001);
+    await stand.expectNothingKept();
+  });
+
+  it.each([
+    ['with an error', new Error('the upstream is gone')],
+    ['without one', undefined],
+  ])('is a stream that was destroyed %s', async (_name, error) => {
+    const source = new Readable({ read: () => undefined });
+    stand.upstream.mockImplementation(() => stream(source));
+    const exchange = exchangeOf();
+    stand.pipeline.begin(exchange);
+    const { body } = await stand.pipeline.answer(exchange);
+    source.push('data: half');
+    source.destroy(error);
+    await expect(buffer(body as Readable)).rejects.toThrow(error?.message ?? 'closed before its end');
+    await stand.pipeline.finish(exchange, { ...outcome, kind: 'failed' });
+    await stand.expectNothingKept();
+  });
+
+  it('was only half read when its reader left, though its stream then came to an end', async () => {
+    const source: Readable = new Readable({
+      read: () => undefined,
+      destroy(error, done) {
+        source.push(null);
+        done(error);
+      },
+    });
+    stand.upstream.mockImplementation(() => stream(source));
+    const exchange = exchangeOf();
+    stand.pipeline.begin(exchange);
+    const { body } = await stand.pipeline.answer(exchange);
+    source.push('data: half');
+    await once(body as Readable, 'data');
+    (body as Readable).destroy();
+    await once(source, 'close');
+    await stand.pipeline.finish(exchange, outcome);
+    await stand.expectNothingKept();
+  });
+
+  it('has failed before its end, though its stream ended well', async () => {
+    stand.upstream.mockImplementation((exchange) => {
+      exchange.fail(new GatewayError('upstream_timeout', 'the upstream fell silent'));
+      return stream(Readable.from([Buffer.from('data: half\n\n')], { objectMode: false }));
+    });
+    await stand.ask();
+    await stand.expectNothingKept();
+  });
+
+  it('is one whose client has left', async () => {
+    const source = new Readable({ read: () => undefined });
+    stand.upstream.mockImplementation(() => stream(source));
+    const exchange = exchangeOf();
+    stand.pipeline.begin(exchange);
+    const { body } = await stand.pipeline.answer(exchange);
+    source.push('data: half');
+    exchange.abort(new ClientGone());
+    (body as Readable).destroy();
+    await stand.pipeline.finish(exchange, { ...outcome, kind: 'aborted' });
+    expect(source.destroyed).toBe(true);
+    await stand.expectNothingKept();
+  });
+});

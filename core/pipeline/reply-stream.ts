@@ -41,8 +41,19 @@ export class ReplyStream extends Readable {
   }
 }
 
-/** The body of a reply whose chunks somebody generates. What it throws comes after what it has yielded. */
-export function replyStreamOf(chunks: AsyncIterable<Buffer | string>): Readable {
+/**
+ * The body of a reply whose chunks somebody generates. What it throws comes after what it has yielded.
+ *
+ * @param abandon ends what the generator waits for, when the reader has gone. A generator hears of it only once the wait
+ *   that it is in is over, and until then the stream is not closed either.
+ */
+export function replyStreamOf(chunks: AsyncIterable<Buffer | string>, abandon: () => void = () => undefined): Readable {
   // With a larger mark chunks would wait here, to be thrown away by the error that follows them.
-  return Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
+  const stream = Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
+  const returnGenerator = stream._destroy;
+  stream._destroy = (error, done) => {
+    abandon();
+    returnGenerator.call(stream, error, done);
+  };
+  return stream;
 }

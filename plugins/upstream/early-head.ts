@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { GatewayError } from '#core/errors.ts';
 import { toGatewayError } from '#core/errors.ts';
 import { type Caller, renderStreamError } from '#core/render-error.ts';
-import type { Reply } from '#core/pipeline/reply.ts';
+import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 
 /**
@@ -31,6 +31,7 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
       if (inner.body instanceof Readable) yield* inner.body;
       else if (inner.body !== null) yield inner.body;
     })(),
+    () => void answer.then(discard, () => undefined),
   );
   // A client that leaves before anybody reads on would leave the rejection unheard.
   answer.catch(() => undefined);

@@ -31,9 +31,7 @@ export function resumedReply(first: Served, next: (broken: Served) => Promise<Se
       current = rest;
     }
   }
-  const body = replyStreamOf(read());
-  // While the upstream is silent, the generator does not hear that its reader has gone.
-  body.once('close', () => discard(current.reply));
+  const body = replyStreamOf(read(), () => discard(current.reply));
   // Who can write the error that ends the first answer can end the whole: it is one for whoever reads them.
   return { ...first.reply, body };
 }

@@ -3,6 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { toGatewayError } from '#core/errors.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
+import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 import { renderStreamError } from '#core/render-error.ts';
 
 /** Stands before the array and between its entries without meaning anything. */
@@ -23,9 +24,7 @@ export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
   if (!(reply.body instanceof Readable)) {
     return { ...reply, headers, body: writer.take(reply.body) + writer.end() };
   }
-  const body = Readable.from(readArray(exchange, reply, reply.body, writer), { objectMode: false });
-  // While the upstream is silent, the generator does not hear that its reader has gone.
-  body.once('close', () => discard(reply));
+  const body = replyStreamOf(readArray(exchange, reply, reply.body, writer), () => discard(reply));
   return { ...reply, headers, body, keepAlive: whiteSpace };
 }
 

@@ -82,4 +82,18 @@ describe('a reply that breaks off', () => {
     await once(stream, 'error');
     expect(seen.join('')).toBe('abc');
   });
+
+  it('is abandoned at once when its reader goes while it waits', async () => {
+    const silence = Promise.withResolvers<void>();
+    async function* wait(): AsyncGenerator<Buffer> {
+      yield Buffer.from('a');
+      await silence.promise;
+    }
+    const abandon = vi.fn<() => void>(silence.resolve);
+    const stream = replyStreamOf(wait(), abandon);
+    await once(stream, 'data');
+    stream.destroy();
+    await once(stream, 'close');
+    expect(abandon).toHaveBeenCalledOnce();
+  });
 });

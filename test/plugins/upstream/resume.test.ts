@@ -133,6 +133,7 @@ it('a text too long to go on from breaks off', async () => {
 });
 
 it('a reader that destroys the body closes the upstream that is silent', async () => {
+  bench = createBench({ idleTimeout: 600 });
   await using first = await createUpstream((_request, response) => response.sse(content('a')));
   const exchange = exchangeOver([first.url, first.url]);
   const body = (await bench.relay(exchange)).body as Readable;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -69,11 +70,16 @@ describe('a stream for a client that has not asked for events', () => {
     expect(exchange.failure).toBe(error);
   });
 
-  it('is given up when the client leaves', async () => {
+  it.each([
+    ['before it is read', async () => undefined],
+    ['while it is silent', (body: Readable) => once(body, 'data')],
+  ])('is given up when the client leaves %s', async (_when, read) => {
     const source = new Readable({ read: () => undefined });
-    const reply = asJsonArray(createExchange({ endpoint }), replyOf(source));
-    const closed = new Promise((resolve) => source.once('close', resolve));
-    (reply.body as Readable).destroy();
+    source.push('data: {"a":1}\n\n');
+    const body = asJsonArray(createExchange({ endpoint }), replyOf(source)).body as Readable;
+    await read(body);
+    const closed = once(source, 'close');
+    body.destroy();
     await closed;
     expect(source.destroyed).toBe(true);
   });

@@ -7,10 +7,10 @@ import type { Reply } from '#core/pipeline/reply.ts';
 import { Attempt } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
 import { orderRoutes, readyFirst } from './choice.ts';
-import type { Waiting } from './connect-queue.ts';
 import { targetOf } from './connections.ts';
 import { describeFault, Fault, faultEffects, goneFault, lostFault, sourceOf, summarize } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
+import { Patience } from './patience.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply, type Served } from './resume.ts';
 
@@ -38,10 +38,9 @@ export class Relay {
   readonly #running = new Map<Route, Promise<Tried>>();
   readonly #attempts = new Map<Route, Attempt>();
   readonly #skipped: Route[] = [];
+  readonly #patience: Patience;
   /** What routes are asked for: an answer, or the rest of one. */
   #calls: RouteCalls;
-  /** The last attempt's wait for its connection. */
-  #connecting: Waiting | undefined;
   #tries = 0;
   #isOver = false;
   #servedAt = 0; // ms since the exchange began
@@ -53,6 +52,7 @@ export class Relay {
     this.#adapter = exchange.get(adapter);
     this.#calls = this.#adapter;
     const { session, model } = this.#adapter;
+    this.#patience = new Patience(model.hedgeAfter);
     // Two accounts may use the same name for their sessions.
     this.#session = session === undefined ? undefined : `${exchange.find(principal)?.accountId ?? ''}/${session}`;
     this.#candidates = readyFirst(orderRoutes(model.routes, this.#session), (route) =>
@@ -103,7 +103,6 @@ export class Relay {
     while (this.#running.size > 0) {
       const tried = await this.#nextResult();
       if (tried === 'late') {
-        this.#connecting = undefined;
         await this.#startNext();
         continue;
       }
@@ -136,6 +135,7 @@ export class Relay {
         this.#parts.health.released(route);
         continue;
       }
+      this.#patience.begin();
       this.#running.set(
         route,
         this.#serve(route).then((result) => ({ route, result })),
@@ -145,24 +145,11 @@ export class Relay {
   }
 
   /** The next attempt to end; `late` when it is time to ask another route beside. */
-  async #nextResult(): Promise<Tried | 'late'> {
-    const { hedgeAfter } = this.#adapter.model;
+  #nextResult(): Promise<Tried | 'late'> {
+    const running = [...this.#running.values()];
     const isRest = this.#calls !== this.#adapter;
-    const doubtAfter = this.#connecting?.doubtAfter;
-    const wait = Math.min((hedgeAfter ?? Infinity) * 1000, doubtAfter ?? Infinity);
     // Two routes cannot go on with one answer.
-    if (wait === Infinity || isRest || this.#running.size > 1) return Promise.race(this.#running.values());
-    const late = Promise.withResolvers<'late'>();
-    const timer = setTimeout(late.resolve, wait, 'late');
-    try {
-      const result = await Promise.race([...this.#running.values(), late.promise]);
-      // It may have its connection meanwhile.
-      return result === 'late' && wait === doubtAfter && this.#connecting?.doubtAfter !== 0
-        ? this.#nextResult()
-        : result;
-    } finally {
-      clearTimeout(timer);
-    }
+    return isRest || running.length > 1 ? Promise.race(running) : this.#patience.race(running);
   }
 
   /** Ends the trying, and the attempts that have lost. */
@@ -239,7 +226,7 @@ export class Relay {
     const isRest = this.#calls !== this.#adapter;
     const ending: Served['ending'] = { fault: undefined };
     const connecting = connections.queue(origin).enter();
-    this.#connecting = connecting;
+    this.#patience.connecting(connecting);
     let contentAfter: number | undefined;
     const over = (fault: Fault | undefined) => {
       connecting.leave();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors.ts';
 import { delivery } from '#core/facts.ts';
 import { createBlackHole } from '../../support/dead-ends.ts';
@@ -424,6 +424,48 @@ describe('a connection that was closed while idle', () => {
       expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'two/model-there served 200']);
     },
   );
+});
+
+describe('a model with hedge_after', () => {
+  it('is served by the backup when the first route lets wait, and the first is cancelled', async () => {
+    await using first = await createUpstream(() => undefined);
+    await using backup = await createUpstream(serve);
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(await first.waitForClose(1)).toBe('client left');
+    expect(attemptsOf(exchange).toSorted()).toEqual(['one/model-there aborted', 'two/model-there served 200']);
+  });
+
+  it('is served by the first route when the backup lets wait as well, and the backup is cancelled', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (_request, response) => {
+      await asked.promise;
+      response.json(200, answer);
+    });
+    await using backup = await createUpstream(() => asked.resolve());
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(await backup.waitForClose(1)).toBe('client left');
+    expect(attemptsOf(exchange).toSorted()).toEqual(['one/model-there served 200', 'two/model-there aborted']);
+  });
+
+  it('is served by the first route when the backup fails', async () => {
+    const failed = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (_request, response) => {
+      await failed.promise;
+      response.json(200, answer);
+    });
+    await using backup = await createUpstream(refuse(500));
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    const relayed = bench.relay(exchange);
+    await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['two/model-there failed 500']), { timeout: 10_000 });
+    failed.resolve();
+    expect((await relayed).status).toBe(200);
+    expect(attemptsOf(exchange)).toEqual(['two/model-there failed 500', 'one/model-there served 200']);
+  });
 });
 
 describe('deadlines', () => {

@@ -59,7 +59,7 @@ export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Rout
 /** An exchange that `format` has prepared for these routes, tried in this order. */
 export function exchangeFor(
   routes: readonly Route[],
-  { isStream = false, format = 'chat' as Format, resume = false, prompt = 'hi' } = {},
+  { isStream = false, format = 'chat' as Format, resume = false, hedgeAfter = Infinity, prompt = 'hi' } = {},
 ): Exchange {
   const body = {
     model: 'test',
@@ -73,6 +73,7 @@ export function exchangeFor(
     displayName: 'test',
     routes: routes.map((route, priority) => ({ ...route, priority: route.priority ?? priority })),
     resume,
+    hedgeAfter,
     maxInputTokens: undefined,
     maxOutputTokens: undefined,
   };

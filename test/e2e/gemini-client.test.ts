@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import { startDemoUpstream } from '../../plugins/demo/server.ts';
-import type { FaultyUpstream } from '../support/faulty-upstream.ts';
+import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
@@ -140,6 +140,29 @@ const resultsOf = (parts: readonly JsonObject[]) =>
       return [{ functionResponse: { id, name, response: { output: 'done' } } }];
     }),
   );
+
+it('a Gemini client that has not asked for events gets its array begun while the answer lets wait', async () => {
+  const hasBegun = Promise.withResolvers<void>();
+  await using slow = await createUpstream(async (_request, response) => {
+    await hasBegun.promise;
+    response.sse({ candidates: [{ content: { role: 'model', parts: [{ text: 'Late.' }] }, finishReason: 'STOP' }] });
+    response.end();
+  });
+  const yaml = `${wholePipeline.replace('first_byte_timeout: 5', 'keep_alive_after: 0.1')}
+upstreams: { google: { vendor: gemini, base_url: "${slow.url}/v1beta", api_keys: [key-there] } }
+models: { gemini: { routes: [google/gemini-3-there] } }
+`;
+  await using patient = await startGateway({ yaml });
+  const response = await fetch(`${patient.url}/v1beta/models/gemini:streamGenerateContent`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': patient.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ contents: [user({ text: 'Say it.' })] }),
+  });
+  hasBegun.resolve();
+  expect(response.headers.get('content-type')).toContain('application/json');
+  expect(response.headers.get('x-accel-buffering')).toBe('no');
+  expect(textOf(partsOf((await response.json()) as Reply[]))).toBe('Late.');
+});
 
 describe.each([true, false])('a Gemini client whose route changes, streaming: %s', (isStream) => {
   const tools = [{ functionDeclarations }];

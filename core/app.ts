@@ -173,7 +173,7 @@ export class Gateway {
     const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = config.get(listen);
     return {
       host,
-      pipeline: await buildPipeline(config.stages, host),
+      pipeline: await buildPipeline(config.stages, host, this.#assembly.registry.observers.values()),
       bodyLimits: { maxBytes, timeout },
       clientAddress: createClientAddress(proxies),
     };

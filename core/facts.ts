@@ -54,6 +54,18 @@ export interface Usage {
   readonly isEstimated?: boolean | undefined;
 }
 
+/**
+ * Why an attempt did not serve, and with that what comes next.
+ *
+ * - `client`: the request itself was refused; another route would say the same.
+ * - `key`: the upstream did not accept our key, or it is spent.
+ * - `throttled`: too many requests there.
+ * - `route`: the route is broken.
+ * - `unfit`: the route does not serve this model or request, whatever its health.
+ * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
+ */
+export type FaultKind = 'client' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
+
 /** One try on one route. */
 export interface Attempt {
   readonly route: string; // upstream/model-there
@@ -62,6 +74,7 @@ export interface Attempt {
   readonly duration: number; // ms
   readonly outcome: 'served' | 'failed' | 'aborted';
   readonly status?: number | undefined; // what the upstream answered
+  readonly fault?: FaultKind | undefined; // whose fault it was that it did not serve
   readonly error?: string | undefined; // why it was left, in words
 }
 

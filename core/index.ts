@@ -13,6 +13,7 @@ export {
 export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors.ts';
 export * from './facts.ts';
 export type { Dialect, Format } from './formats.ts';
+export type { Gauge, Reading } from './gauge.ts';
 export type { Host, Service, Services } from './host.ts';
 export { type JobDefinition, JobImpossible, type Jobs } from './jobs/jobs.ts';
 export type { JsonObject, JsonValue } from './json.ts';
@@ -20,7 +21,14 @@ export type { Endpoint } from './pipeline/endpoint.ts';
 export type { Exchange } from './pipeline/exchange.ts';
 export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export type { Reply } from './pipeline/reply.ts';
-export { type Answer, defineStage, type Outcome, type Stage, type StageDefinition } from './pipeline/stage.ts';
+export {
+  type Answer,
+  defineStage,
+  type Observer,
+  type Outcome,
+  type Stage,
+  type StageDefinition,
+} from './pipeline/stage.ts';
 export type { GatewayPlugin } from './plugin.ts';
 export type { Registry } from './registry.ts';
 export type { Infer, JsonSchema } from './schema.ts';

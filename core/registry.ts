@@ -1,10 +1,11 @@
 import type { Catalog, Vendor } from './catalog.ts';
 import type { Command } from './command.ts';
 import type { Section } from './config/section.ts';
+import type { Gauge } from './gauge.ts';
 import type { Host } from './host.ts';
 import type { JobDefinition } from './jobs/jobs.ts';
 import type { Endpoint } from './pipeline/endpoint.ts';
-import type { AnyStageDefinition } from './pipeline/stage.ts';
+import type { AnyStageDefinition, Observer } from './pipeline/stage.ts';
 
 /** Something in the catalog that cannot work, at a route of a model. */
 export interface CatalogProblem {
@@ -30,7 +31,7 @@ export interface StatusReport {
 }
 
 /**
- * Everything that plugins have brought: stage types, sections of gateway.yaml, endpoints, jobs, vendors, commands.
+ * Everything that plugins have brought: stage types, sections of gateway.yaml, endpoints, jobs, vendors, commands, gauges.
  * Filled while plugins register, only read afterwards. Names are unique; a second one of the same name is refused.
  */
 export class Registry {
@@ -42,6 +43,8 @@ export class Registry {
   readonly commands = new Map<string, Command>();
   readonly catalogReviews: CatalogReview[] = [];
   readonly statusReports = new Map<string, StatusReport>();
+  readonly gauges = new Map<string, Gauge>();
+  readonly observers = new Map<string, Observer>();
 
   stage(definition: AnyStageDefinition): void {
     add(this.stages, 'stage', definition);
@@ -68,6 +71,14 @@ export class Registry {
 
   statusReport(report: StatusReport): void {
     add(this.statusReports, 'status report', report);
+  }
+
+  gauge(gauge: Gauge): void {
+    add(this.gauges, 'gauge', gauge);
+  }
+
+  observer(observer: Observer): void {
+    add(this.observers, 'observer', observer);
   }
 
   catalogReview(review: CatalogReview): void {

@@ -1,6 +1,6 @@
 import type { Host } from '../host.ts';
 import { type NamedStage, Pipeline } from './pipeline.ts';
-import type { AnyStageDefinition } from './stage.ts';
+import type { AnyStageDefinition, Observer } from './stage.ts';
 
 export interface ConfiguredStage {
   readonly definition: AnyStageDefinition;
@@ -12,7 +12,11 @@ export interface ConfiguredStage {
  *
  * @throws Error naming the stage
  */
-export async function buildPipeline(stages: readonly ConfiguredStage[], host: Host): Promise<Pipeline> {
+export async function buildPipeline(
+  stages: readonly ConfiguredStage[],
+  host: Host,
+  observers: Iterable<Observer> = [],
+): Promise<Pipeline> {
   const created: NamedStage[] = [];
   for (const { definition, options } of stages) {
     try {
@@ -22,5 +26,5 @@ export async function buildPipeline(stages: readonly ConfiguredStage[], host: Ho
       throw new Error(`the stage ${definition.name} could not be created`, { cause: error });
     }
   }
-  return new Pipeline(created, host.log);
+  return new Pipeline(created, host.log, observers);
 }

@@ -3,7 +3,7 @@ import { renderError } from '../render-error.ts';
 import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
-import type { Answer, Outcome, Stage } from './stage.ts';
+import type { Answer, Observer, Outcome, Stage } from './stage.ts';
 
 export interface NamedStage {
   readonly name: string;
@@ -24,11 +24,15 @@ export class Pipeline {
   #running = 0;
   #retired: PromiseWithResolvers<void> | undefined;
 
-  constructor(stages: readonly NamedStage[], log: Logger) {
+  constructor(stages: readonly NamedStage[], log: Logger, observers: Iterable<Observer> = []) {
     this.#stages = [...stages];
     this.#log = log;
-    this.#starting = stages.filter(({ stage }) => stage.start !== undefined);
-    this.#ending = stages.filter(({ stage }) => stage.done !== undefined);
+    const hearing = [
+      ...stages,
+      ...[...observers].map((observer) => ({ name: observer.name, stage: observer as Stage })),
+    ];
+    this.#starting = hearing.filter(({ stage }) => stage.start !== undefined);
+    this.#ending = hearing.filter(({ stage }) => stage.done !== undefined);
   }
 
   get names(): string[] {

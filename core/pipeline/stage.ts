@@ -44,6 +44,16 @@ export interface Stage {
   [Symbol.asyncDispose]?(): Awaitable<void>;
 }
 
+/**
+ * Hears of every exchange whatever stages gateway.yaml lists, after all of them, and changes nothing. Its moments are
+ * those of a stage, and may not wait: each request pays for them.
+ */
+export interface Observer {
+  readonly name: string;
+  start?(exchange: Exchange): void;
+  done?(exchange: Exchange, outcome: Outcome): void;
+}
+
 export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** Kebab-case; what gateway.yaml lists. */
   readonly name: string;

@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/plugin.ts';
+import { journalGauge, lostRecordsGauge } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
 import { logStage } from './stage.ts';
 
@@ -8,5 +9,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.stage(logStage);
     server.gateway.job(partitionJob);
+    server.gateway.gauge(journalGauge);
+    server.gateway.gauge(lostRecordsGauge);
   },
 };

@@ -135,6 +135,11 @@ export class Journal implements Disposable {
     return this.#finished.length;
   }
 
+  /** Bytes of records that are not in the database yet, those of dead instances included. */
+  get waitingBytes(): number {
+    return this.#waitingBytes + this.leftoverBytes + this.#writer.written;
+  }
+
   /** Requests without a record since this process began. */
   get lost(): number {
     return this.#losses.total;
@@ -177,7 +182,7 @@ export class Journal implements Disposable {
   }
 
   get #isFull(): boolean {
-    return this.#waitingBytes + this.leftoverBytes + this.#writer.written >= this.maxBytes || this.#isClosed;
+    return this.waitingBytes >= this.maxBytes || this.#isClosed;
   }
 
   #finish(segment: Segment): void {

@@ -3,6 +3,7 @@ import { replyListener } from '#core/pipeline/reply-listener.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import { defineStage, type Stage } from '#core/pipeline/stage.ts';
 import { ContentLines, Excerpt } from './content.ts';
+import { openJournal } from './gauges.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
 
@@ -51,6 +52,7 @@ export const logStage = defineStage({
   },
   create(options, host) {
     const { journal } = host.keep('log/journal', () => createRequestLog(host));
+    openJournal(host).journal = journal;
     journal.maxBytes = options.max_journal_bytes;
     host.keep(retentionKey, createRetention).keepDays = options.keep_days;
     const recording: Stage = {

@@ -1,18 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
+import type { FaultKind } from '#core/facts.ts';
 import { socketOf } from './connector.ts';
-
-/**
- * Why an attempt did not serve, and with that what comes next.
- *
- * - `client`: the request itself was refused; another route would say the same.
- * - `key`: the upstream did not accept our key, or it is spent.
- * - `throttled`: too many requests there.
- * - `route`: the route is broken.
- * - `unfit`: the route does not serve this model or request, whatever its health.
- * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
- */
-export type FaultKind = 'client' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
 
 export interface FaultEffects {
   /** `refuse`: left alone for a minute and longer each time; `rest`: for as long as the upstream said. */

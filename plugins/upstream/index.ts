@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/plugin.ts';
+import { restingKeysGauge, routeGauge } from './gauges.ts';
 import { routesCommand } from './routes-command.ts';
 import { routeStatus, upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
@@ -10,6 +11,8 @@ export const plugin: GatewayPlugin = {
     server.gateway.stage(upstreamStage);
     server.gateway.command(routesCommand);
     server.gateway.statusReport({ name: 'routes', report: routeStatus });
+    server.gateway.gauge(routeGauge);
+    server.gateway.gauge(restingKeysGauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);
   },
 };

@@ -47,6 +47,11 @@ export class KeyPool {
     return this.#keys.some(({ restsUntil }) => restsUntil <= now);
   }
 
+  /** How many may not be used now. */
+  resting(now: number): number {
+    return this.#keys.filter(({ restsUntil }) => restsUntil > now).length;
+  }
+
   /** The upstream wants it used less. @param until epoch ms */
   rest(value: string, until: number): void {
     const key = this.#find(value);

@@ -1,4 +1,5 @@
 import { GatewayError } from '#core/errors.ts';
+import type { FaultKind } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import {
   isContextOverflow,
@@ -10,7 +11,7 @@ import {
   throttled,
   withoutSecrets,
 } from '#core/upstream-error.ts';
-import { Fault, type FaultKind, kindOf } from './fault.ts';
+import { Fault, kindOf } from './fault.ts';
 
 /** Statuses by which an upstream says that the request itself is wrong, unless its words say something else. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);

@@ -318,6 +318,7 @@ export class Relay {
       startedAt: Math.round(startedAt),
       duration: Math.round(this.#exchange.elapsed - startedAt),
       outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
+      fault: fault?.kind,
       error: fault === undefined ? undefined : describeFault(fault),
     });
   }

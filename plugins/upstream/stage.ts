@@ -195,8 +195,8 @@ function retryBudget(host: Host, share: number): RetryBudget {
 
 const pools = new WeakMap<Upstream, KeyPool>();
 
-/** The keys of an upstream, with what was learned about them before a reload. */
-function keysOf(upstream: Upstream, host: Host): KeyPool {
+/** The keys of an upstream of this catalog, with what was learned about them before a reload. */
+export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const known = pools.get(upstream);
   if (known !== undefined) return known;
   const pool = host.keep(`upstream/keys/${upstream.name}/${upstream.apiKeys.join(' ')}`, () => new KeyPool(upstream));

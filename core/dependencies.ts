@@ -1,0 +1,35 @@
+import type { Host } from './host.ts';
+
+/** What a dependency said when it was asked. */
+export interface Check {
+  readonly name: 'database' | 'shared state';
+  /** How it is run: `embedded`, `memory`, `redis`, … */
+  readonly kind: string;
+  readonly ok: boolean;
+  readonly error?: string;
+}
+
+/** Ms within which a dependency has to answer before it counts as away. */
+const checkTimeout = 2_000;
+
+/** Asks everything that the gateway depends on whether it is there. Never rejects. */
+export async function checkDependencies({ database, shared }: Pick<Host, 'database' | 'shared'>): Promise<Check[]> {
+  return Promise.all([
+    check('database', database.kind, database.ping()),
+    check('shared state', shared.kind, shared.ping()),
+  ]);
+}
+
+async function check(name: Check['name'], kind: string, answer: Promise<void>): Promise<Check> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), checkTimeout);
+  try {
+    await Promise.race([answer, late.promise]);
+    return { name, kind, ok: true };
+  } catch (error) {
+    // The message of a driver may hold an address; the error's name is enough here, the log has the rest.
+    return { name, kind, ok: false, error: error instanceof Error ? error.name : 'Error' };
+  } finally {
+    clearTimeout(timer);
+  }
+}

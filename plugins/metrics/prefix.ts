@@ -1,0 +1,2 @@
+/** Before the name of every figure. */
+export const prefix = 'daypass_';

@@ -1,0 +1,25 @@
+import type { Gauge } from '#core/gauge.ts';
+import type { BreakerState } from './breaker.ts';
+import { keysOf, routeStatus } from './stage.ts';
+
+const stateNumbers: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 };
+
+export const routeGauge: Gauge = {
+  name: 'route_state',
+  description: 'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open (left out).',
+  labels: ['route'],
+  read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
+};
+
+export const restingKeysGauge: Gauge = {
+  name: 'upstream_keys_resting',
+  description: 'API keys of an upstream that are throttled, refused or spent, and left alone for a while.',
+  labels: ['upstream'],
+  read: (host) =>
+    host.catalog.upstreams
+      .filter(({ isEnabled }) => isEnabled)
+      .map((upstream) => ({
+        value: keysOf(upstream, host).resting(host.now()),
+        labels: { upstream: upstream.name },
+      })),
+};

@@ -1,0 +1,217 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { delivery } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { Outcome } from '#core/pipeline/stage.ts';
+import { mayRead, metricsSection } from '../../plugins/metrics/access.ts';
+import { registerGauge } from '../../plugins/metrics/gauges.ts';
+import { RequestMeters } from '../../plugins/metrics/request-meters.ts';
+import { createExchange } from '../support/exchange.ts';
+import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
+import { readYaml } from '../core/accounts/gateway-yaml.ts';
+import { answer } from './upstream/upstream-fixture.ts';
+
+const token = 'a-token-of-some-length';
+
+const from = (remoteAddress: string, headers: Record<string, string> = {}) =>
+  ({ info: { remoteAddress }, headers }) as unknown as Parameters<typeof mayRead>[0];
+const hostWith = (errors: string[]) =>
+  ({ log: { error: (message: string) => void errors.push(message) } }) as unknown as Host;
+
+describe('who may read', () => {
+  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])('is this machine (%s) where there is no token', (address) => {
+    expect(mayRead(from(address), undefined)).toBe(true);
+  });
+
+  it('is nobody else then, whatever they send', () => {
+    expect(mayRead(from('192.0.2.1', { authorization: `Bearer ${token}` }), undefined)).toBe(false);
+    expect(mayRead(from('127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }), undefined)).toBe(false);
+  });
+
+  it('is whoever has the token where there is one, and nobody else', () => {
+    expect(mayRead(from('192.0.2.1', { authorization: `Bearer ${token}` }), token)).toBe(true);
+    expect(mayRead(from('192.0.2.1', { authorization: `bearer ${token}x` }), token)).toBe(false);
+    expect(mayRead(from('192.0.2.1', { authorization: token }), token)).toBe(false);
+    expect(mayRead(from('127.0.0.1'), token)).toBe(false);
+  });
+
+  it('is never decided by a token that can be guessed', () => {
+    expect(() => readYaml('metrics: { token: short }', { sections: [metricsSection] })).toThrow('16');
+  });
+});
+
+describe('requests', () => {
+  const outcome: Outcome = {
+    kind: 'answered',
+    status: 200,
+    error: undefined,
+    bytesSent: 10,
+    duration: 3_000,
+    firstByteAfter: 40,
+  };
+
+  it('are counted by endpoint, outcome and status, with their attempts and times', async () => {
+    const figures = new Registry();
+    const meters = new RequestMeters(figures);
+    const exchange = createExchange({});
+    const times = { startedAt: 0, duration: 1 };
+    exchange.set(delivery, {
+      attempts: [
+        { route: 'one/m', outcome: 'failed', fault: 'throttled', ...times },
+        { route: 'two/m', outcome: 'served', ...times },
+      ],
+      usage: undefined,
+      firstContentAfter: undefined,
+    });
+    meters.start();
+    meters.done(exchange, outcome);
+    const { name } = exchange.endpoint;
+    const text = await figures.metrics();
+    for (const line of [
+      `daypass_requests_total{endpoint="${name}",outcome="answered",status="200"} 1`,
+      'daypass_attempts_total{route="one/m",outcome="failed",fault="throttled"} 1',
+      'daypass_attempts_total{route="two/m",outcome="served",fault="none"} 1',
+      `daypass_request_duration_seconds_bucket{le="2.5",endpoint="${name}"} 0`,
+      `daypass_request_duration_seconds_bucket{le="5",endpoint="${name}"} 1`,
+      `daypass_first_byte_seconds_bucket{le="0.025",endpoint="${name}"} 0`,
+      `daypass_first_byte_seconds_bucket{le="0.1",endpoint="${name}"} 1`,
+    ]) {
+      expect(text.split('\n')).toContain(line);
+    }
+  });
+
+  it('that nothing was sent for have no status and no first byte', async () => {
+    const figures = new Registry();
+    const meters = new RequestMeters(figures);
+    meters.start();
+    meters.done(createExchange({}), { ...outcome, kind: 'aborted', status: undefined, firstByteAfter: undefined });
+    const text = await figures.metrics();
+    expect(text).toMatch(/requests_total\{[^}]*outcome="aborted",status="none"\} 1/);
+    expect(text).not.toMatch(/first_byte_seconds_count\{/);
+  });
+});
+
+describe('a gauge', () => {
+  it('forgets what is not read any more', async () => {
+    const figures = new Registry();
+    const routes = ['one', 'two'];
+    const read = () => routes.map((route) => ({ value: 2, labels: { route } }));
+    registerGauge({ name: 'state', description: 'State.', labels: ['route'], read }, figures, () => hostWith([]));
+    expect(await figures.metrics()).toContain('daypass_state{route="one"} 2\ndaypass_state{route="two"} 2');
+    routes.shift();
+    expect(await figures.metrics()).not.toContain('"one"');
+  });
+
+  it('that cannot be read is logged and leaves the others alone', async () => {
+    const figures = new Registry();
+    const errors: string[] = [];
+    const host = () => hostWith(errors);
+    const broken = { name: 'broken', description: 'Broken.', read: () => Promise.reject(new Error('away')) };
+    registerGauge(broken, figures, host);
+    registerGauge({ name: 'sound', description: 'Sound.', read: () => [{ value: 7 }] }, figures, host);
+    expect(await figures.metrics()).toContain('daypass_sound 7');
+    expect(errors).toEqual(['the figure broken cannot be read']);
+  });
+});
+
+describe('GET /metrics', () => {
+  let broken: FaultyUpstream;
+  let busy: FaultyUpstream;
+  let sound: FaultyUpstream;
+  let gateway: TestGateway;
+  const yaml =
+    () => `${wholePipeline.replace('connect_timeout: 1 }', 'connect_timeout: 1, breaker: { cooldown: 60 } }')}
+upstreams:
+  broken: { format: chat, base_url: "${broken.url}/v1" }
+  busy: { format: chat, base_url: "${busy.url}/v1", api_keys: [k-one, k-two] }
+  sound: { format: chat, base_url: "${sound.url}/v1" }
+models:
+  test: { routes: [broken/m, sound/m] }
+  crowded: { routes: [busy/m, sound/m] }
+`;
+  beforeAll(async () => {
+    broken = await createUpstream((_request, response) => response.json(503, { error: { message: 'down' } }));
+    busy = await createUpstream((_request, response) =>
+      response.json(429, { error: { message: 'slow down' } }, { 'retry-after': '60' }),
+    );
+    sound = await createUpstream((_request, response) => response.json(200, answer));
+    gateway = await startGateway({ yaml: yaml() });
+  });
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await Promise.all([broken, busy, sound].map((upstream) => upstream[Symbol.asyncDispose]()));
+  });
+
+  const ask = (model: string) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    }).then((response) => response.text());
+  const scrape = async (headers: Record<string, string> = {}) => {
+    const response = await fetch(`${gateway.url}/metrics`, { headers });
+    return { response, text: await response.text() };
+  };
+  const figure = async (series: string) => {
+    const line = (await scrape()).text.split('\n').find((text) => text.startsWith(`daypass_${series} `));
+    return line === undefined ? undefined : Number(line.split(' ').at(-1));
+  };
+  const until = (series: string, value: number) =>
+    vi.waitFor(async () => expect(await figure(series)).toBe(value), { timeout: 10_000 });
+
+  it('shows breakers, requests and attempts of a route that is dead', async () => {
+    expect(await figure('route_state{route="broken/m"}')).toBe(0);
+    for (let request = 0; request < 6; request++) await ask('test');
+    await until('requests_total{endpoint="chat",outcome="answered",status="200"}', 6);
+    expect(await figure('route_state{route="broken/m"}')).toBe(2);
+    expect(await figure('route_state{route="sound/m"}')).toBe(0);
+    expect(await figure('attempts_total{route="broken/m",outcome="failed",fault="route"}')).toBe(5);
+    expect(await figure('attempts_total{route="sound/m",outcome="served",fault="none"}')).toBe(6);
+    expect(await figure('request_duration_seconds_count{endpoint="chat"}')).toBe(6);
+    expect(await figure('requests_running')).toBe(0);
+  });
+
+  it('shows the keys that rest', async () => {
+    expect(await figure('upstream_keys_resting{upstream="busy"}')).toBe(0);
+    await ask('crowded');
+    await until('upstream_keys_resting{upstream="busy"}', 2);
+  });
+
+  it('shows dependencies and the journal', async () => {
+    expect(await figure('dependency_up{dependency="database"}')).toBe(1);
+    expect(await figure('dependency_up{dependency="shared_state"}')).toBe(1);
+    expect(await figure('journal_waiting_bytes')).toBeGreaterThanOrEqual(0);
+    expect(await figure('requests_without_record')).toBe(0);
+  });
+
+  it('makes no series of what clients send', async () => {
+    const before = (await scrape()).text;
+    await fetch(`${gateway.url}/v1/made-up-path`, { headers: { authorization: 'Bearer made-up-key' } });
+    await ask('made-up-model');
+    await vi.waitFor(async () => expect((await scrape()).text).not.toBe(before));
+    await until('requests_total{endpoint="unknown",outcome="refused",status="401"}', 1);
+    expect((await scrape()).text).not.toContain('made-up');
+  });
+
+  it('is in the format that Prometheus reads', async () => {
+    const { response, text } = await scrape();
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const wrong = text.split('\n').filter((line) => !/^(# (HELP|TYPE) \w+ .+|\w+(\{[^\n]*\})? [\d.e+-]+|)$/.test(line));
+    expect(wrong).toEqual([]);
+  });
+
+  it('is for this machine only, until a reload opens it with a token', async () => {
+    const elsewhere = { 'x-forwarded-for': '192.0.2.1' };
+    expect((await scrape(elsewhere)).response.status).toBe(403);
+    await gateway.write(`${yaml()}metrics: { token: ${token} }\n`);
+    await gateway.gateway.reload();
+    const refused = (await scrape(elsewhere)).response;
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const opened = await scrape({ ...elsewhere, authorization: `Bearer ${token}` });
+    expect(opened.response.status).toBe(200);
+    // What was counted outlives a reload.
+    expect(opened.text).toContain('daypass_route_state{route="broken/m"} 2');
+    expect(opened.text).toMatch(/attempts_total\{route="broken\/m",outcome="failed",fault="route"\} 5/);
+  });
+});

@@ -11,6 +11,25 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
+export interface SilentPort extends AsyncDisposable {
+  readonly port: number;
+  /** From now on connections are refused. */
+  close(): Promise<void>;
+}
+
+/** A port on which connections are accepted and nothing is ever answered. */
+export async function createSilentPort(): Promise<SilentPort> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    for (const socket of sockets) socket.destroy();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  return { port, close, [Symbol.asyncDispose]: close };
+}
+
 export interface BlackHole extends AsyncDisposable {
   readonly port: number;
 }

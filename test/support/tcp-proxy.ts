@@ -7,6 +7,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   turn(mode: ProxyMode): void;
+  /** Connections that are open stay so and say nothing more; new ones are as the mode says. */
+  freeze(): void;
 }
 
 export type ProxyMode = 'open' | 'cut' | 'stall';
@@ -46,6 +48,9 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
   return {
     port: (server.address() as AddressInfo).port,
     turn,
+    freeze() {
+      for (const socket of [...pairs].flat()) socket.unpipe().pause();
+    },
     async [Symbol.asyncDispose]() {
       turn('cut');
       await new Promise((resolve) => server.close(resolve));

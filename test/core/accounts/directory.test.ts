@@ -151,7 +151,7 @@ describe('a change', () => {
     const held = Promise.withResolvers<void>();
     line.hold = held.promise;
     const early = directory.findByDigest(digest);
-    await vi.waitFor(() => expect(line.queries).toBe(1));
+    await vi.waitFor(() => expect(line.queries).toBe(1), { timeout: 15_000 });
     line.notify(accountId);
     held.resolve();
     await early;
@@ -163,7 +163,7 @@ describe('a change', () => {
     await real.ready();
     await real.findByDigest(digest);
     await rotateKey(database, 'dp', accountId);
-    await vi.waitFor(async () => expect(await real.findByDigest(digest)).toBeUndefined(), { timeout: 1_000 });
+    await vi.waitFor(async () => expect(await real.findByDigest(digest)).toBeUndefined(), { timeout: 15_000 });
   });
 });
 
@@ -194,7 +194,7 @@ describe('without notifications', () => {
        where application_name = 'daypass-listener' and datname = current_database()`,
     );
     await rotateKey(database, 'dp', accountId);
-    await vi.waitFor(async () => expect(await real.findByDigest(digest)).toBeUndefined(), { timeout: 3_000 });
+    await vi.waitFor(async () => expect(await real.findByDigest(digest)).toBeUndefined(), { timeout: 15_000 });
   });
 
   it('everything is looked up again when they come back', async () => {
@@ -255,11 +255,14 @@ describe('while the database does not answer', () => {
       await directory.findByDigest(digest);
     }
     line.failure = undefined;
-    await vi.waitFor(async () => {
-      line.now += 60_000;
-      await directory.findByDigest(digest);
-      expect(line.logged).toHaveLength(2);
-    });
+    await vi.waitFor(
+      async () => {
+        line.now += 60_000;
+        await directory.findByDigest(digest);
+        expect(line.logged).toHaveLength(2);
+      },
+      { timeout: 15_000 },
+    );
     expect(line.logged[1]).toBe('accounts can be read again');
   });
 

@@ -213,7 +213,7 @@ describe('a silent stream', () => {
     vi.advanceTimersByTime(15_000);
     body.push('[1');
     const response = await sending.client;
-    await vi.waitFor(() => expect(sending.sent.bytes).toBe(2));
+    await vi.waitFor(() => expect(sending.sent.bytes).toBe(2), { timeout: 15_000 });
     vi.advanceTimersByTime(15_000);
     body.push(',2]');
     body.push(null);

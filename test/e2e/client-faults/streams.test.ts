@@ -86,7 +86,7 @@ describe('a stream', () => {
         before = written;
         expect(isStalled).toBe(true);
       },
-      { timeout: 10_000, interval: 500 },
+      { timeout: 15_000, interval: 500 },
     );
     // The buffers of two sockets in the kernel, and what the gateway holds.
     expect(written).toBeLessThan(most * content.length);

@@ -29,7 +29,7 @@ describe('a store that fails', () => {
   it.each(['set', 'release'] as const)('in %s does not fail a request', async (name) => {
     vi.spyOn(stand.shared.cache, name).mockImplementation(away);
     expect(await stand.ask()).toMatchObject({ status: 200, text: '{"n":1}' });
-    await vi.waitFor(() => expect(stand.warn).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(stand.warn).toHaveBeenCalledOnce(), { timeout: 15_000 });
   });
 
   it('in set leaves nobody waiting', async () => {
@@ -39,7 +39,7 @@ describe('a store that fails', () => {
     answer.resolve(whole('{}'));
     await reply;
     await stand.pipeline.finish(exchange, outcome);
-    await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(release).toHaveBeenCalledOnce(), { timeout: 15_000 });
   });
 
   it('in claim, but only seems to, does not keep the claim', async () => {
@@ -66,7 +66,9 @@ describe('a store that fails', () => {
     const mistake = new Error('out of memory');
     vi.spyOn(stand.shared.cache, 'set').mockRejectedValue(mistake);
     expect((await stand.ask()).status).toBe(200);
-    await vi.waitFor(() => expect(stand.logged).toHaveBeenCalledWith('an answer could not be cached', mistake));
+    await vi.waitFor(() => expect(stand.logged).toHaveBeenCalledWith('an answer could not be cached', mistake), {
+      timeout: 15_000,
+    });
   });
 
   it('by holding something that cannot be read counts as empty', async () => {

@@ -73,7 +73,7 @@ describe('a dead route', () => {
       /^broken\/m +open +until \S+: route: 503.*\nsound\/m +closed\n$/,
     );
     expect(await command('--reset', 'broken/m')).toBe('broken/m is let in again\n');
-    await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 15_000 });
   });
 
   it('that does not exist cannot be reset, and the others are named', async () => {

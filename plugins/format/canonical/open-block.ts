@@ -1,4 +1,5 @@
-import { isJsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/json.ts';
+import { parseObject } from '../members.ts';
 import type { StateKind } from './conversation.ts';
 import type { Block, BlockHead, CallHead, Citation } from './reply.ts';
 import type { NamedTool } from './tool-names.ts';
@@ -95,13 +96,7 @@ function unwrap(text: string): string {
   return typeof input === 'string' ? input : text;
 }
 
-function parsedObject(text: string): Record<string, unknown> | undefined {
+function parsedObject(text: string): JsonObject | undefined {
   // Most texts that are no whole object do not end like one.
-  if (!text.trimEnd().endsWith('}')) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return text.trimEnd().endsWith('}') ? parseObject(text) : undefined;
 }

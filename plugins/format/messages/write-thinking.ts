@@ -16,7 +16,8 @@ const fewestThinkingTokens = 1_024;
 const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Writes how much the model is to think. Thinking is turned off by saying nothing.
+ * Writes how much the model is to think. Thinking is turned off by saying nothing, and is not
+ * asked for when the answer's first words are given: they leave no room for it.
  * Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
  * @param maxTokens of the whole answer, of which thinking is a part
@@ -34,12 +35,15 @@ export function writeThinking(
     target.notes.drop('reasoning');
     return off;
   }
-  const isAllowed = mayThink(turns, target);
+  const dialogue = turns.filter(({ role }) => role !== 'system');
+  const hasBegun = dialogue.at(-1)?.role === 'assistant';
+  if (hasBegun) target.notes.drop('reasoning: the answer has begun');
   if (parameters.reasoning === 'budget') {
+    const isAllowed = !hasBegun && mayThinkOn(dialogue, target);
     return { thinking: isAllowed ? writeBudget(reasoning, wanted, maxTokens, target) : undefined, effort: undefined };
   }
   const display = reasoning.wantsText ? { display: 'summarized' } : {};
-  const thinking = isAllowed ? { type: 'adaptive', ...display } : undefined;
+  const thinking = hasBegun ? undefined : { type: 'adaptive', ...display };
   return { thinking, effort: wanted && writeEffort(wanted, target) };
 }
 
@@ -73,15 +77,14 @@ function writeEffort(wanted: Effort, { traits, notes }: Target): Effort | undefi
 }
 
 /**
- * Thinking cannot be turned on in the middle: an answer that is under way, with results of its calls just in, has to
- * have begun with thoughts of this very upstream; and words that an answer is to begin with leave no room for thoughts.
+ * Thinking with a budget cannot be turned on in the middle: an answer that is under way, with results of its calls just
+ * in, has to have begun with thoughts of this very upstream. Adaptive thinking does not insist on it.
+ * Source: Anthropic docs, "Adaptive thinking", "Validation changes".
  */
-function mayThink(turns: readonly Turn[], target: Target): boolean {
-  const dialogue = turns.filter(({ role }) => role !== 'system');
-  const isPrefilled = dialogue.at(-1)?.role === 'assistant';
+function mayThinkOn(dialogue: readonly Turn[], target: Target): boolean {
   const begun = beginOfLoop(dialogue);
-  if (!isPrefilled && (begun === undefined || beginsWithSeal(begun, target))) return true;
-  target.notes.drop(isPrefilled ? 'reasoning: the answer has begun' : 'reasoning until the end of this tool loop');
+  if (begun === undefined || beginsWithSeal(begun, target)) return true;
+  target.notes.drop('reasoning until the end of this tool loop');
   return false;
 }
 

@@ -32,7 +32,8 @@ const asked = (
   return { thinking, output_config, notes };
 };
 
-const thinkingAfter = (items: Item[]) => asked({ effort: 'high' }, { reasoning: 'adaptive' }, { items }).thinking;
+const thinkingAfter = (items: Item[], reasoning: 'adaptive' | 'budget') =>
+  asked({ effort: 'high' }, { reasoning }, { items }).thinking;
 const toolsOf = (wanted: Partial<Conversation>, traits: TraitSettings = {}) => {
   const { body, notes } = encode({ items: [hi], ...wanted }, traits);
   const { tools, tool_choice } = body;
@@ -170,12 +171,12 @@ describe('what Claude Code sends', () => {
     expect(body['thinking']).not.toHaveProperty('display');
   });
 
-  it('loses the seals of others, and with them its thinking until the loop ends', () => {
+  it('loses the seals of others, but thinks on all the same', () => {
     const { body, notes } = encode(conversation, adaptive);
     expect(JSON.stringify(body)).not.toContain('EqQB');
-    expect(body).not.toHaveProperty('thinking');
+    expect(body).toMatchObject({ thinking: { type: 'adaptive' } });
     expect(notes).toContain('dropped reasoning of earlier turns');
-    expect(notes).toContain('dropped reasoning until the end of this tool loop');
+    expect(notes).not.toContain('dropped reasoning until the end of this tool loop');
   });
 });
 
@@ -214,15 +215,18 @@ describe('thinking is asked for', () => {
     });
   });
 
-  it('not where the answer has begun, nor in the middle of a loop without thoughts of its own', () => {
+  it('not where the answer has begun, nor by budget in a loop without thoughts of its own', () => {
     const loop = [hi, calls('c1', 'a', '{}'), returns('c1', [text('x')])];
     const own = [hi, thinks('Hm.', 'EqQB'), ...loop.slice(1)];
     const foreign = [hi, thinks('Hm.', 'EqQB', 'other'), ...loop.slice(1)];
-    expect(thinkingAfter([hi, says('assistant', 'It')])).toBeUndefined();
-    expect(thinkingAfter(loop)).toBeUndefined();
-    expect(thinkingAfter(foreign)).toBeUndefined();
-    expect(thinkingAfter(own)).toMatchObject({ type: 'adaptive' });
-    expect(thinkingAfter([...loop, says('assistant', 'Done'), hi])).toMatchObject({ type: 'adaptive' });
+    const begun = [hi, says('assistant', 'It')];
+    const over = [...loop, says('assistant', 'Done'), hi];
+    for (const items of [begun, loop, foreign]) expect(thinkingAfter(items, 'budget')).toBeUndefined();
+    for (const items of [own, over]) expect(thinkingAfter(items, 'budget')).toMatchObject({ type: 'enabled' });
+    expect(thinkingAfter(begun, 'adaptive')).toBeUndefined();
+    for (const items of [loop, foreign, own, over]) {
+      expect(thinkingAfter(items, 'adaptive')).toMatchObject({ type: 'adaptive' });
+    }
   });
 
   it('of models that think, without what they refuse beside it', () => {

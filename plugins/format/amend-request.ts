@@ -8,12 +8,15 @@ import type { ClientRequest } from './client-request.ts';
 import { joinContents } from './gemini/join-contents.ts';
 import { demandsSignatures, readSeal, skipValidation } from './gemini/seal.ts';
 import { settleThinking } from './messages/settle-thinking.ts';
-import { applySwitches } from './parameter-switches.ts';
+import { applySwitches, isOneAnswer } from './parameter-switches.ts';
 import { rewriteModel } from './rewrite-model.ts';
+import { toldStops } from './told-stops.ts';
 
 export interface AmendedRequest {
   readonly body: Buffer | string;
   readonly notes?: readonly string[];
+  /** Stop sequences of a Chat request that the route does not take; the answer has to be cut at them. */
+  readonly untold?: readonly string[];
 }
 
 /**
@@ -32,7 +35,13 @@ export function amendRequest(client: ClientRequest, route: Route): AmendedReques
   }
   const named = format === 'gemini' ? settled : { ...settled, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
-  return { body: JSON.stringify(asked), notes: notes.entries };
+  return { body: JSON.stringify(asked), notes: notes.entries, ...(format === 'chat' && untoldIn(parsed, asked)) };
+}
+
+function untoldIn(wanted: JsonObject, sent: JsonObject): Pick<AmendedRequest, 'untold'> {
+  const told = toldStops.chat(sent);
+  const untold = isOneAnswer(wanted) ? toldStops.chat(wanted).filter((sequence) => !told.includes(sequence)) : [];
+  return untold.length === 0 ? {} : { untold };
 }
 
 /** What a format wants of a conversation out of which something was left. */

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Traits } from '#core/traits.ts';
 import type { Notes } from './canonical/notes.ts';
+import { noteCutting } from './canonical/stop-cutter.ts';
 import type { ClientRequest } from './client-request.ts';
 import { switchGeneration } from './gemini/generation-switches.ts';
+import { toldStops } from './told-stops.ts';
 
 const samplingNames = ['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'];
 /** What each format calls the limit of an answer. */
@@ -18,11 +20,16 @@ export function applySwitches({ format, body }: ClientRequest, traits: Traits, n
   let switched = withLimit(body, traits, notes);
   if (!traits.parameters.sampling) switched = without(switched, samplingNames, notes);
   if (format !== 'chat') return switched;
-  switched = withLimitName(switched, traits);
+  switched = withStops(withLimitName(switched, traits), traits, notes);
   if (!traits.parameters.stream_usage) switched = without(switched, ['stream_options'], notes);
   if (!traits.parameters.parallel_switch) switched = without(switched, ['parallel_tool_calls'], notes);
   if (!traits.parameters.end_user) switched = without(switched, ['user', 'safety_identifier'], notes);
   return traits.parameters.system_role === 'system' ? withoutDeveloper(switched) : switched;
+}
+
+/** True when a single answer is asked for, which can be read and written anew. */
+export function isOneAnswer({ n }: JsonObject): boolean {
+  return typeof n !== 'number' || n <= 1;
 }
 
 function without(body: JsonObject, names: readonly string[], notes: Notes): JsonObject {
@@ -51,6 +58,16 @@ function withLimitName(body: JsonObject, { parameters }: Traits): JsonObject {
   if (body[other] === undefined) return body;
   const { [other]: value, ...rest } = body;
   return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
+}
+
+/** What a route takes of the stop sequences; the others are looked for in the answer, if it is one alone. */
+function withStops(body: JsonObject, { parameters }: Traits, notes: Notes): JsonObject {
+  const stops = toldStops.chat(body);
+  if (stops.length <= parameters.stop) return body;
+  if (isOneAnswer(body)) noteCutting(notes);
+  else notes.drop('stop');
+  const { stop: _, ...rest } = body;
+  return parameters.stop === 0 ? rest : { ...rest, stop: stops.slice(0, parameters.stop) };
 }
 
 /** `developer` is what newer OpenAI models call `system`; nobody else knows it. */

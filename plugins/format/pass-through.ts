@@ -1,5 +1,6 @@
 import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
+import type { TextFormat } from '#core/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { amenderFor } from './amend-reply.ts';
 import { amendRequest } from './amend-request.ts';
@@ -20,6 +21,8 @@ export class PassThrough implements Way {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
+  /** Stop sequences that the route does not know of. */
+  readonly #untold: readonly string[];
 
   /** @param isResumable the reply is read and written anew, so that another route can go on with it */
   constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
@@ -29,6 +32,8 @@ export class PassThrough implements Way {
     this.#route = route;
     const { format, isStream, purpose } = client;
     const wire = wires[format];
+    const { untold = [], ...amended } = amendRequest(client, route);
+    this.#untold = untold;
     this.request = {
       format,
       path: wire.path(route.model, isStream, purpose),
@@ -37,19 +42,19 @@ export class PassThrough implements Way {
         accept: isStream ? 'text/event-stream' : 'application/json',
         ...wire.headers(exchange.headers),
       },
-      ...amendRequest(client, route),
+      ...amended,
     };
   }
 
   read(): ReplyReader {
     const { format } = this.#client;
-    if (this.#isResumable && isTextFormat(format)) {
-      return readerBetween(this.#exchange, this.#client, this.#route, format);
-    }
+    if ((this.#isResumable || this.#untold.length > 0) && isTextFormat(format)) return this.#readAnew(format);
     const amender = amenderFor(this.#client, this.#route);
-    const converter = isTextFormat(format)
-      ? () => readerBetween(this.#exchange, this.#client, this.#route, format)
-      : undefined;
+    const converter = isTextFormat(format) ? () => this.#readAnew(format) : undefined;
     return new PassThroughReader(wires[format].observe(this.#exchange.id, this.#client.body), amender, converter);
+  }
+
+  #readAnew(format: TextFormat): ReplyReader {
+    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#untold);
   }
 }

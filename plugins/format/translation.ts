@@ -2,7 +2,6 @@ import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Format, TextFormat } from '#core/formats.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from './canonical/codec.ts';
 import type { Conversation, StateKind } from './canonical/conversation.ts';
@@ -15,8 +14,8 @@ import { StopCutter } from './canonical/stop-cutter.ts';
 import { ToolNames } from './canonical/tool-names.ts';
 import type { ClientRequest } from './client-request.ts';
 import { codecs, nameRules } from './codecs.ts';
-import { member } from './members.ts';
 import type { Way } from './model-call.ts';
+import { toldStops } from './told-stops.ts';
 import { TranslatingReader } from './translating-reader.ts';
 import { isTextFormat } from './upstream-format.ts';
 import { wires } from './wire.ts';
@@ -28,18 +27,6 @@ const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
   messages: ['signature', 'redacted'],
   gemini: ['thought'],
 };
-
-/** The stop sequences in a request, in each format's words; Responses has none. */
-const toldStops: Readonly<Record<TextFormat, (body: JsonObject) => readonly JsonValue[]>> = {
-  chat: ({ stop }) => listOf(stop),
-  responses: () => [],
-  messages: ({ stop_sequences }) => listOf(stop_sequences),
-  gemini: ({ generationConfig }) => listOf(member(generationConfig, 'stopSequences')),
-};
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
 
 /** Reads the client's request once, for however many routes it has to be translated. */
 export class Translator {
@@ -112,7 +99,7 @@ export class Translation implements Way {
   }
 
   read(): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#names, this.#untold);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#untold, this.#names);
   }
 
   /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
@@ -153,16 +140,16 @@ export class Translation implements Way {
 /**
  * Reads what a route answers in one format and writes it in the client's, which may be the same.
  *
- * @param names under which the tools went there; left out, they went as they are
  * @param untold stop sequences that the route does not know of
+ * @param names under which the tools went there; left out, they went as they are
  */
 export function readerBetween(
   exchange: Exchange,
   client: ClientRequest,
   route: Route,
   upstream: TextFormat,
-  names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
   untold: readonly string[] = [],
+  names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
 ): TranslatingReader {
   const id = shortId(exchange.id);
   const guard = new GrammarGuard({

@@ -5,7 +5,10 @@ import type { StateKind } from './canonical/conversation.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
 import type { ClientRequest } from './client-request.ts';
 import { sealSignatures } from './gemini/seal.ts';
-import { writeUsage } from './gemini/usage.ts';
+import { writeUsage as writeChatUsage } from './chat/reply-object.ts';
+import { writeUsage as writeGeminiUsage } from './gemini/usage.ts';
+import { writeUsage as writeMessagesUsage } from './messages/usage.ts';
+import { writeUsage as writeResponsesUsage } from './responses/reply-object.ts';
 import { member } from './members.ts';
 import { dataOf, UsageMeter } from './usage-meter.ts';
 
@@ -24,12 +27,6 @@ export interface ReplyAmender {
   whole(text: string, counted?: Usage): string;
   /** What the client gets at the end of a stream that is complete. */
   end?(counted?: Usage): string;
-}
-
-/** Counts that are complete. */
-interface Counts {
-  readonly input: number;
-  readonly output: number;
 }
 
 /** Undefined when replies of the format need no change. */
@@ -88,7 +85,7 @@ class GeminiAmender implements ReplyAmender {
   }
 
   #withUsage(body: JsonObject, counted: Usage | undefined): JsonObject {
-    const usage = writeUsage(this.meter.complete(counted, true));
+    const usage = writeGeminiUsage(this.meter.complete(counted, true));
     return { ...body, usageMetadata: { ...asObject(body['usageMetadata']), ...usage } };
   }
 }
@@ -127,8 +124,7 @@ class MessagesAmender implements ReplyAmender {
     const tagged = content.map((block) => (isJsonObject(block) ? this.#tagBlock(block) : block));
     if (isComplete) return JSON.stringify({ ...body, content: tagged });
     this.meter.whole(body);
-    const { input, output } = this.meter.complete(counted, true) as Counts;
-    const usage = { ...asObject(body['usage']), input_tokens: input, output_tokens: output };
+    const usage = filledUsage(body['usage'], writeMessagesUsage(this.meter.complete(counted, true)));
     return JSON.stringify({ ...body, content: tagged, usage });
   }
 
@@ -145,8 +141,8 @@ class MessagesAmender implements ReplyAmender {
     if (counted?.input !== undefined) return text;
     return rewriteData(text, (event) => {
       const message = asObject(event['message']);
-      const usage = { output_tokens: 0, ...asObject(message['usage']), input_tokens: this.meter.input };
-      return { ...event, message: { ...message, usage } };
+      const counts = writeMessagesUsage({ ...counted, input: this.meter.input });
+      return { ...event, message: { ...message, usage: filledUsage(message['usage'], counts) } };
     });
   }
 
@@ -154,11 +150,12 @@ class MessagesAmender implements ReplyAmender {
   #withOutput(text: string, counted: Usage | undefined): string {
     if (/"output_tokens"\s*:\s*\d/.test(text)) return text;
     this.meter.distrustOutput();
-    const input = counted?.input === undefined ? { input_tokens: this.meter.input } : {};
-    return rewriteData(text, (event) => ({
-      ...event,
-      usage: { ...asObject(event['usage']), ...input, output_tokens: this.meter.output },
-    }));
+    const usage = writeMessagesUsage({
+      ...counted,
+      input: counted?.input ?? this.meter.input,
+      output: this.meter.output,
+    });
+    return rewriteData(text, (event) => ({ ...event, usage: filledUsage(event['usage'], usage) }));
   }
 }
 
@@ -190,16 +187,8 @@ class ResponsesAmender implements ReplyAmender {
   /** OpenCode asks again without end when the counts are missing, and Codex when the total is. */
   #withUsage(response: JsonObject, counted: Usage | undefined): JsonObject {
     this.meter.whole(response);
-    const { input, output } = this.meter.complete(counted, true) as Counts;
-    const usage = {
-      input_tokens_details: { cached_tokens: 0 },
-      output_tokens_details: { reasoning_tokens: 0 },
-      ...asObject(response['usage']),
-      input_tokens: input,
-      output_tokens: output,
-      total_tokens: input + output,
-    };
-    return { ...response, usage };
+    const usage = writeResponsesUsage(this.meter.complete(counted, true));
+    return { ...response, usage: filledUsage(response['usage'], usage) };
   }
 }
 
@@ -233,7 +222,7 @@ class ChatAmender implements ReplyAmender {
     if (isCounted(counted)) return text;
     const body = JSON.parse(text) as JsonObject;
     this.meter.whole(body);
-    return JSON.stringify({ ...body, usage: { ...asObject(body['usage']), ...this.#usage(counted) } });
+    return JSON.stringify({ ...body, usage: filledUsage(body['usage'], this.#usage(counted)) });
   }
 
   /** The chunk that the client has asked for and the upstream has not given. */
@@ -245,13 +234,20 @@ class ChatAmender implements ReplyAmender {
   }
 
   #usage(counted: Usage | undefined): JsonObject {
-    const { input, output } = this.meter.complete(counted, true) as Counts;
-    return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    return writeChatUsage(this.meter.complete(counted, true));
   }
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
+}
+
+/** Counts in place of those that are missing; what else an upstream has said of them stays. */
+function filledUsage(given: JsonValue | undefined, counts: JsonObject): JsonObject {
+  const said = Object.entries(asObject(given)).filter(
+    ([name, value]) => value !== null && value !== undefined && typeof counts[name] !== 'number',
+  );
+  return { ...counts, ...Object.fromEntries(said) };
 }
 
 /** Writes an event anew with other data. One that is no JSON stays as it is. */

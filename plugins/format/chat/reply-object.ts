@@ -1,5 +1,6 @@
+import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Block, CallHead, Citation, FinishReason, FullUsage } from '../canonical/reply.ts';
+import type { Block, CallHead, Citation, FinishReason } from '../canonical/reply.ts';
 
 type Reasoning = Extract<Block, { type: 'reasoning' }>;
 
@@ -20,7 +21,7 @@ export function writeFinish(finish: FinishReason, isOld: boolean): string {
 }
 
 /** Source: OpenAI API reference, "The chat completion object", `usage`. */
-export function writeUsage({ input, output, cacheRead, cacheWrite, reasoning }: FullUsage): JsonObject {
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
   return {
     prompt_tokens: input,
     completion_tokens: output,

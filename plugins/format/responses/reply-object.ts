@@ -1,6 +1,7 @@
+import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
-import type { CompleteReply, FullUsage } from '../canonical/reply.ts';
+import type { CompleteReply } from '../canonical/reply.ts';
 
 /** What changes while a response comes into being. */
 export interface ResponseState {
@@ -44,7 +45,7 @@ function whyIncomplete({ finish }: CompleteReply): string {
 }
 
 /** Codex fails the turn when one of these is missing. */
-function writeUsage({ input, output, cacheRead, cacheWrite, reasoning }: FullUsage): JsonObject {
+export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },

@@ -159,7 +159,7 @@ describe('a request of the client’s own format', () => {
     expect(sent('chat', { stream: true, stream_options, messages: [] }).body['stream_options']).toEqual(stream_options);
   });
 
-  it.each([
+  it.each<[string, ParameterSettings, JsonObject, JsonObject, string[]]>([
     ['sampling', { sampling: false }, { temperature: 1, top_p: 0.5 }, {}, ['dropped temperature', 'dropped top_p']],
     [
       'a limit too high',
@@ -176,7 +176,16 @@ describe('a request of the client’s own format', () => {
       [],
     ],
     ['an end user', { end_user: false }, { user: 'u' }, {}, ['dropped user']],
-  ] as const)('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
+    ['a stop sequence', { stop: 0 }, { stop: 'END' }, {}, ['approximated stop by cutting the answer']],
+    [
+      'stop sequences too many',
+      { stop: 1 },
+      { stop: ['END', 'FIN'] },
+      { stop: ['END'] },
+      ['approximated stop by cutting the answer'],
+    ],
+    ['stop sequences of several answers', { stop: 0 }, { n: 2, stop: 'END' }, { n: 2 }, ['dropped stop']],
+  ])('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
     const result = sent('chat', { messages: [], ...given }, routeAt('http://127.0.0.1:1/v1', { parameters }));
     expect(result).toEqual({ body: { model: 'model-there', messages: [], ...expected }, notes });
   });
@@ -395,7 +404,9 @@ describe('a Messages stream without counts', () => {
     const delta = { type: 'text_delta', text: 'x'.repeat(40) };
     amender.event(event('content_block_delta', { type: 'content_block_delta', index: 0, delta }));
     const text = amender.event(event('message_delta', { ...ending, ...given }), { input: 3, output: 1 });
-    expect(dataOf(text)['usage']).toEqual({ output_tokens: 10 });
+    const cached = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+    const details = { output_tokens_details: { thinking_tokens: 0 } };
+    expect(dataOf(text)['usage']).toEqual({ input_tokens: 3, ...cached, output_tokens: 10, ...details });
     expect(amender.meter.complete({ input: 3, output: 1 }, true)).toMatchObject({ output: 10, isEstimated: true });
   });
 });
@@ -406,13 +417,34 @@ describe('a whole reply without counts', () => {
     [
       'chat',
       { choices: [{ index: 0, message: { content: text } }] },
-      { prompt_tokens: expect.any(Number), completion_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+      {
+        prompt_tokens: expect.any(Number),
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+        completion_tokens: expect.any(Number),
+        completion_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: expect.any(Number),
+      },
     ],
-    ['messages', { content: [{ type: 'text', text }] }, { input_tokens: expect.any(Number), output_tokens: 104 }],
+    [
+      'messages',
+      { content: [{ type: 'text', text }] },
+      {
+        input_tokens: expect.any(Number),
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+        output_tokens: 104,
+      },
+    ],
     [
       'responses',
       { output: [{ type: 'message', content: [{ type: 'output_text', text }] }] },
-      { input_tokens: expect.any(Number), output_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+      {
+        input_tokens: expect.any(Number),
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: expect.any(Number),
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: expect.any(Number),
+      },
     ],
     [
       'gemini',

@@ -35,6 +35,13 @@ export interface BreakerStatus {
   readonly openings: number;
 }
 
+/** Lets one request through, and tells afterwards what it was: its outcome is reported with it. */
+export interface Pass {
+  readonly isProbe: boolean;
+}
+
+const ordinaryPass: Pass = { isProbe: false };
+
 /** Parts that the window is cut into: the older ones fall out one by one. */
 const slices = 6;
 
@@ -57,6 +64,8 @@ export class Breaker {
   #openings = 0;
   #opensUntil = 0;
   #isOpen = false;
+  /** The one that decides while it is half-open, until when it is waited for. */
+  #probe: Pass | undefined;
   #probeUntil = 0;
   #reason: string | undefined;
 
@@ -73,18 +82,24 @@ export class Breaker {
     return !this.#isOpen && this.#consecutive === 0;
   }
 
-  /** True when a request may go now. In the half-open state that request is the probe, and has to be reported on. */
-  admit(now: number): boolean {
-    if (!this.#isOpen) return true;
-    if (now < this.#opensUntil || now < this.#probeUntil) return false;
+  /** Lets a request go now, or undefined. In the half-open state that request is the probe, and has to be reported on. */
+  admit(now: number): Pass | undefined {
+    if (!this.#isOpen) return ordinaryPass;
+    if (now < this.#opensUntil || now < this.#probeUntil) return undefined;
+    this.#probe = { isProbe: true };
     this.#probeUntil = now + probeTimeout;
-    return true;
+    return this.#probe;
   }
 
-  /** While it is open only the probe counts: others were sent before. @returns true when it has closed by it */
-  succeeded(now: number): boolean {
+  /** True for the one request whose outcome decides. Others were sent before it opened, or were given up as probes. */
+  isProbedBy(pass: Pass): boolean {
+    return this.#isOpen && pass === this.#probe;
+  }
+
+  /** @returns true when it has closed by it */
+  succeeded(now: number, pass: Pass): boolean {
     this.#count(now, false);
-    if (this.#isOpen && this.#probeUntil === 0) return false;
+    if (this.#isOpen && !this.isProbedBy(pass)) return false;
     this.#consecutive = 0;
     if (!this.#isOpen) return false;
     this.reset();
@@ -96,9 +111,9 @@ export class Breaker {
    *   request can cause, a refused connection for instance.
    * @returns true when the breaker has opened by it
    */
-  failed(now: number, reason: string, source: string | undefined): boolean {
+  failed(now: number, reason: string, source: string | undefined, pass: Pass): boolean {
     const isRepeated = source !== undefined && this.#isKnown(source, now);
-    if (this.#isOpen) return isRepeated ? this.#wait() : this.#reopen(now, reason);
+    if (this.#isOpen) return isRepeated ? this.#wait(pass) : this.#reopen(now, reason, pass);
     if (isRepeated) return false;
     this.#count(now, true);
     this.#consecutive++;
@@ -107,9 +122,12 @@ export class Breaker {
     return true;
   }
 
-  /** The attempt ended without saying anything about the route: its client has left. A probe may be tried again. */
-  released(): void {
-    this.#probeUntil = 0;
+  /**
+   * The attempt ended without saying anything about the route: its client has left. Another may be the probe; until one
+   * is, the same request may go on as it, with another key for instance.
+   */
+  released(pass: Pass): void {
+    if (this.isProbedBy(pass)) this.#probeUntil = 0;
   }
 
   /** Another instance has opened it. */
@@ -118,14 +136,14 @@ export class Breaker {
     this.#opensUntil = Math.max(this.#opensUntil, opensUntil);
     this.#reason = reason;
     this.#openings = Math.max(this.#openings, openings);
-    this.#probeUntil = 0;
+    this.#endProbe();
   }
 
   /** Closed, with nothing held against the route. */
   reset(): void {
     this.#isOpen = false;
     this.#opensUntil = 0;
-    this.#probeUntil = 0;
+    this.#endProbe();
     this.#openings = 0;
     this.#consecutive = 0;
     this.#sources.clear();
@@ -137,9 +155,8 @@ export class Breaker {
     return now < this.#opensUntil ? 'open' : 'half_open';
   }
 
-  /** Only the probe's failure counts while it is open: others were sent before. */
-  #reopen(now: number, reason: string): boolean {
-    if (now < this.#opensUntil || this.#probeUntil === 0) return false;
+  #reopen(now: number, reason: string, pass: Pass): boolean {
+    if (!this.isProbedBy(pass)) return false;
     this.#open(now, reason);
     return true;
   }
@@ -150,12 +167,17 @@ export class Breaker {
     this.#opensUntil = now + Math.min(longestCooldown, cooldown * 2 ** this.#openings);
     this.#openings++;
     this.#reason = reason;
+    this.#endProbe();
+  }
+
+  #endProbe(): void {
+    this.#probe = undefined;
     this.#probeUntil = 0;
   }
 
   /** A probe by a conversation that has failed before has shown nothing: the next one tells. */
-  #wait(): false {
-    this.released();
+  #wait(pass: Pass): false {
+    this.released(pass);
     return false;
   }
 

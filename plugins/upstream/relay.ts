@@ -8,11 +8,19 @@ import { Attempt } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
 import { orderRoutes, readyFirst } from './choice.ts';
 import { targetOf } from './connections.ts';
+import type { Pass } from './breaker.ts';
 import { describeFault, Fault, faultEffects, goneFault, lostFault, sourceOf, summarize } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
 import { Patience } from './patience.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply, type Served } from './resume.ts';
+
+/** A route that is asked, as the one request that may go there now. */
+interface Asked {
+  readonly route: Route;
+  readonly keys: KeyPool;
+  readonly pass: Pass;
+}
 
 interface Tried {
   readonly route: Route;
@@ -127,18 +135,19 @@ export class Relay {
       // Asked only now: most requests need one route, and finding out may mean translating.
       if (!this.#calls.canServe(route)) continue;
       const isSound = this.#isSound(route);
-      if (!(await this.#parts.health.admit(route))) {
+      const pass = await this.#parts.health.admit(route);
+      if (pass === undefined) {
         this.#skipped.push(route);
         continue;
       }
       if (!isSound && !this.#mayRetry()) {
-        this.#parts.health.released(route);
+        this.#parts.health.released(route, pass);
         continue;
       }
       this.#patience.begin();
       this.#running.set(
         route,
-        this.#serve(route).then((result) => ({ route, result })),
+        this.#serve({ route, pass, keys: this.#parts.keys(route) }).then((result) => ({ route, result })),
       );
       return;
     }
@@ -200,23 +209,23 @@ export class Relay {
   }
 
   /** Tries one route with one key after the other, while it is the key that is at fault. */
-  async #serve(route: Route): Promise<Served | Fault> {
-    const keys = this.#parts.keys(route);
+  async #serve(asked: Asked): Promise<Served | Fault> {
     for (;;) {
-      const result = await this.#tryFresh(route, keys);
+      const result = await this.#tryFresh(asked);
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
-      if (!keys.isReady(this.#parts.now()) || !this.#mayTryKey()) return result;
+      if (!asked.keys.isReady(this.#parts.now()) || !this.#mayTryKey()) return result;
     }
   }
 
   /** A connection that was closed while idle says nothing about the route: tried again at once, and counted as one try. */
-  async #tryFresh(route: Route, keys: KeyPool): Promise<Served | Fault> {
+  async #tryFresh(asked: Asked): Promise<Served | Fault> {
     this.#tries++;
-    const result = await this.#try(route, keys);
-    return result instanceof Fault && result.isStaleConnection && !this.#isOver ? this.#try(route, keys) : result;
+    const result = await this.#try(asked);
+    return result instanceof Fault && result.isStaleConnection && !this.#isOver ? this.#try(asked) : result;
   }
 
-  async #try(route: Route, keys: KeyPool): Promise<Served | Fault> {
+  async #try(asked: Asked): Promise<Served | Fault> {
+    const { route, keys, pass } = asked;
     const { options, connections, now, health } = this.#parts;
     const key = keys.pick(now(), this.#session);
     const { origin, path: base } = targetOf(route);
@@ -235,8 +244,8 @@ export class Relay {
       // The tokens of a rest are counted together with those of the beginning.
       const tokens = isRest ? undefined : reader.usage?.output;
       if (fault === undefined)
-        health.served(route, contentAfter ?? 0, rateOf(tokens, contentAfter, startedAt, this.#exchange.elapsed));
-      else this.#learn(route, keys, key, fault, body);
+        health.served(route, pass, contentAfter ?? 0, rateOf(tokens, contentAfter, startedAt, this.#exchange.elapsed));
+      else this.#learn(asked, key, fault, body);
     };
     const attempt = new Attempt(
       {
@@ -260,7 +269,7 @@ export class Relay {
           contentAfter = this.#exchange.elapsed - startedAt;
           this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
           keys.accept(key);
-          health.answers(route);
+          health.answers(route, pass);
         },
         onEnd: (fault) => {
           this.#delivery.usage = reader.usage;
@@ -302,13 +311,13 @@ export class Relay {
   }
 
   /** What a fault means for the key and for the route, by the table of faults. */
-  #learn(route: Route, keys: KeyPool, key: string, fault: Fault, body: Buffer | string): void {
+  #learn({ route, keys, pass }: Asked, key: string, fault: Fault, body: Buffer | string): void {
     const { health, now } = this.#parts;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') keys.refuse(key, now());
     if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
-    if (breaker === 'fail') health.failed(route, describeFault(fault), sourceOf(fault, this.#session, body));
-    if (breaker === 'release') health.released(route);
+    if (breaker === 'fail') health.failed(route, pass, describeFault(fault), sourceOf(fault, this.#session, body));
+    if (breaker === 'release') health.released(route, pass);
   }
 
   #record(tried: Pick<AttemptFact, 'route' | 'format' | 'status'>, startedAt: number, fault: Fault | undefined): void {

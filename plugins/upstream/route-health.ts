@@ -4,7 +4,7 @@ import { isJsonObject } from '#core/json.ts';
 import type { Notifications } from '#core/database/database.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Shared } from '#core/shared/shared.ts';
-import { Breaker, type BreakerOptions, type BreakerStatus, defaultBreaker } from './breaker.ts';
+import { Breaker, type BreakerOptions, type BreakerStatus, defaultBreaker, type Pass } from './breaker.ts';
 import { Pace } from './pace.ts';
 import { resetChannel } from './reset-channel.ts';
 
@@ -67,13 +67,16 @@ export class RouteHealth implements AsyncDisposable {
     );
   }
 
-  /** True when a request may go to the route now. The first one after a pause is the probe, of all instances. */
-  admit(route: Route): boolean | Promise<boolean> {
+  /**
+   * Lets a request go to the route now, or undefined. What becomes of it is reported with the pass. The first one after
+   * a pause is the probe, of all instances.
+   */
+  admit(route: Route): Pass | undefined | Promise<Pass | undefined> {
     const { breaker } = this.#of(route.id);
-    const now = this.#parts.now();
-    const isProbe = breaker.status(now).state === 'half_open';
-    if (!breaker.admit(now)) return false;
-    return isProbe && this.#parts.shared.kind === 'redis' ? this.#claimProbe(route.id, breaker) : true;
+    const pass = breaker.admit(this.#parts.now());
+    return pass?.isProbe === true && this.#parts.shared.kind === 'redis'
+      ? this.#claimProbe(route.id, breaker, pass)
+      : pass;
   }
 
   /** True when the last thing that is known of a route is no failure: asking it adds nothing to what is broken. */
@@ -82,9 +85,9 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** The first content has come: a probe has shown what it had to. */
-  answers(route: Route): void {
+  answers(route: Route, pass: Pass): void {
     const { breaker } = this.#of(route.id);
-    if (breaker.status(this.#parts.now()).state === 'half_open') this.#close(route.id, breaker, 'it answers again');
+    if (breaker.isProbedBy(pass)) this.#close(route.id, breaker, 'it answers again');
   }
 
   /**
@@ -93,23 +96,23 @@ export class RouteHealth implements AsyncDisposable {
    * @param firstContentAfter ms since it was sent
    * @param rate tokens a second from then on, where it can be told
    */
-  served(route: Route, firstContentAfter: number, rate: number | undefined): void {
+  served(route: Route, pass: Pass, firstContentAfter: number, rate: number | undefined): void {
     const { breaker, pace } = this.#of(route.id);
     const slowness = pace.observe(firstContentAfter, rate);
-    if (slowness !== undefined) this.failed(route, `slow: ${slowness}`, undefined);
-    else if (breaker.succeeded(this.#parts.now())) this.#close(route.id, breaker, 'it answers again');
+    if (slowness !== undefined) this.failed(route, pass, `slow: ${slowness}`, undefined);
+    else if (breaker.succeeded(this.#parts.now(), pass)) this.#close(route.id, breaker, 'it answers again');
   }
 
   /**
    * @param words why, for people
    * @param source see `Breaker.failed`
    */
-  failed(route: Route, words: string, source: string | undefined): void {
+  failed(route: Route, pass: Pass, words: string, source: string | undefined): void {
     const { breaker } = this.#of(route.id);
     const now = this.#parts.now();
     // Upstreams write pages; the log, the list of routes and the front page have a line for each.
     const reason = words.replace(/\s+/g, ' ').trim();
-    if (!breaker.failed(now, reason, source)) return;
+    if (!breaker.failed(now, reason, source, pass)) return;
     const { opensUntil, openings } = breaker.status(now);
     const what = openings === 1 ? 'is left out for' : 'has failed its probe and stays out for';
     this.#parts.log.warn(`route ${route.id} ${what} ${Math.round((opensUntil - now) / 1000)} s: ${reason}`);
@@ -117,8 +120,8 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** The attempt said nothing about the route. */
-  released(route: Route): void {
-    this.#of(route.id).breaker.released();
+  released(route: Route, pass: Pass): void {
+    this.#of(route.id).breaker.released(pass);
   }
 
   /** Ms until one of these routes may be tried again. */
@@ -182,14 +185,15 @@ export class RouteHealth implements AsyncDisposable {
     this.#announce(id, breaker);
   }
 
-  async #claimProbe(id: string, breaker: Breaker): Promise<boolean> {
+  async #claimProbe(id: string, breaker: Breaker, pass: Pass): Promise<Pass | undefined> {
     try {
       const isOurs = await this.#parts.shared.cache.claim(`upstream/probe/${id}`, this.#parts.instance, probeClaim);
-      if (!isOurs) breaker.released();
-      return isOurs;
+      if (isOurs) return pass;
+      breaker.released(pass);
+      return undefined;
     } catch {
       // Nobody to ask: a probe too many does less harm than none.
-      return true;
+      return pass;
     }
   }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Breaker } from '../../../plugins/upstream/breaker.ts';
+import { Breaker, type Pass } from '../../../plugins/upstream/breaker.ts';
 
 const options = {
   failures: 3,
@@ -14,13 +14,21 @@ let breaker: Breaker;
 beforeEach(() => {
   breaker = new Breaker(options);
 });
+/** What went before it opened, or while it was closed. */
+const old: Pass = { isProbe: false };
+const admits = (now: number) => breaker.admit(now) !== undefined;
+const probeAt = (now: number): Pass => {
+  const pass = breaker.admit(now);
+  if (pass?.isProbe !== true) throw new Error('it is no probe');
+  return pass;
+};
 const fail = (times: number, now = 0, source?: string) =>
-  Array.from({ length: times }, () => breaker.failed(now, 'down', source)).at(-1);
+  Array.from({ length: times }, () => breaker.failed(now, 'down', source, old)).at(-1);
 const stateAt = (now: number) => breaker.status(now).state;
 
 describe('a closed breaker', () => {
   it('lets requests through', () => {
-    expect(breaker.admit(0)).toBe(true);
+    expect(admits(0)).toBe(true);
   });
 
   it('opens at so many failures one after the other, and says so once', () => {
@@ -29,20 +37,20 @@ describe('a closed breaker', () => {
 
   it('starts to count again after a success', () => {
     fail(2);
-    breaker.succeeded(0);
+    breaker.succeeded(0, old);
     expect([fail(2), stateAt(0)]).toEqual([false, 'closed']);
   });
 
   it('opens at a share of failures in the window', () => {
-    for (let call = 0; call < 5; call++) breaker.succeeded(call);
+    for (let call = 0; call < 5; call++) breaker.succeeded(call, old);
     for (let call = 0; call < 4; call++) {
-      breaker.failed(100, 'down', undefined);
-      breaker.succeeded(100);
+      breaker.failed(100, 'down', undefined, old);
+      breaker.succeeded(100, old);
     }
     fail(2, 100);
     expect(stateAt(100)).toBe('closed');
     for (let call = 0; call < 3; call++) {
-      breaker.succeeded(100);
+      breaker.succeeded(100, old);
       fail(2, 100);
     }
     expect(stateAt(100)).toBe('open');
@@ -51,7 +59,7 @@ describe('a closed breaker', () => {
   it('does not go by a share of few calls', () => {
     for (let call = 0; call < 4; call++) {
       fail(1);
-      breaker.succeeded(0);
+      breaker.succeeded(0, old);
     }
     expect(stateAt(0)).toBe('closed');
   });
@@ -59,9 +67,9 @@ describe('a closed breaker', () => {
   it('forgets what lies behind the window', () => {
     for (let call = 0; call < 5; call++) {
       fail(1, 0);
-      breaker.succeeded(0);
+      breaker.succeeded(0, old);
     }
-    for (let call = 0; call < 8; call++) breaker.succeeded(70_000);
+    for (let call = 0; call < 8; call++) breaker.succeeded(70_000, old);
     expect([fail(2, 70_000), stateAt(70_000)]).toEqual([false, 'closed']);
   });
 
@@ -73,7 +81,7 @@ describe('a closed breaker', () => {
   it('is not opened by one conversation that fails while others are served', () => {
     for (let call = 0; call < 50; call++) {
       fail(1, call, 'conversation');
-      breaker.succeeded(call);
+      breaker.succeeded(call, old);
     }
     expect(stateAt(50)).toBe('closed');
   });
@@ -95,16 +103,16 @@ describe('an open breaker', () => {
   });
 
   it('lets nothing through until the cooldown is over', () => {
-    expect([breaker.admit(999), breaker.admit(1_000)]).toEqual([false, true]);
+    expect([admits(999), admits(1_000)]).toEqual([false, true]);
   });
 
   it('lets one probe through, not the herd', () => {
-    expect([breaker.admit(1_000), breaker.admit(1_000), breaker.admit(1_001)]).toEqual([true, false, false]);
+    expect([admits(1_000), admits(1_000), admits(1_001)]).toEqual([true, false, false]);
   });
 
   it('closes when the probe succeeds', () => {
-    breaker.admit(1_000);
-    expect([breaker.succeeded(1_100), stateAt(1_100), breaker.admit(1_100)]).toEqual([true, 'closed', true]);
+    const probe = probeAt(1_000);
+    expect([breaker.succeeded(1_100, probe), stateAt(1_100), admits(1_100)]).toEqual([true, 'closed', true]);
   });
 
   it('opens again for twice as long when the probe fails, up to the longest pause', () => {
@@ -114,8 +122,7 @@ describe('an open breaker', () => {
       const { opensUntil } = breaker.status(now);
       pauses.push(opensUntil - now);
       now = opensUntil;
-      breaker.admit(now);
-      breaker.failed(now, 'still down', undefined);
+      breaker.failed(now, 'still down', undefined, probeAt(now));
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000]);
   });
@@ -126,33 +133,56 @@ describe('an open breaker', () => {
   });
 
   it('gives the probe to another when its client has left', () => {
-    breaker.admit(1_000);
-    breaker.released();
-    expect(breaker.admit(1_001)).toBe(true);
+    breaker.released(probeAt(1_000));
+    expect(admits(1_001)).toBe(true);
   });
 
   it('gives the probe to another when nobody has reported on it', () => {
-    breaker.admit(1_000);
-    expect(breaker.admit(121_000)).toBe(true);
+    probeAt(1_000);
+    expect(admits(121_000)).toBe(true);
   });
 
   it('learns nothing from a probe by a conversation that has failed before', () => {
     breaker.reset();
     for (const source of ['a', 'b', 'c']) fail(1, 0, source);
-    breaker.admit(1_000);
-    fail(1, 1_000, 'a');
-    expect([stateAt(1_000), breaker.admit(1_000)]).toEqual(['half_open', true]);
-    fail(1, 1_000, 'd');
+    breaker.failed(1_000, 'down', 'a', probeAt(1_000));
+    expect(stateAt(1_000)).toBe('half_open');
+    breaker.failed(1_000, 'down', 'd', probeAt(1_000));
     expect(stateAt(1_001)).toBe('open');
+  });
+
+  it('goes by its probe, and not by a request that was sent before it opened', () => {
+    const probe = probeAt(1_000);
+    expect(breaker.failed(1_100, 'down', undefined, old)).toBe(false);
+    expect(breaker.succeeded(1_100, old)).toBe(false);
+    breaker.released(old);
+    expect([stateAt(1_100), admits(1_100)]).toEqual(['half_open', false]);
+    expect(breaker.succeeded(1_200, probe)).toBe(true);
+  });
+
+  it('does not go by a probe that was given up for another', () => {
+    const first = probeAt(1_000);
+    breaker.released(first);
+    const second = probeAt(1_001);
+    expect(breaker.failed(1_100, 'down', undefined, first)).toBe(false);
+    breaker.released(first);
+    expect([stateAt(1_100), admits(1_100)]).toEqual(['half_open', false]);
+    expect(breaker.succeeded(1_200, second)).toBe(true);
+  });
+
+  it('goes by a probe that tries again, with another key for instance', () => {
+    const probe = probeAt(1_000);
+    breaker.released(probe);
+    expect(breaker.succeeded(1_100, probe)).toBe(true);
   });
 
   it('is as good as new after a reset', () => {
     breaker.reset();
-    expect([breaker.admit(0), fail(2)]).toEqual([true, false]);
+    expect([admits(0), fail(2)]).toEqual([true, false]);
   });
 });
 
 it('adopts what another instance has found out', () => {
   breaker.adopt({ state: 'open', opensUntil: 5_000, reason: 'down there', openings: 2 });
-  expect([breaker.admit(4_999), breaker.admit(5_000)]).toEqual([false, true]);
+  expect([admits(4_999), admits(5_000)]).toEqual([false, true]);
 });

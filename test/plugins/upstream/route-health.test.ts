@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryShared } from '../../../core/shared/memory.ts';
 import { SharedUnavailable } from '../../../core/shared/shared.ts';
+import type { Pass } from '../../../plugins/upstream/breaker.ts';
 import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
 import { routeTo, upstreamAt } from './upstream-fixture.ts';
 
@@ -24,14 +25,15 @@ beforeEach(() => {
 });
 afterEach(() => health[Symbol.asyncDispose]());
 
-const fail = (reason: string) => health.failed(route, reason, undefined);
+const pass: Pass = { isProbe: false };
+const fail = (reason: string, by = pass) => health.failed(route, by, reason, undefined);
 
-/** Two failures leave the route out, and its pause goes by. */
-function untilProbe(): void {
+/** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
+async function untilProbe(): Promise<Pass> {
   fail('route: 503');
   fail('route: 503');
   now += 5_000;
-  health.admit(route);
+  return (await health.admit(route)) as Pass;
 }
 
 describe('a shared store that is away at first', () => {
@@ -43,8 +45,8 @@ describe('a shared store that is away at first', () => {
     await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now });
     await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
     Object.assign(other.options, { failures: 1, cooldown: 5_000 });
-    other.failed(route, 'route: 503', undefined);
-    await vi.waitFor(() => expect(late.admit(route)).toBe(false), { timeout: 20_000 });
+    other.failed(route, pass, 'route: 503', undefined);
+    await vi.waitFor(() => expect(late.admit(route)).toBeUndefined(), { timeout: 20_000 });
     expect(lines).toContain('what others learn about routes is not heard yet: away');
   });
 
@@ -66,31 +68,29 @@ describe('the log', () => {
     expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 down']);
   });
 
-  it('says when the probe has failed, and how long the pause is then', () => {
-    untilProbe();
-    fail('route: no connection');
+  it('says when the probe has failed, and how long the pause is then', async () => {
+    fail('route: no connection', await untilProbe());
     expect(lines.slice(1)).toEqual([
       'warn route one/model-there has failed its probe and stays out for 10 s: route: no connection',
     ]);
   });
 
-  it('says when the probe has shown that the route is back, once', () => {
-    untilProbe();
-    health.answers(route);
-    health.served(route, 10, undefined);
+  it('says when the probe has shown that the route is back, once', async () => {
+    const probe = await untilProbe();
+    health.answers(route, probe);
+    health.served(route, probe, 10, undefined);
     expect(lines.slice(1)).toEqual(['info route one/model-there is back: it answers again']);
   });
 
-  it('begins anew with the pauses after that', () => {
-    untilProbe();
-    health.answers(route);
+  it('begins anew with the pauses after that', async () => {
+    health.answers(route, await untilProbe());
     fail('route: 500');
     fail('route: 500');
     expect(lines.at(-1)).toBe('warn route one/model-there is left out for 5 s: route: 500');
   });
 
-  it('says when somebody has let a route in', () => {
-    untilProbe();
+  it('says when somebody has let a route in', async () => {
+    await untilProbe();
     health.reset(route.id);
     expect(lines.slice(1)).toEqual(['info route one/model-there is back: let in by hand']);
   });

@@ -316,8 +316,8 @@ export class Relay {
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') keys.refuse(key, now());
     if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
-    if (breaker === 'fail') health.failed(route, pass, describeFault(fault), sourceOf(fault, this.#session, body));
-    if (breaker === 'release') health.released(route, pass);
+    if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
+    else health.failed(route, pass, describeFault(fault), sourceOf(fault, this.#session, body));
   }
 
   #record(tried: Pick<AttemptFact, 'route' | 'format' | 'status'>, startedAt: number, fault: Fault | undefined): void {

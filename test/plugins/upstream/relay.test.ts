@@ -390,6 +390,16 @@ describe('a connection that was closed while idle', () => {
     expect((await bench.relay(exchangeFor([route]))).status).toBe(200);
   });
 
+  it('is not held against the route', async () => {
+    bench.health.options.failures = 1;
+    await using upstream = await createUpstream(staleAfterFirst);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    await bench.relay(exchangeFor([route]));
+    expect(bench.health.status([route])).toMatchObject([{ state: 'closed' }]);
+  });
+
   it('says nothing about the wait when the route is throttled then', async () => {
     await using upstream = await createUpstream([serve, cut, refuse(429, { 'retry-after': '7' })]);
     const route = routeTo(upstreamAt(upstream.url));

@@ -64,11 +64,19 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const wrong = code === 'ENOENT' ? 'does not exist' : `cannot be read (${String(code)})`;
-    const right = code === 'ENOENT' ? 'name another with --config FILE' : 'give the gateway the right to read it';
-    throw new ConfigError([{ file, line: 0, column: 0, path: [], wrong, right }]);
+    const words = unreadable[String(code)] ?? {
+      wrong: `cannot be read (${String(code)})`,
+      right: 'give the gateway the right to read it',
+    };
+    throw new ConfigError([{ file, line: 0, column: 0, path: [], ...words }]);
   }
 }
+
+/** What is wrong with a file that the system does not read, by the code of its error. */
+const unreadable: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
+  ENOENT: { wrong: 'does not exist', right: 'name another with --config FILE' },
+  EISDIR: { wrong: 'is a folder', right: 'name the file in it with --config FILE' },
+};
 
 /** Turns offsets into lines and YAML's own complaints into ours. */
 class Reader {

@@ -124,7 +124,10 @@ class QueueJobs implements Jobs {
     this.backend = kit.backend;
     this.#kit = kit;
     this.#options = options;
-    this.#outages = onceAWhile((error) => options.log.warn(`the job queue does not answer: ${error.message}`));
+    this.#outages = onceAWhile((error) => {
+      // Connections that are being closed complain, and nobody is waiting for an answer any more.
+      if (!this.#closing.signal.aborted) options.log.warn(`the job queue does not answer: ${error.message}`);
+    });
   }
 
   /** Starts the worker and the schedules in the background: requests are served without them. */

@@ -30,7 +30,9 @@ export async function readClientRequest(exchange: Exchange, format: Format): Pro
   // Gemini names model and streaming in the path.
   const model = format === 'gemini' ? params['id'] : body['model'];
   if (typeof model !== 'string' || model === '') {
-    throw new GatewayError('invalid_request', 'model is missing; it has to be the name of a model', { param: 'model' });
+    const fault = model === undefined ? 'missing' : 'wrong';
+    const message = `model is ${fault}; it has to be the name of a model`;
+    throw new GatewayError('invalid_request', message, { param: 'model' });
   }
   return {
     format,

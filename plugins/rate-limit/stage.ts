@@ -100,5 +100,10 @@ function combine(common: Limits, own: RateLimits | undefined): Limits {
 function explain({ refusedBy, retryAfter }: Take, { limit, period, burst, concurrent }: Limits): string {
   if (refusedBy === 'concurrency')
     return `${concurrent} requests of this key are under way, as many as it may have; wait for one to end`;
-  return `this key may send ${limit} requests in ${period} seconds, ${burst} of them at once; try again in ${Math.ceil(retryAfter)} seconds`;
+  const rate = `${limit} requests in ${seconds(period)}`;
+  return `this key may send ${rate}, ${burst} of them at once; try again in ${seconds(Math.ceil(retryAfter))}`;
+}
+
+function seconds(count: number): string {
+  return count === 1 ? '1 second' : `${count} seconds`;
 }

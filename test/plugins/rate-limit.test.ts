@@ -176,6 +176,8 @@ describe('a request beyond the rate', () => {
     expect(error.status('chat')).toBe(429);
     expect(error.message).toBe('this key may send 6 requests in 60 seconds, 2 of them at once; try again in 8 seconds');
     expect(error.details.retryAfter).toBeCloseTo(7.5, 6);
+    clock += 7_000;
+    expect((await refusal()).message).toMatch(/try again in 1 second$/);
     expect(error.details.headers).toEqual({
       'x-ratelimit-limit-requests': '2',
       'x-ratelimit-remaining-requests': '0',

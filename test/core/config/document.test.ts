@@ -36,7 +36,7 @@ describe('a file that is no gateway.yaml', () => {
 
   it('is refused when it cannot be read', async () => {
     await expect(readDocument(tmpdir(), {})).rejects.toThrow(
-      `${tmpdir()}: cannot be read (EISDIR); give the gateway the right to read it`,
+      `${tmpdir()}: is a folder; name the file in it with --config FILE`,
     );
   });
 

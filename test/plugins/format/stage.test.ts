@@ -92,9 +92,14 @@ describe('a request', () => {
 });
 
 describe('a model', () => {
-  it.each([undefined, null, '', 5, ['test'], { id: 'test' }])('of %j is missing', async (model) => {
-    const { code, details } = await refusal({ model, messages });
+  it.each([null, '', 5, ['test'], { id: 'test' }])('of %j is wrong', async (model) => {
+    const { code, details, message } = await refusal({ model, messages });
     expect([code, details.param]).toEqual(['invalid_request', 'model']);
+    expect(message).toContain('model is wrong');
+  });
+
+  it('has to be there', async () => {
+    expect((await refusal({ messages })).message).toContain('model is missing');
   });
 
   it('that does not exist is not found', async () => {

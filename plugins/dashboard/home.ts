@@ -2,9 +2,15 @@ import { formatMoney } from '#core/accounts/money.ts';
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
 import type { Model } from '#core/catalog.ts';
 import type { Host } from '#core/host.ts';
+import type { RouteStatus } from '#core/route-status.ts';
+import { describeRoutes } from './routes.ts';
 
-/** Everything that the front page shows, ready to be printed. */
-export function describeHome(host: Host) {
+/**
+ * Everything that the front page shows, ready to be printed.
+ *
+ * @param statuses of the routes, for whoever may see them; left out for everybody else
+ */
+export function describeHome(host: Host, statuses?: ReadonlyMap<string, RouteStatus>) {
   const { catalog, service } = host;
   const currency = host.section(currencySection);
   return {
@@ -13,6 +19,7 @@ export function describeHome(host: Host) {
     contact: service.contact ?? '',
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
     models: catalog.models.map((model) => ({ id: model.id, note: describeModel(model) })),
+    routes: statuses === undefined ? undefined : describeRoutes(catalog, statuses),
     plans: host
       .section(plansSection)
       .map(({ days, price, label }) => ({ days, price: formatMoney(price, currency), label: label ?? '' })),

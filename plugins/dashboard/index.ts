@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ResponseToolkit } from '@hapi/hapi';
 import { Eta } from 'eta';
+import { isLocal } from '#core/http/local-caller.ts';
 import type { GatewayPlugin } from '#core/plugin.ts';
+import { readRouteStatus } from '#core/route-status.ts';
 import { describeHome } from './home.ts';
 
 const views = join(import.meta.dirname, '..', '..', 'views');
@@ -23,7 +25,13 @@ export const plugin: GatewayPlugin = {
     server.route({
       method: 'GET',
       path: '/',
-      handler: (_request, h) => page(h, eta.render('./home', describeHome(server.host()))),
+      handler: (request, h) => {
+        const host = server.host();
+        // Upstreams and their faults are for the operator, and for no cache on the way.
+        const statuses = isLocal(request) ? readRouteStatus(server.gateway, host) : undefined;
+        const response = page(h, eta.render('./home', describeHome(host, statuses)));
+        return statuses === undefined ? response : response.header('cache-control', 'no-store');
+      },
     });
     server.route({
       method: 'GET',

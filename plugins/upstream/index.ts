@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/plugin.ts';
+import { routesReport } from '#core/route-status.ts';
 import { restingKeysGauge, routeGauge } from './gauges.ts';
 import { routesCommand } from './routes-command.ts';
 import { routeStatus, upstreamStage } from './stage.ts';
@@ -10,7 +11,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.stage(upstreamStage);
     server.gateway.command(routesCommand);
-    server.gateway.statusReport({ name: 'routes', report: routeStatus });
+    server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.gauge(routeGauge);
     server.gateway.gauge(restingKeysGauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);

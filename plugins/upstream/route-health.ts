@@ -3,18 +3,11 @@ import type { Route } from '#core/catalog.ts';
 import { isJsonObject } from '#core/json.ts';
 import type { Notifications } from '#core/database/database.ts';
 import type { Logger } from '#core/logger.ts';
+import type { RouteStatus } from '#core/route-status.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { Breaker, type BreakerOptions, type BreakerStatus, defaultBreaker, type Pass } from './breaker.ts';
 import { Pace } from './pace.ts';
 import { resetChannel } from './reset-channel.ts';
-
-/** A route as `/readyz?verbose` and `gateway routes` show it. Times are RFC 3339. */
-export interface RouteStatus {
-  readonly route: string;
-  readonly state: BreakerStatus['state'];
-  readonly open_until: string | null;
-  readonly reason: string | null;
-}
 
 export interface RouteHealthParts {
   readonly instance: string;

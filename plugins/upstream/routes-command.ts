@@ -2,8 +2,8 @@ import { type Command, CommandFailed } from '#core/command.ts';
 import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { isJsonObject } from '#core/json.ts';
+import type { RouteStatus } from '#core/route-status.ts';
 import { resetChannel } from './reset-channel.ts';
-import type { RouteStatus } from './route-health.ts';
 
 /** Ms within which the running gateway has to answer. */
 const askTimeout = 5_000;

@@ -2,6 +2,7 @@ import type { Route, Upstream } from '#core/catalog.ts';
 import { adapter, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
+import type { RouteStatus } from '#core/route-status.ts';
 import { Connections } from './connections.ts';
 import { type BreakerOptions, defaultBreaker } from './breaker.ts';
 import { withEarlyHead } from './early-head.ts';
@@ -9,7 +10,7 @@ import { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { Relay } from './relay.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { RouteHealth, type RouteStatus } from './route-health.ts';
+import { RouteHealth } from './route-health.ts';
 
 /**
  * Sends the request to the first route of its model that serves it.

@@ -1,0 +1,24 @@
+import type { Host } from './host.ts';
+import type { Registry, StatusReport } from './registry.ts';
+
+/** A route as `/readyz?verbose`, `gateway routes` and the front page show it. Times are RFC 3339. */
+export interface RouteStatus {
+  readonly route: string; // upstream/model-there
+  readonly state: 'closed' | 'open' | 'half_open';
+  readonly open_until: string | null;
+  readonly reason: string | null;
+}
+
+/** The status report about routes, made by whichever plugin sends requests to them. */
+export function routesReport(report: (host: Host) => RouteStatus[]): StatusReport {
+  return { name: 'routes', report };
+}
+
+/** What the report about routes says, by the route's id; empty where no plugin makes one. */
+export function readRouteStatus(
+  { statusReports }: Pick<Registry, 'statusReports'>,
+  host: Host,
+): Map<string, RouteStatus> {
+  const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
+  return new Map(statuses.map((status) => [status.route, status]));
+}

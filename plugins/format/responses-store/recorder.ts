@@ -22,7 +22,11 @@ const restAfterFailure = 5_000;
 const hour = 3_600_000; // ms
 /** Answers that can be continued. Failed ones cannot. */
 const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
+const previousIdName = '"previous_response_id"';
 const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
+const responseName = /"object"\s*:\s*"response"/;
+/** Between two events; a whole answer has no line that is empty. */
+const eventEnd = /(?<=\n\r?\n)/;
 
 /** What the answers of all requests know of the database together. */
 export interface Rest {
@@ -54,11 +58,15 @@ export class Recorder {
     return this.#draft.isWanted && this.#draft.accountId !== undefined && this.#keepHours > 0;
   }
 
-  /** The upstream does not know what was continued: its answers say null. Inside of strings quotes are escaped. */
+  /** The upstream does not know what was continued: its answers, whole or events, say null, or nothing. */
   readonly withPreviousId = (text: string): string => {
     const { previousId } = this.#draft;
-    if (previousId === undefined || !text.includes('"previous_response_id"')) return text;
-    return text.replace(noPreviousId, (_, name: string) => name + JSON.stringify(previousId));
+    if (previousId === undefined) return text;
+    const id = JSON.stringify(previousId);
+    return text
+      .split(eventEnd)
+      .map((event) => namePrevious(event, id))
+      .join('');
   };
 
   get isContinued(): boolean {
@@ -103,6 +111,12 @@ export class Recorder {
       expiresAt: now + this.#keepHours * hour,
     };
   }
+}
+
+/** Inside of strings quotes are escaped, and so not met. */
+function namePrevious(text: string, id: string): string {
+  if (text.includes(previousIdName)) return text.replaceAll(noPreviousId, (_, name: string) => name + id);
+  return text.replace(responseName, (object) => `${object},${previousIdName}:${id}`);
 }
 
 /** @throws Error when the work takes longer, or what it throws; it may still come to an end later */

@@ -9,7 +9,8 @@ import { outputOf } from './rows.ts';
 /** Inside of strings quotes are escaped: these stand only where an event says its type. */
 const endings = ['"response.completed"', '"response.incomplete"'].map((text) => Buffer.from(text));
 const itemDone = Buffer.from('"response.output_item.done"');
-const previousId = Buffer.from('"previous_response_id"');
+/** In every event that holds the response itself. */
+const responseMember = Buffer.from('"response"');
 const blankLines = ['\n\n', '\r\n\r\n', '\r\r'].map((text) => Buffer.from(text));
 
 /**
@@ -41,7 +42,7 @@ export function watchStream(source: Readable, recorder: Recorder): Readable {
 
   source.on('data', (received: Buffer) => {
     const chunk =
-      recorder.isContinued && received.includes(previousId)
+      recorder.isContinued && received.includes(responseMember)
         ? Buffer.from(recorder.withPreviousId(received.toString()))
         : received;
     const begin = recorder.keeps ? beginOfEnding(chunk) : -1;

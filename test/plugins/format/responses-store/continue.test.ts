@@ -50,6 +50,14 @@ describe('a response that is continued', () => {
     expect(second.previous_response_id).toBe(first.id);
   });
 
+  it.each([false, true])('is named where the upstream leaves it out, with stream: %s', async (stream) => {
+    await using silent = await responsesUpstream({ previous_response_id: undefined });
+    await using other = await startStore(silent);
+    const first = await other.create({ input: 'one' });
+    const second = await other.create({ input: 'two', previous_response_id: first.id, stream });
+    expect(second).toMatchObject({ previous_response_id: first.id, output: [{ id: 'msg_2' }] });
+  });
+
   it('does not hand on its instructions and tools', async () => {
     const first = await gateway.create({ input: 'one', instructions: 'be brief', tools: [] });
     await gateway.create({ input: 'two', previous_response_id: first.id });

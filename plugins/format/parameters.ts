@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /** Says what a value has to be; undefined when it is that. */
 type Rule = (value: JsonValue) => string | undefined;
+/** By the path of a parameter, `generationConfig.temperature` for instance. */
 export type ParameterRules = Readonly<Record<string, Rule>>;
 
 const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
@@ -42,8 +43,15 @@ export const chatParameters: ParameterRules = {
   max_completion_tokens: integer(1),
   temperature: number(0, 2),
   top_p: number(0, 1),
+  presence_penalty: number(-2, 2),
+  frequency_penalty: number(-2, 2),
+  stop: textOrList,
   tools: anyList,
+  tool_choice: textOrObject,
+  parallel_tool_calls: boolean,
   response_format: object,
+  store: boolean,
+  metadata: object,
 };
 
 export const responsesParameters: ParameterRules = {
@@ -54,8 +62,15 @@ export const responsesParameters: ParameterRules = {
   temperature: number(0, 2),
   top_p: number(0, 1),
   tools: anyList,
+  tool_choice: textOrObject,
+  parallel_tool_calls: boolean,
   text: object,
   reasoning: object,
+  include: anyList,
+  truncation: text,
+  background: boolean,
+  store: boolean,
+  metadata: object,
   previous_response_id: text,
 };
 
@@ -69,7 +84,10 @@ export const messagesParameters: ParameterRules = {
   top_k: integer(0),
   stop_sequences: anyList,
   tools: anyList,
+  tool_choice: object,
   thinking: object,
+  output_config: object,
+  metadata: object,
 };
 
 export const geminiParameters: ParameterRules = {
@@ -77,6 +95,12 @@ export const geminiParameters: ParameterRules = {
   tools: anyList,
   toolConfig: object,
   generationConfig: object,
+  'generationConfig.temperature': number(0, 2),
+  'generationConfig.topP': number(0, 1),
+  'generationConfig.maxOutputTokens': integer(1),
+  'generationConfig.candidateCount': integer(1, 8),
+  'generationConfig.stopSequences': textOrList,
+  'generationConfig.thinkingConfig': object,
   systemInstruction: textOrObject,
 };
 
@@ -98,10 +122,17 @@ export function checkParameters(body: JsonObject, rules: ParameterRules, require
     if (body[name] === undefined || body[name] === null) throw wrong(name, 'is missing', rules[name]?.(null));
   }
   for (const [name, rule] of Object.entries(rules)) {
-    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    const value = valueAt(body, name);
     const right = value === undefined || value === null ? undefined : rule(value);
     if (right !== undefined) throw wrong(name, 'is wrong', right);
   }
+}
+
+function valueAt(body: JsonObject, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = body;
+  for (const name of path.split('.'))
+    value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
 }
 
 function wrong(name: string, what: string, right: string | undefined): GatewayError {

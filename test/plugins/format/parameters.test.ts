@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import {
   chatParameters,
   checkParameters,
+  geminiParameters,
   imagesParameters,
   messagesParameters,
   type ParameterRules,
@@ -15,6 +16,7 @@ const rules = {
   chat: chatParameters,
   responses: responsesParameters,
   messages: messagesParameters,
+  gemini: geminiParameters,
   images: imagesParameters,
 };
 
@@ -38,6 +40,9 @@ const right: [keyof typeof rules, string, JsonValue[]][] = [
   ['chat', 'tools', [[], [{}]]],
   ['chat', 'response_format', [{}]],
   ['chat', 'stream', [true, false]],
+  ['chat', 'stop', ['x', ['x', 'y'], []]],
+  ['chat', 'tool_choice', ['auto', {}]],
+  ['chat', 'presence_penalty', [-2, 2]],
   ['responses', 'input', ['hi', '', [], [{}]]],
   ['responses', 'temperature', [0, 2]],
   ['responses', 'reasoning', [{}]],
@@ -57,12 +62,21 @@ const wrong: [keyof typeof rules, string, JsonValue[]][] = [
   ['chat', 'tools', [{}, 'x']],
   ['chat', 'response_format', [[], 'json']],
   ['chat', 'stream', ['true', 1, 0]],
+  ['chat', 'stop', [5, {}, true]],
+  ['chat', 'tool_choice', [5, []]],
+  ['chat', 'presence_penalty', [-3, '0']],
+  ['chat', 'parallel_tool_calls', ['yes', 1]],
+  ['chat', 'metadata', ['a', []]],
   ['responses', 'input', [5, {}, true]],
+  ['responses', 'store', ['no', 0]],
+  ['responses', 'include', ['reasoning.encrypted_content', {}]],
   ['responses', 'previous_response_id', [5]],
   ['messages', 'temperature', [1.1]],
   ['messages', 'system', [5, {}]],
   ['messages', 'top_k', [-1, 0.5]],
   ['messages', 'thinking', [true, []]],
+  ['messages', 'tool_choice', ['auto', 5]],
+  ['messages', 'output_config', ['high']],
   ['images', 'prompt', [5, []]],
   ['images', 'n', [0, 11]],
 ];
@@ -78,6 +92,19 @@ describe('a parameter', () => {
     expect(values.map((value) => complaint({ [name]: value }, rules[format])?.details.param)).toEqual(
       values.map(() => name),
     );
+  });
+
+  it.each<[string, JsonValue, JsonValue]>([
+    ['temperature', 2, 2.1],
+    ['topP', 0.5, '0.5'],
+    ['maxOutputTokens', 1, 0],
+    ['candidateCount', 8, 9],
+    ['stopSequences', ['x'], 5],
+    ['thinkingConfig', {}, true],
+  ])('inside another is named with its path: generationConfig.%s', (name, fits, fails) => {
+    expect(complaint({ generationConfig: { [name]: fits } }, geminiParameters)).toBeUndefined();
+    const { param } = complaint({ generationConfig: { [name]: fails } }, geminiParameters)?.details ?? {};
+    expect(param).toBe(`generationConfig.${name}`);
   });
 
   it('that is wrong is refused with what would be right', () => {

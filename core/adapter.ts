@@ -33,6 +33,7 @@ export interface RouteCalls {
   read(route: Route): ReplyReader;
 }
 
+/** What an attempt sends. */
 export interface UpstreamRequest {
   /** Wire format of the body, which the route speaks. */
   readonly format: Format;
@@ -77,6 +78,7 @@ export interface ReplyReader {
   renderFailure(error: GatewayError): string;
 }
 
+/** An answer in the client's format, all of it. */
 export interface WholeReply {
   readonly contentType: string;
   readonly body: Buffer;

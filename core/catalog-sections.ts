@@ -20,6 +20,7 @@ const name = {
   description: 'A letter or digit, then anything but spaces.',
 } as const;
 
+/** The section `upstreams`: where requests can be sent. */
 export const upstreams = defineSection({
   name: 'upstreams',
   schema: {
@@ -72,6 +73,7 @@ export const upstreams = defineSection({
   },
 });
 
+/** The section `models`: names in the catalog, and the routes that serve each. */
 export const models = defineSection({
   name: 'models',
   schema: {
@@ -174,6 +176,7 @@ export const models = defineSection({
   },
 });
 
+/** The section `aliases`: other names of models, for tools with names built in. */
 export const aliases = defineSection({
   name: 'aliases',
   schema: {
@@ -194,6 +197,7 @@ export const aliases = defineSection({
   },
 });
 
+/** The sections of which the catalog is built. */
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
 type UpstreamValue = SectionValue<typeof upstreams>[string];

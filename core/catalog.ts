@@ -23,6 +23,7 @@ export interface Vendor {
   start?(parts: { readonly log: Logger }): Promise<{ readonly baseUrl: string } & AsyncDisposable>;
 }
 
+/** Where an API key stands in a request: `Authorization: Bearer`, a header of that name, or nowhere. */
 export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'none'] as const;
 
 /** How an API key travels to an upstream. */

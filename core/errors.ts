@@ -98,6 +98,7 @@ export const errorKinds = {
   },
 } as const satisfies Record<string, ErrorKind>;
 
+/** The name of an error, in our records and in the bodies of those formats that have codes. */
 export type ErrorCode = keyof typeof errorKinds;
 
 /**
@@ -111,6 +112,7 @@ export type ErrorCode = keyof typeof errorKinds;
  */
 export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'model';
 
+/** What is said of an error beside its code and message. */
 export interface ErrorDetails {
   /** Seconds after which the same request may succeed. Becomes `retry-after`, rounded up. */
   readonly retryAfter?: number;

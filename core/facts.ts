@@ -88,9 +88,15 @@ export interface Delivery {
   firstContentAfter: number | undefined;
 }
 
+/** Who calls; stated by `auth`. */
 export const principal = defineFact<Principal>('principal');
+/** What the caller has paid for; stated by `plan`. */
 export const entitlement = defineFact<Entitlement>('entitlement');
+/** Where the caller stands with its limits; stated by `rate-limit`. */
 export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
+/** Where the answer is from; stated by `cache` when the client asked for it to be kept. */
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
+/** The bridge between the client's format and the routes of its model; stated by `format`. */
 export const adapter = defineFact<Adapter>('adapter');
+/** What happened on the way to the answer; stated by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');

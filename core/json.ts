@@ -1,3 +1,4 @@
+/** What JSON.parse returns. Members that are not there read as undefined. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
@@ -6,6 +7,7 @@ export interface JsonObject {
 /** Levels of nesting that a body may have. JSON.parse takes any number, recursive walks overflow from about 5,000. */
 export const maxJsonDepth = 200;
 
+/** True for an object that is no list, whatever its members are. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -30,6 +30,7 @@ export interface JsonSchema {
   readonly maxProperties?: number;
 }
 
+/** Types of JSON Schema. */
 export type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
 /** The type of the values that satisfy a schema, after defaults have been filled in. */

@@ -100,7 +100,9 @@ export const parametersSchema = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** `capabilities` as gateway.yaml has them. */
 export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
+/** `parameters` as gateway.yaml has them. */
 export type ParameterSettings = Infer<typeof parametersSchema>;
 
 /** What is known of a model on a route, each member left out where nothing is. */

@@ -36,6 +36,7 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
 const overflowWords =
   /prompt is too long|maximum context length|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length/i;
 
+/** True when the prompt does not fit: another route may have more room, the same one never will. */
 export function isContextOverflow({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return code === 'context_length_exceeded' || overflowWords.test(message ?? '');
 }
@@ -45,7 +46,7 @@ const capacityWords =
   /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)/i;
 
 /** True for a refusal that says nothing about the request: the same request would be served with more room, or elsewhere. */
-export function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
+function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
   if (isContextOverflow({ code, message })) return false;
   return [type, code, message].some((said) => said !== undefined && capacityWords.test(said));
 }
@@ -56,6 +57,7 @@ const modelWords =
 /** The same where it comes as a 400, whose words may be about parameters as well. */
 const certainModelWords = /^[^.]{0,20}\bmodel\b[^.]{0,100}(not exist|not found)|no such model|is not a valid model/i;
 
+/** True when the upstream does not have the model, or does not give it to our key. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return code === 'model_not_found' || modelWords.test(message ?? '');
 }

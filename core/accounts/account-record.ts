@@ -16,6 +16,7 @@ export interface AccountRecord {
   readonly readAt: number; // epoch ms
 }
 
+/** The key of an account, without the key itself. */
 export interface KeyRecord {
   readonly id: string;
   readonly digest: string; // SHA-256, hexadecimal
@@ -25,6 +26,7 @@ export interface KeyRecord {
   readonly rotatedAt: Date | undefined;
 }
 
+/** A period of paid time, from the ledger. */
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -85,6 +87,7 @@ export async function readAccounts(
   return rows.map(toRecord);
 }
 
+/** The form of an account's id. */
 export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 function toRecord(row: Row): AccountRecord {

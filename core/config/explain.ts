@@ -138,7 +138,7 @@ function typeOf(value: unknown): string {
 }
 
 /** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes, as keys they would be quoted. */
-export function parsePointer(pointer: string): (string | number)[] {
+function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')
     .slice(1)

@@ -30,7 +30,7 @@ export function formatMistake({ file, line, column, path, wrong, right }: Mistak
   return `${place}${name === '' ? '' : ` ${name}`}: ${wrong}; ${right}`;
 }
 
-export function formatPath(path: YamlPath): string {
+function formatPath(path: YamlPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 

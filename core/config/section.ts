@@ -22,6 +22,7 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   check?(value: Infer<S>, report: Report, all: CheckContext): void;
 }
 
+/** The type of a section's value, defaults filled in. */
 export type SectionValue<S extends Section> = S extends Section<string, infer Schema> ? Infer<Schema> : never;
 
 /** Values of all sections, defaults filled in. */

@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Registry } from '../registry.ts';
 import { defineSection, type Section } from './section.ts';
 
+/** The section `service`. */
 export const service = defineSection({
   name: 'service',
   schema: {
@@ -33,6 +34,7 @@ export const service = defineSection({
   },
 });
 
+/** The section `listen`: where clients connect, and what they may take. */
 export const listen = defineSection({
   name: 'listen',
   schema: {
@@ -109,6 +111,7 @@ export const listen = defineSection({
   },
 });
 
+/** The section `data`. */
 export const data = defineSection({
   name: 'data',
   schema: {
@@ -122,6 +125,7 @@ export const data = defineSection({
   },
 });
 
+/** The section `plugins`: stages and formats from elsewhere, by path or by the name of a package. */
 export const plugins = defineSection({
   name: 'plugins',
   schema: {
@@ -160,6 +164,7 @@ export function pipelineSection(registry: Registry): Section {
   };
 }
 
+/** The sections that there are without any plugin. */
 export const coreSections: readonly Section[] = [service, listen, data, plugins];
 
 function isRange(text: string): boolean {

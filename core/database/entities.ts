@@ -31,6 +31,7 @@ const ApiKeySchema = defineEntity({
   },
 });
 
+/** Why a period of paid time was added: by hand, or bought. */
 export const planPeriodReasons = ['grant', 'order'] as const;
 
 /**
@@ -61,4 +62,5 @@ AccountSchema.setClass(Account);
 ApiKeySchema.setClass(ApiKey);
 PlanPeriodSchema.setClass(PlanPeriod);
 
+/** All that MikroORM has to know. */
 export const entities = [Account, ApiKey, PlanPeriod];

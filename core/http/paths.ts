@@ -1,5 +1,6 @@
 import type { Endpoint } from '../pipeline/endpoint.ts';
 
+/** An endpoint, and what the path says for its parameters, decoded. */
 export interface Match {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;

@@ -5,6 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { Answer, Observer, Outcome, Stage } from './stage.ts';
 
+/** A stage, by the name that gateway.yaml lists. */
 export interface NamedStage {
   readonly name: string;
   readonly stage: Stage;

@@ -54,6 +54,7 @@ export interface Observer {
   done?(exchange: Exchange, outcome: Outcome): void;
 }
 
+/** What a plugin registers: a stage that gateway.yaml can list, and how it is made. */
 export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** Kebab-case; what gateway.yaml lists. */
   readonly name: string;

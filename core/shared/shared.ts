@@ -27,6 +27,7 @@ export interface Limiter {
   release(key: string, lease: string): void;
 }
 
+/** What a key may do. */
 export interface Limits {
   readonly limit: number; // requests a period
   readonly period: number; // seconds
@@ -34,6 +35,7 @@ export interface Limits {
   readonly concurrent: number; // requests under way at the same time
 }
 
+/** What came of asking for one request more. */
 export interface Take {
   /** Why the request may not go on; undefined when it may. */
   readonly refusedBy: 'rate' | 'concurrency' | undefined;
@@ -61,6 +63,7 @@ export interface Cache {
   release(key: string, owner: string): Promise<void>;
 }
 
+/** What is kept under a key. */
 export interface CacheEntry {
   readonly value: Buffer;
   readonly age: number; // seconds since it was stored

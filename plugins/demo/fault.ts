@@ -1,16 +1,7 @@
 /** How a route can fail when it is asked to; README.md tells what each does. */
-export const faultNames = [
-  'slow',
-  'stall',
-  'stall-midway',
-  'cut',
-  'error-event',
-  'error-midway',
-  'html',
-  'empty',
-] as const;
+const faultNames = ['slow', 'stall', 'stall-midway', 'cut', 'error-event', 'error-midway', 'html', 'empty'] as const;
 
-export type FaultName = (typeof faultNames)[number];
+type FaultName = (typeof faultNames)[number];
 
 export type Fault = { readonly kind: FaultName } | { readonly kind: 'status'; readonly status: number };
 

@@ -6,6 +6,7 @@ import { geminiCodec, geminiNames } from './gemini/codec.ts';
 import { messagesCodec } from './messages/codec.ts';
 import { responsesCodec } from './responses/codec.ts';
 
+/** How each format is read and written where it has to be translated. */
 export const codecs: Readonly<Record<TextFormat, Codec>> = {
   chat: chatCodec,
   responses: responsesCodec,

@@ -10,6 +10,7 @@ export function member(value: JsonValue | undefined, name: string): JsonValue | 
   return isJsonObject(value) ? value[name] : undefined;
 }
 
+/** The sum of what is known; undefined when nothing is. */
 export function sum(...values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);

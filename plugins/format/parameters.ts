@@ -54,6 +54,7 @@ export const chatParameters: ParameterRules = {
   metadata: object,
 };
 
+/** Source: OpenAI API reference, "Create a model response". */
 export const responsesParameters: ParameterRules = {
   input: textOrList,
   instructions: text,

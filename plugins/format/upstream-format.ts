@@ -14,6 +14,7 @@ const preferences: Readonly<Record<TextFormat, readonly TextFormat[]>> = {
   gemini: ['gemini', 'responses', 'messages', 'chat'],
 };
 
+/** True for a format that can be put into another. */
 export function isTextFormat(format: Format): format is TextFormat {
   return (textFormats as readonly Format[]).includes(format);
 }

@@ -31,6 +31,7 @@ export interface Wire {
   headers(client: IncomingHttpHeaders): Record<string, string>;
 }
 
+/** What is known of each format. A new format begins here. */
 export const wires: Readonly<Record<Format, Wire>> = {
   chat: {
     path: () => '/chat/completions',

@@ -24,8 +24,10 @@ export interface Retention {
   keepDays: number | undefined;
 }
 
+/** The name under which the stage keeps it, with `host.keep`. */
 export const retentionKey = 'log/retention';
 
+/** Nothing is dropped until a stage says for how long records are kept. */
 export function createRetention(): Retention {
   return { keepDays: undefined };
 }
@@ -81,6 +83,7 @@ export async function dropPartitionsBefore(
   return names.map((name) => name.slice(-8));
 }
 
+/** The partitions that there are, oldest first. */
 export async function partitionNames(database: Database, table: Table = 'request_log'): Promise<string[]> {
   const rows = await database.query<{ name: string }>(`${partitionsOf(table)} ORDER BY name`);
   return rows.map(({ name }) => name);

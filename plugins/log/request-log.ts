@@ -48,6 +48,7 @@ export class RequestLog implements AsyncDisposable {
   }
 }
 
+/** The log of this instance, with its records in the database. There is one a process. */
 export function createRequestLog(host: {
   readonly instance: string;
   readonly dataFolder: string;

@@ -11,10 +11,12 @@ export interface Segment {
 const chunkBytes = 256 * 1024;
 const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
 
+/** The file name of a segment. Numbers are padded, so that names sort by age. */
 export function segmentName(instance: string, number: number): string {
   return `${instance}-${String(number).padStart(8, '0')}.ndjson`;
 }
 
+/** Whose segment a file is; undefined for files that are none. */
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
   const groups = name.exec(basename(path))?.groups;
   return groups && { instance: groups.instance ?? '', number: Number(groups.number) };

@@ -3,12 +3,14 @@ import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult
 /** One side's turn, for formats that speak in turns. */
 export type Turn = AssistantTurn | UserTurn | SystemTurn;
 
+/** What the model has said. */
 export interface AssistantTurn {
   readonly role: 'assistant';
   /** In order: reasoning, text, calls. */
   readonly items: (Message | Reasoning | ToolCall)[];
 }
 
+/** What the model is told: results of its calls, and what the user says. */
 export interface UserTurn {
   readonly role: 'user';
   /** Of the calls of the turn before, in their order; they come first. */
@@ -16,6 +18,7 @@ export interface UserTurn {
   readonly parts: Part[];
 }
 
+/** Instructions in the middle of a conversation. */
 export interface SystemTurn {
   readonly role: 'system';
   readonly parts: Part[];
@@ -104,6 +107,7 @@ export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
+/** What parts say in words; pictures and files say nothing. */
 export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');
 }

@@ -15,7 +15,7 @@ export function budgetOf(effort: Effort): number {
   return budgets[effort];
 }
 
-export function effortOf(budget: number): Effort {
+function effortOf(budget: number): Effort {
   if (budget <= 0) return 'none';
   if (budget <= 1_024) return 'minimal';
   if (budget <= 4_096) return 'low';

@@ -26,6 +26,7 @@ export function originOf({ name, baseUrl }: Pick<Upstream, 'name' | 'baseUrl'>):
   return createHash('sha256').update(`${name}\n${baseUrl}`).digest('hex').slice(0, 8);
 }
 
+/** Sealed state as a client gets it. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
   return `${prefix}${letters[kind]}${origin}.${data}`;
 }

@@ -28,6 +28,7 @@ export abstract class OpenBlock {
   }
 }
 
+/** Text, with its citations, or a refusal. */
 export class TextBlock extends OpenBlock {
   readonly head: { readonly type: 'text' | 'refusal' };
   readonly citations: Citation[] = [];
@@ -43,6 +44,7 @@ export class TextBlock extends OpenBlock {
   }
 }
 
+/** What the model thinks, and the state in which its vendor has sealed it. */
 export class ReasoningBlock extends OpenBlock {
   readonly head = { type: 'reasoning' } as const;
   state: { readonly kind: StateKind; readonly data: string } | undefined;
@@ -53,6 +55,7 @@ export class ReasoningBlock extends OpenBlock {
   }
 }
 
+/** A call of a tool. Has a place in the reply once its name is known. */
 export class CallBlock extends OpenBlock {
   head: CallHead = { type: 'tool_call', id: '', name: '', namespace: undefined, form: 'function' };
   givenId: string | undefined;

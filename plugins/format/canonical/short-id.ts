@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Characters that OpenAI takes in ids of calls, of users and of caches. */
-export const maxIdLength = 64;
+const maxIdLength = 64;
 
 /** Keeps an id that is short enough; a longer one becomes a hash, always the same. */
 export function shortenId(id: string): string {

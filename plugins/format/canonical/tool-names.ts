@@ -17,6 +17,7 @@ export interface NameRules {
   readonly begin: RegExp;
 }
 
+/** What most vendors take. Source: OpenAI API reference, function names. */
 export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, begin: /^[A-Za-z0-9_-]/ };
 
 /**
@@ -69,6 +70,7 @@ export class ToolNames {
   }
 }
 
+/** True for a tool that the client runs; the vendor runs the others. */
 export function isClientTool(tool: Conversation['tools'][number]): tool is ClientTool {
   return 'name' in tool;
 }

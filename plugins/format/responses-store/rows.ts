@@ -113,6 +113,7 @@ export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
 
+/** The items of a response; none for one that failed. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }

@@ -78,7 +78,7 @@ export const errorKinds = {
     status: 501,
     openai: { type: 'invalid_request_error', code: 'not_supported' },
     anthropic: 'not_supported',
-    statusFor: { responses: 400 },
+    statusFor: { chat: 400, responses: 400, gemini: 400 },
     final: true,
   },
   /** An upstream refused the content of the request. The status is the upstream's own 4xx. */

@@ -22,7 +22,7 @@ describe('the status of an error', () => {
     ['upgrade_required', 426, 426, 426, 426],
     ['rate_limited', 429, 429, 429, 429],
     ['internal_error', 500, 500, 500, 500],
-    ['not_supported', 501, 400, 501, 501],
+    ['not_supported', 400, 400, 501, 501],
     ['upstream_rejected', 400, 400, 400, 400],
     ['upstream_failed', 502, 502, 502, 502],
     ['unavailable', 503, 503, 529, 503],
@@ -30,6 +30,10 @@ describe('the status of an error', () => {
     ['upstream_timeout', 504, 504, 504, 504],
   ])('%s is %i for chat, %i for responses, %i for messages and %i for images', (code, ...statuses) => {
     expect(formats.map((format) => statusOf(code, format))).toEqual(statuses);
+  });
+
+  it('of what cannot be served is none that Gemini’s clients repeat', () => {
+    expect(statusOf('not_supported', 'gemini')).toBe(400);
   });
 
   it.each(codes)('of %s is the one of the table on paths without a format', (code) => {

@@ -144,9 +144,9 @@ describe('an endpoint', () => {
     expect(order).toEqual(['enter', 'answer']);
   });
 
-  it('that nobody answers is 501 and says so', async () => {
+  it('that nobody answers is refused and says so', async () => {
     const answered = await run(trace({}), createExchange({ endpoint: chatEndpoint }));
-    expect(answered.status).toBe(501);
+    expect(answered.status).toBe(400);
     expect(String(answered.body)).toContain('POST /v1/chat/completions');
   });
 });

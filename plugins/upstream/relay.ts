@@ -1,26 +1,18 @@
-import type { Adapter, RouteCalls } from '#core/adapter.ts';
+import type { Adapter, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
-import { adapter, type Attempt as AttemptFact, type Delivery, delivery, principal } from '#core/facts.ts';
+import { adapter, type Delivery, delivery, principal } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { Attempt } from './attempt.ts';
+import { type Asked, AttemptReport } from './attempt-report.ts';
+import { Attempt, type AttemptRequest } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
 import { orderRoutes, readyFirst } from './choice.ts';
 import { targetOf } from './connections.ts';
-import type { Pass } from './breaker.ts';
-import { describeFault, Fault, faultEffects, goneFault, lostFault, sourceOf, summarize } from './fault.ts';
-import type { KeyPool } from './key-pool.ts';
+import { Fault, faultEffects, goneFault, lostFault, summarize } from './fault.ts';
 import { Patience } from './patience.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply, type Served } from './resume.ts';
-
-/** A route that is asked, as the one request that may go there now. */
-interface Asked {
-  readonly route: Route;
-  readonly keys: KeyPool;
-  readonly pass: Pass;
-}
 
 interface Tried {
   readonly route: Route;
@@ -225,52 +217,27 @@ export class Relay {
   }
 
   async #try(asked: Asked): Promise<Served | Fault> {
-    const { route, keys, pass } = asked;
-    const { options, connections, now, health } = this.#parts;
-    const key = keys.pick(now(), this.#session);
-    const { origin, path: base } = targetOf(route);
-    const { format, path, headers, body, notes = [] } = this.#calls.encode(route);
+    const { route, keys } = asked;
+    const key = keys.pick(this.#parts.now(), this.#session);
+    const request = this.#calls.encode(route);
     const reader = this.#calls.read(route);
-    const startedAt = this.#exchange.elapsed;
     const isRest = this.#calls !== this.#adapter;
     const ending: Served['ending'] = { fault: undefined };
-    const connecting = connections.queue(origin).enter();
+    const { format, body, notes = [] } = request;
+    const report = new AttemptReport(this.#parts, this.#exchange, asked, { key, format, body, session: this.#session });
+    const connecting = this.#parts.connections.queue(targetOf(route).origin).enter();
     this.#patience.connecting(connecting);
-    let contentAfter: number | undefined;
     const over = (fault: Fault | undefined) => {
       connecting.leave();
       this.#attempts.delete(route);
-      this.#record({ route: route.id, format, status: attempt.status }, startedAt, fault);
       // The tokens of a rest are counted together with those of the beginning.
-      const tokens = isRest ? undefined : reader.usage?.output;
-      if (fault === undefined)
-        health.served(route, pass, contentAfter ?? 0, rateOf(tokens, contentAfter, startedAt, this.#exchange.elapsed));
-      else this.#learn(asked, key, fault, body);
+      report.over(fault, attempt.status, isRest ? undefined : reader.usage?.output);
     };
     const attempt = new Attempt(
       {
-        agent: connections.agent(route.connectTimeout ?? options.connectTimeout),
-        origin,
-        path: base + path,
-        headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },
-        body,
-        isStream: this.#adapter.isStream,
-        isResumable: this.#isResumable,
-        limits: {
-          firstByteTimeout: Math.min(
-            route.firstByteTimeout ?? options.firstByteTimeout,
-            Math.max(0.001, this.#timeLeft),
-          ),
-          idleTimeout: route.idleTimeout ?? options.idleTimeout,
-        },
-        now,
+        ...this.#addressed(request, route, key),
         onConnected: () => connecting.leave(),
-        onContent: () => {
-          contentAfter = this.#exchange.elapsed - startedAt;
-          this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
-          keys.accept(key);
-          health.answers(route, pass);
-        },
+        onContent: () => report.content(),
         onEnd: (fault) => {
           this.#delivery.usage = reader.usage;
           this.#note(reader.notes);
@@ -293,6 +260,26 @@ export class Relay {
     }
   }
 
+  /** Where a request goes, with which key, and what it may take. */
+  #addressed({ path, headers, body }: UpstreamRequest, route: Route, key: string) {
+    const { options, connections, now } = this.#parts;
+    const { origin, path: base } = targetOf(route);
+    return {
+      agent: connections.agent(route.connectTimeout ?? options.connectTimeout),
+      origin,
+      path: base + path,
+      headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },
+      body,
+      isStream: this.#adapter.isStream,
+      isResumable: this.#isResumable,
+      limits: {
+        firstByteTimeout: Math.min(route.firstByteTimeout ?? options.firstByteTimeout, Math.max(0.001, this.#timeLeft)),
+        idleTimeout: route.idleTimeout ?? options.idleTimeout,
+      },
+      now,
+    } satisfies Partial<AttemptRequest>;
+  }
+
   /** Tells client and record what an answer, or the rest of one, has lost on the way. */
   #noted(reply: Reply, notes: readonly string[], isRest: boolean): Reply {
     this.#note(isRest ? [resumedNote, ...notes] : notes);
@@ -309,38 +296,4 @@ export class Relay {
     const { notes = [] } = this.#delivery;
     return notes.includes(resumedNote) ? { 'x-daypass-notes': notes.join('; ') } : {};
   }
-
-  /** What a fault means for the key and for the route, by the table of faults. */
-  #learn({ route, keys, pass }: Asked, key: string, fault: Fault, body: Buffer | string): void {
-    const { health, now } = this.#parts;
-    const { key: keyEffect, breaker } = faultEffects[fault.kind];
-    if (keyEffect === 'refuse') keys.refuse(key, now());
-    if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
-    if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
-    else health.failed(route, pass, describeFault(fault), sourceOf(fault, this.#session, body));
-  }
-
-  #record(tried: Pick<AttemptFact, 'route' | 'format' | 'status'>, startedAt: number, fault: Fault | undefined): void {
-    const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
-    this.#delivery.attempts.push({
-      ...tried,
-      startedAt: Math.round(startedAt),
-      duration: Math.round(this.#exchange.elapsed - startedAt),
-      outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
-      fault: fault?.kind,
-      error: fault === undefined ? undefined : describeFault(fault),
-    });
-  }
-}
-
-/** Tokens a second after the first content; undefined for answers too short to tell. */
-function rateOf(
-  tokens: number | undefined,
-  contentAfter: number | undefined,
-  startedAt: number,
-  now: number,
-): number | undefined {
-  if (tokens === undefined || tokens < 50 || contentAfter === undefined) return undefined;
-  const seconds = (now - startedAt - contentAfter) / 1000;
-  return seconds < 0.5 ? undefined : tokens / seconds;
 }

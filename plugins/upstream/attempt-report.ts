@@ -1,0 +1,99 @@
+import { type Delivery, delivery } from '#core/facts.ts';
+import type { Route } from '#core/catalog.ts';
+import type { Format } from '#core/formats.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Pass } from './breaker.ts';
+import { describeFault, type Fault, faultEffects, sourceOf } from './fault.ts';
+import type { KeyPool } from './key-pool.ts';
+import type { RelayParts } from './relay-parts.ts';
+
+/** A route that is asked, as the one request that may go there now. */
+export interface Asked {
+  readonly route: Route;
+  readonly keys: KeyPool;
+  readonly pass: Pass;
+}
+
+/** What an attempt goes out with. */
+export interface Sent {
+  readonly key: string;
+  readonly format: Format;
+  readonly body: Buffer | string;
+  readonly session: string | undefined;
+}
+
+/** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */
+export class AttemptReport {
+  readonly #parts: Pick<RelayParts, 'health' | 'now'>;
+  readonly #exchange: Exchange;
+  readonly #delivery: Delivery;
+  readonly #asked: Asked;
+  readonly #sent: Sent;
+  readonly #startedAt: number; // ms since the exchange began
+  #contentAfter: number | undefined; // ms
+
+  constructor(parts: Pick<RelayParts, 'health' | 'now'>, exchange: Exchange, asked: Asked, sent: Sent) {
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#delivery = exchange.get(delivery);
+    this.#asked = asked;
+    this.#sent = sent;
+    this.#startedAt = exchange.elapsed;
+  }
+
+  /** The first content of the answer has come. */
+  content(): void {
+    const { route, keys, pass } = this.#asked;
+    this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
+    this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
+    keys.accept(this.#sent.key);
+    this.#parts.health.answers(route, pass);
+  }
+
+  /**
+   * The attempt is over.
+   *
+   * @param fault undefined when it served
+   * @param status what the upstream answered, when it did
+   * @param tokens of the answer, where they are of this attempt alone
+   */
+  over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
+    this.#record(fault, status);
+    const { route, pass } = this.#asked;
+    if (fault === undefined) this.#parts.health.served(route, pass, this.#contentAfter ?? 0, this.#rateOf(tokens));
+    else this.#learn(fault);
+  }
+
+  /** What a fault means for the key and for the route, by the table of faults. */
+  #learn(fault: Fault): void {
+    const { health, now } = this.#parts;
+    const { route, keys, pass } = this.#asked;
+    const { key, body, session } = this.#sent;
+    const { key: keyEffect, breaker } = faultEffects[fault.kind];
+    if (keyEffect === 'refuse') keys.refuse(key, now());
+    if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
+    else health.failed(route, pass, describeFault(fault), sourceOf(fault, session, body));
+  }
+
+  #record(fault: Fault | undefined, status: number | undefined): void {
+    const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
+    this.#delivery.attempts.push({
+      route: this.#asked.route.id,
+      format: this.#sent.format,
+      status,
+      startedAt: Math.round(this.#startedAt),
+      duration: Math.round(this.#exchange.elapsed - this.#startedAt),
+      outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
+      fault: fault?.kind,
+      error: fault === undefined ? undefined : describeFault(fault),
+    });
+  }
+
+  /** Tokens a second after the first content; undefined for answers too short to tell. */
+  #rateOf(tokens: number | undefined): number | undefined {
+    if (tokens === undefined || tokens < 50 || this.#contentAfter === undefined) return undefined;
+    const seconds = (this.#exchange.elapsed - this.#startedAt - this.#contentAfter) / 1000;
+    return seconds < 0.5 ? undefined : tokens / seconds;
+  }
+}

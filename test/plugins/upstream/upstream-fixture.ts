@@ -15,6 +15,7 @@ import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
 import { createLogger } from '../../../core/logger.ts';
 import { MemoryShared } from '../../../core/shared/memory.ts';
 import { createExchange } from '../../support/exchange.ts';
+import type { Handler } from '../../support/faulty-upstream.ts';
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 export const answer = {
@@ -25,6 +26,16 @@ export const answer = {
 };
 export const content = (text: string) => ({ choices: [{ index: 0, delta: { content: text } }] });
 export const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+
+/** Answers in full. */
+export const serve: Handler = (_request, response) => response.json(200, answer);
+/** Refuses with words that no client may see. */
+export const refuse =
+  (status: number, headers: Record<string, string> = {}): Handler =>
+  (_request, response) =>
+    response.json(status, { error: { message: 'secret words of the vendor', type: 'odd' } }, headers);
+/** Resets the connection. */
+export const cut: Handler = (_request, response) => response.reset();
 
 export function upstreamAt(baseUrl: string, settings: Partial<Upstream> = {}): Upstream {
   return {

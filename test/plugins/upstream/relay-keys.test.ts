@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
+import {
+  attemptsOf,
+  createBench,
+  cut,
+  exchangeFor,
+  type RelayBench,
+  refusalOf,
+  refuse,
+  routeTo,
+  serve,
+  upstreamAt,
+} from './upstream-fixture.ts';
+
+let bench: RelayBench;
+beforeEach(() => {
+  bench = createBench();
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+describe('keys', () => {
+  it('are used in turn', async () => {
+    await using upstream = await createUpstream(serve);
+    const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
+    for (const _ of [1, 2, 3]) await bench.relay(exchangeFor([route]));
+    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a', 'Bearer b', 'Bearer a']);
+  });
+
+  it.each([401, 429])('that are not accepted (%i) cost a key and not a route', async (status) => {
+    await using upstream = await createUpstream([refuse(status), serve]);
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }))]);
+    await bench.relay(exchange);
+    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a', 'Bearer b']);
+    expect(attemptsOf(exchange)).toEqual([`one/model-there failed ${status}`, 'one/model-there served 200']);
+  });
+
+  it('that are not accepted count as attempts', async () => {
+    await using upstream = await createUpstream(refuse(401));
+    const there = upstreamAt(upstream.url, { apiKeys: ['a', 'b', 'c', 'd', 'e'] });
+    await refusalOf(bench.relay(exchangeFor([routeTo(there)])));
+    expect(upstream.requests).toHaveLength(3);
+  });
+
+  it('that all rest give way to the next route', async () => {
+    await using first = await createUpstream(refuse(401));
+    await using second = await createUpstream(serve);
+    const exchange = exchangeFor([
+      routeTo(upstreamAt(first.url, { apiKeys: ['a', 'b'] })),
+      routeTo(upstreamAt(second.url, { name: 'two' })),
+    ]);
+    await bench.relay(exchange);
+    expect(attemptsOf(exchange)).toEqual([
+      'one/model-there failed 401',
+      'one/model-there failed 401',
+      'two/model-there served 200',
+    ]);
+  });
+
+  it('leave the last try to another route, however many there are', async () => {
+    await using first = await createUpstream(refuse(401));
+    await using second = await createUpstream(serve);
+    const exchange = exchangeFor([
+      routeTo(upstreamAt(first.url, { apiKeys: ['a', 'b', 'c', 'd'] })),
+      routeTo(upstreamAt(second.url, { name: 'two' })),
+    ]);
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange)).toHaveLength(3);
+  });
+
+  it('that all rest are not asked again while another route has one that does not', async () => {
+    await using first = await createUpstream([refuse(401), serve]);
+    await using second = await createUpstream(serve);
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
+    await bench.relay(exchangeFor(there));
+    await bench.relay(exchangeFor(there));
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
+    bench.now += 61_000;
+    await bench.relay(exchangeFor(there));
+    expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
+  });
+
+  it('that all rest are asked all the same when there is no other route', async () => {
+    await using only = await createUpstream([refuse(401), serve]);
+    const there = [routeTo(upstreamAt(only.url))];
+    await refusalOf(bench.relay(exchangeFor(there)));
+    expect((await bench.relay(exchangeFor(there))).status).toBe(200);
+  });
+
+  it('that were throttled rest for as long as the upstream said', async () => {
+    await using upstream = await createUpstream([refuse(429, { 'retry-after': '20' }), serve, serve, serve]);
+    const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
+    await bench.relay(exchangeFor([route]));
+    await bench.relay(exchangeFor([route]));
+    bench.now += 20_000;
+    await bench.relay(exchangeFor([route]));
+    expect(upstream.requests.map(({ headers }) => headers.authorization?.at(-1))).toEqual(['a', 'b', 'b', 'a']);
+  });
+});
+
+describe('a connection that was closed while idle', () => {
+  /** Answers once and then resets, on the same connection. */
+  const staleAfterFirst: Handler[] = [serve, cut, serve];
+
+  it('is tried again at once on a new one', async () => {
+    await using upstream = await createUpstream(staleAfterFirst);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate); // The connection goes back to its pool after the answer.
+    const exchange = exchangeFor([route]);
+    await bench.relay(exchange);
+    expect(upstream.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+    expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'one/model-there served 200']);
+  });
+
+  it('does not count as an attempt', async () => {
+    bench = createBench({ maxAttempts: 1 });
+    await using upstream = await createUpstream(staleAfterFirst);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    expect((await bench.relay(exchangeFor([route]))).status).toBe(200);
+  });
+
+  it('is not held against the route', async () => {
+    bench.health.options.failures = 1;
+    await using upstream = await createUpstream(staleAfterFirst);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    await bench.relay(exchangeFor([route]));
+    expect(bench.health.status([route])).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it('says nothing about the wait when the route is throttled then', async () => {
+    await using upstream = await createUpstream([serve, cut, refuse(429, { 'retry-after': '7' })]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    const error = await refusalOf(bench.relay(exchangeFor([route])));
+    expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
+  });
+
+  it('is tried again once and not more often', async () => {
+    await using upstream = await createUpstream([serve, cut, cut, serve]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    await refusalOf(bench.relay(exchangeFor([route])));
+    expect(upstream.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['a reset', cut],
+    ['an end', (_request, response) => response.cut()],
+  ] satisfies [string, Handler][])(
+    'is not what %s of a new connection is: that is a fault of the route',
+    async (_name, fault) => {
+      await using upstream = await createUpstream([fault, serve]);
+      await using backup = await createUpstream(serve);
+      const exchange = exchangeFor([
+        routeTo(upstreamAt(upstream.url)),
+        routeTo(upstreamAt(backup.url, { name: 'two' })),
+      ]);
+      await bench.relay(exchange);
+      expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'two/model-there served 200']);
+    },
+  );
+});

@@ -4,7 +4,8 @@ import type { Registry, StatusReport } from './registry.ts';
 /** A route as `/readyz?verbose`, `gateway routes` and the front page show it. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model-there
-  readonly state: 'closed' | 'open' | 'half_open';
+  /** Of the breaker; `unfit` while a route that does not have the model is asked after the others. */
+  readonly state: 'closed' | 'open' | 'half_open' | 'unfit';
   readonly open_until: string | null;
   readonly reason: string | null;
 }

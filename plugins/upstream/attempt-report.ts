@@ -73,6 +73,7 @@ export class AttemptReport {
     if (keyEffect === 'refuse') keys.refuse(key, now());
     if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
     if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
+    else if (breaker === 'last') health.unfit(route, pass, describeFault(fault));
     else health.failed(route, pass, describeFault(fault), sourceOf(fault, session, body));
   }
 

@@ -12,7 +12,7 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
-/** Routes that are not ready, because all their keys rest, come last: they were told to wait, or not to come at all. */
+/** Routes that are not ready, because they or all their keys rest, come last: they said to wait, or not to come at all. */
 export function readyFirst(routes: Route[], isReady: (route: Route) => boolean): Route[] {
   if (routes.length < 2 || routes.every(isReady)) return routes;
   return [...routes.filter(isReady), ...routes.filter((route) => !isReady(route))];

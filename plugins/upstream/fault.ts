@@ -6,8 +6,11 @@ import { socketOf } from './connector.ts';
 export interface FaultEffects {
   /** `refuse`: left alone for a minute and longer each time; `rest`: for as long as the upstream said. */
   readonly key: 'refuse' | 'rest' | 'none';
-  /** `release`: says nothing about the route, so a probe may be tried again. */
-  readonly breaker: 'fail' | 'release';
+  /**
+   * `fail` counts against the route; `last`: it is asked after the others for a minute and longer each time; `release`:
+   * says nothing about the route. After the last two a probe may be tried again.
+   */
+  readonly breaker: 'fail' | 'last' | 'release';
   /** What is tried next: another key of the same route, another route, or nothing. */
   readonly next: 'key' | 'route' | 'stop';
 }
@@ -18,7 +21,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   key: { key: 'refuse', breaker: 'release', next: 'key' },
   throttled: { key: 'rest', breaker: 'release', next: 'key' },
   route: { key: 'none', breaker: 'fail', next: 'route' },
-  unfit: { key: 'none', breaker: 'release', next: 'route' },
+  unfit: { key: 'none', breaker: 'last', next: 'route' },
   gone: { key: 'none', breaker: 'release', next: 'stop' },
 };
 

@@ -1,12 +1,13 @@
 import type { Gauge } from '#core/gauge.ts';
-import type { BreakerState } from './breaker.ts';
+import type { RouteStatus } from '#core/route-status.ts';
 import { keysOf, routeStatus } from './stage.ts';
 
-const stateNumbers: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 };
+const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, unfit: 3 };
 
 export const routeGauge: Gauge = {
   name: 'route_state',
-  description: 'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open (left out).',
+  description:
+    'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open (left out); 3 when it does not have the model and comes last.',
   labels: ['route'],
   read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
 };

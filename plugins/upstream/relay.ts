@@ -55,8 +55,9 @@ export class Relay {
     this.#patience = new Patience(model.hedgeAfter);
     // Two accounts may use the same name for their sessions.
     this.#session = session === undefined ? undefined : `${exchange.find(principal)?.accountId ?? ''}/${session}`;
-    this.#candidates = readyFirst(orderRoutes(model.routes, this.#session), (route) =>
-      parts.keys(route).isReady(parts.now()),
+    this.#candidates = readyFirst(
+      orderRoutes(model.routes, this.#session),
+      (route) => parts.keys(route).isReady(parts.now()) && parts.health.isFit(route),
     );
     exchange.set(delivery, this.#delivery);
   }

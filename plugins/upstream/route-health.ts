@@ -7,6 +7,7 @@ import type { RouteStatus } from '#core/route-status.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { Breaker, type BreakerOptions, type BreakerStatus, defaultBreaker, type Pass } from './breaker.ts';
 import { Pace } from './pace.ts';
+import { Rest } from './rest.ts';
 import { resetChannel } from './reset-channel.ts';
 
 export interface RouteHealthParts {
@@ -25,6 +26,8 @@ const pauses = { first: 500, longest: 30_000 };
 interface RouteState {
   readonly breaker: Breaker;
   readonly pace: Pace;
+  /** After it has said that it does not have the model. */
+  readonly rest: Rest;
 }
 
 /**
@@ -74,12 +77,18 @@ export class RouteHealth implements AsyncDisposable {
 
   /** True when the last thing that is known of a route is no failure: asking it adds nothing to what is broken. */
   isSound(route: Route): boolean {
-    return this.#of(route.id).breaker.isSound();
+    return this.#of(route.id).breaker.isSound() && this.isFit(route);
+  }
+
+  /** False while it is asked after the others, because it does not have the model. */
+  isFit(route: Route): boolean {
+    return this.#of(route.id).rest.until <= this.#parts.now();
   }
 
   /** The first content has come: a probe has shown what it had to. */
   answers(route: Route, pass: Pass): void {
-    const { breaker } = this.#of(route.id);
+    const { breaker, rest } = this.#of(route.id);
+    rest.forget();
     if (breaker.isProbedBy(pass)) this.#close(route.id, breaker, 'it answers again');
   }
 
@@ -112,6 +121,19 @@ export class RouteHealth implements AsyncDisposable {
     this.#announce(route.id, breaker);
   }
 
+  /**
+   * The route does not have the model: it comes last for a while, longer each time.
+   *
+   * @param reason why, for people
+   */
+  unfit(route: Route, pass: Pass, reason: string): void {
+    const { breaker, rest } = this.#of(route.id);
+    const now = this.#parts.now();
+    breaker.released(pass);
+    if (!rest.begin(now, reason)) return;
+    this.#parts.log.warn(`route ${route.id} comes last for ${Math.round((rest.until - now) / 1000)} s: ${reason}`);
+  }
+
   /** The attempt said nothing about the route. */
   released(route: Route, pass: Pass): void {
     this.#of(route.id).breaker.released(pass);
@@ -125,22 +147,14 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   status(routes: readonly Route[]): RouteStatus[] {
-    const now = this.#parts.now();
-    return routes.map(({ id }) => {
-      const { state, opensUntil, reason } = this.#of(id).breaker.status(now);
-      const isClosed = state === 'closed';
-      return {
-        route: id,
-        state,
-        open_until: isClosed ? null : new Date(opensUntil).toISOString(),
-        reason: isClosed ? null : (reason ?? null),
-      };
-    });
+    return routes.map(({ id }) => this.#statusOf(id));
   }
 
   /** Closes the breaker of a route, here and in every other instance. */
   reset(id: string): void {
-    this.#close(id, this.#of(id).breaker, 'let in by hand');
+    const { breaker, rest } = this.#of(id);
+    rest.forget();
+    this.#close(id, breaker, 'let in by hand');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -167,9 +181,18 @@ export class RouteHealth implements AsyncDisposable {
   #of(id: string): RouteState {
     const known = this.#states.get(id);
     if (known !== undefined) return known;
-    const state = { breaker: new Breaker(this.options), pace: new Pace() };
+    const state = { breaker: new Breaker(this.options), pace: new Pace(), rest: new Rest() };
     this.#states.set(id, state);
     return state;
+  }
+
+  #statusOf(route: string): RouteStatus {
+    const { breaker, rest } = this.#of(route);
+    const now = this.#parts.now();
+    const { state, opensUntil, reason = null } = breaker.status(now);
+    if (state !== 'closed') return { route, state, open_until: new Date(opensUntil).toISOString(), reason };
+    if (rest.until <= now) return { route, state, open_until: null, reason: null };
+    return { route, state: 'unfit', open_until: new Date(rest.until).toISOString(), reason: rest.reason ?? null };
   }
 
   #close(id: string, breaker: Breaker, why: string): void {

@@ -104,7 +104,11 @@ export interface RelayBench extends AsyncDisposable {
 }
 
 /** What a relay needs beside the exchange: connections, keys, and a clock that the test sets. */
-export function createBench(options: Partial<RelayOptions> = {}): RelayBench {
+/** @param log where the lines of its log go */
+export function createBench(
+  options: Partial<RelayOptions> = {},
+  log: (line: string) => void = () => undefined,
+): RelayBench {
   const connections = new Connections();
   const pools = new Map<Upstream, KeyPool>();
   const keys = ({ upstream }: Route) => {
@@ -115,7 +119,7 @@ export function createBench(options: Partial<RelayOptions> = {}): RelayBench {
   const health = new RouteHealth({
     instance: 'test',
     shared: new MemoryShared(),
-    log: createLogger(() => undefined),
+    log: createLogger(log),
     now: () => bench.now,
   });
   const budget = new RetryBudget(0.1);

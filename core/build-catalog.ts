@@ -120,7 +120,7 @@ function readModel(
 function readRoute(
   value: RouteSettings | string,
   position: number,
-  ofModel: TraitSettings,
+  ofModel: TraitSettings & Pick<RouteSettings, 'max_input_tokens'>,
   all: ReadonlyMap<string, Upstream>,
   vendors: ReadonlyMap<string, Vendor>,
 ): Route {
@@ -137,6 +137,7 @@ function readRoute(
     connectTimeout: options.connect_timeout,
     firstByteTimeout: options.first_byte_timeout,
     idleTimeout: options.idle_timeout,
+    maxInputTokens: options.max_input_tokens ?? ofModel.max_input_tokens,
     traits: mergeTraits(...vendorTraits(vendor, model), ofModel, options),
   };
 }

@@ -118,6 +118,12 @@ export const models = defineSection({
                     ...timeout,
                     description: 'Seconds without a byte; what the upstream stage says when left out.',
                   },
+                  max_input_tokens: {
+                    type: 'integer',
+                    minimum: 1,
+                    description:
+                      'Tokens that a prompt may have there; what the model says when left out. A prompt too long for one route goes to those that declare more.',
+                  },
                   capabilities: capabilitiesSchema,
                   parameters: parametersSchema,
                 },

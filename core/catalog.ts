@@ -54,6 +54,8 @@ export interface Route {
   readonly connectTimeout: number | undefined;
   readonly firstByteTimeout: number | undefined;
   readonly idleTimeout: number | undefined;
+  /** Tokens that a prompt may have there; undefined when neither route nor model says. */
+  readonly maxInputTokens: number | undefined;
   readonly traits: Traits;
 }
 

@@ -58,13 +58,14 @@ export interface Usage {
  * Why an attempt did not serve, and with that what comes next.
  *
  * - `client`: the request itself was refused; another route would say the same.
+ * - `overflow`: the request is too long for this route; one with a larger window may serve it.
  * - `key`: the upstream did not accept our key, or it is spent.
  * - `throttled`: too many requests there.
  * - `route`: the route is broken.
  * - `unfit`: the route does not serve this model or request, whatever its health.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
  */
-export type FaultKind = 'client' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
+export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
 
 /** One try on one route. */
 export interface Attempt {

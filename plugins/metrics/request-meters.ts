@@ -30,7 +30,7 @@ export class RequestMeters implements Observer {
     });
     this.#attempts = new Counter({
       name: `${prefix}attempts_total`,
-      help: 'Tries on routes: served, failed, aborted, and whose fault it was: client, key, throttled, route, unfit, gone, none.',
+      help: 'Tries on routes: served, failed, aborted, and whose fault it was: client, overflow, key, throttled, route, unfit, gone, none.',
       labelNames: ['route', 'outcome', 'fault'],
       registers,
     });

@@ -18,6 +18,11 @@ export function readyFirst(routes: Route[], isReady: (route: Route) => boolean):
   return [...routes.filter(isReady), ...routes.filter((route) => !isReady(route))];
 }
 
+/** Those whose window is known to be larger than that of a route on which a request was too long. */
+export function widerThan({ maxInputTokens = Infinity }: Route, routes: readonly Route[]): Route[] {
+  return routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
+}
+
 /** The candidate that a session belongs to; stays the same for most sessions when candidates come and go. */
 export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
   return candidates.reduce((best, one) =>

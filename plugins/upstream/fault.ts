@@ -11,13 +11,14 @@ export interface FaultEffects {
    * says nothing about the route. After the last two a probe may be tried again.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What is tried next: another key of the same route, another route, or nothing. */
-  readonly next: 'key' | 'route' | 'stop';
+  /** What is tried next: another key of the same route, another route, one with a larger window only, or nothing. */
+  readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
 /** The one table of what a fault does. What is recorded is the same for all: kind, status and words. */
 export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
+  overflow: { key: 'none', breaker: 'release', next: 'wider' },
   key: { key: 'refuse', breaker: 'release', next: 'key' },
   throttled: { key: 'rest', breaker: 'release', next: 'key' },
   route: { key: 'none', breaker: 'fail', next: 'route' },
@@ -108,7 +109,7 @@ export function describeFault({ kind, error, status }: Fault): string {
 }
 
 const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
-  overflow: 'client',
+  overflow: 'overflow',
   key: 'key',
   capacity: 'route',
   throttled: 'throttled',
@@ -145,6 +146,9 @@ export function summarize(faults: readonly Fault[], wait: number | undefined): G
       retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
     });
   }
+  // Whatever the wider routes had: a shorter request would have been served, and its client can make it one.
+  const overflow = faults.find(({ kind }) => kind === 'overflow');
+  if (overflow !== undefined) return overflow.error;
   const throttled = faults.filter(({ kind }) => kind === 'throttled');
   if (throttled.length === faults.length) {
     return throttled.reduce((first, fault) => (waitOf(fault) < waitOf(first) ? fault : first)).error;

@@ -28,14 +28,16 @@ export interface RefusalHeaders {
 export function refusalFault(status: number, headers: RefusalHeaders, body: Buffer, now: number): Fault {
   const object = parse(body);
   const said = readRefusal(object);
-  switch (kindOfRefusal(status, said, object === undefined && isHtml(body))) {
+  const kind = kindOfRefusal(status, said, object === undefined && isHtml(body));
+  switch (kind) {
     case 'throttled':
       return new Fault('throttled', throttled(readRetryAfter(headers, now) ?? said.retryAfter), { status });
     case 'key':
       // The operator's credential, not the caller's: the caller must never see it as its own.
       return new Fault('key', keyRefused(), { status });
     case 'client':
-      return new Fault('client', clientError(status, said), { status });
+    case 'overflow':
+      return new Fault(kind, clientError(status, said), { status });
     case 'unfit':
       return routeRefusal('unfit', status);
     default:
@@ -53,6 +55,7 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'unfit';
   // Who is told that a prompt is too long has been let in.
   if (meaning !== undefined) return kindOf(meaning);
+  if (status === 413) return 'overflow';
   return isKeyStatus ? 'key' : 'client';
 }
 

@@ -7,7 +7,7 @@ import type { Reply } from '#core/pipeline/reply.ts';
 import { type Asked, AttemptReport } from './attempt-report.ts';
 import { Attempt, type AttemptRequest } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
-import { orderRoutes, readyFirst } from './choice.ts';
+import { orderRoutes, readyFirst, widerThan } from './choice.ts';
 import { targetOf } from './connections.ts';
 import { Fault, faultEffects, goneFault, lostFault, summarize } from './fault.ts';
 import { Patience } from './patience.ts';
@@ -34,7 +34,7 @@ export class Relay {
   readonly #adapter: Adapter;
   readonly #session: string | undefined;
   readonly #delivery: Delivery = { attempts: [], usage: undefined, notes: [], firstContentAfter: undefined };
-  readonly #candidates: Route[];
+  #candidates: Route[];
   readonly #running = new Map<Route, Promise<Tried>>();
   readonly #attempts = new Map<Route, Attempt>();
   readonly #skipped: Route[] = [];
@@ -84,7 +84,7 @@ export class Relay {
    */
   async #resume({ reader, ending: { fault } }: Served): Promise<Served | undefined> {
     this.#serving += this.#exchange.elapsed - this.#servedAt;
-    if (fault === undefined || faultEffects[fault.kind].next === 'stop') return undefined;
+    if (fault === undefined || ['stop', 'wider'].includes(faultEffects[fault.kind].next)) return undefined;
     const calls = this.#adapter.resume?.(reader);
     if (calls === undefined) return undefined;
     this.#calls = calls;
@@ -114,6 +114,7 @@ export class Relay {
       }
       const { next } = faultEffects[tried.result.kind];
       if (next === 'stop') throw this.#stopped(tried.result);
+      if (next === 'wider') this.#candidates = widerThan(tried.route, this.#candidates);
       faults.push(tried.result);
       if (this.#running.size === 0) await this.#startNext();
     }

@@ -62,11 +62,19 @@ describe('an upstream of the catalog', () => {
 describe('a model of the catalog', () => {
   it('has its routes in the order of the file, with what they say', () => {
     const { models } = build(
-      'models: { test: { routes: [one/a, { to: one/org/b, weight: 2, connect_timeout: 1, first_byte_timeout: 2, idle_timeout: 3 }] } }',
+      'models: { test: { routes: [one/a, { to: one/org/b, weight: 2, connect_timeout: 1, first_byte_timeout: 2, idle_timeout: 3, max_input_tokens: 4 }] } }',
     );
     expect(models[0]?.routes).toMatchObject([
       { id: 'one/a', model: 'a', weight: 1, connectTimeout: undefined, upstream: { name: 'one' } },
-      { id: 'one/org/b', model: 'org/b', weight: 2, connectTimeout: 1, firstByteTimeout: 2, idleTimeout: 3 },
+      {
+        id: 'one/org/b',
+        model: 'org/b',
+        weight: 2,
+        connectTimeout: 1,
+        firstByteTimeout: 2,
+        idleTimeout: 3,
+        maxInputTokens: 4,
+      },
     ]);
   });
 

@@ -166,7 +166,7 @@ export class GatewayError extends Error {
   wording(dialect: Dialect): { type: string; code: string | null } {
     const kind: ErrorKind = errorKinds[this.code];
     const { upstream } = this.details;
-    if (dialect === 'google') return { type: googleStatus(upstream?.status ?? kind.status), code: null };
+    if (dialect === 'google') return { type: googleStatus(this.status('gemini')), code: null };
     if (dialect === 'anthropic') return { type: anthropicType(upstream) ?? kind.anthropic, code: null };
     return { type: openaiType(upstream) ?? kind.openai.type, code: openaiCode(upstream) ?? kind.openai.code };
   }

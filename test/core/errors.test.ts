@@ -34,6 +34,7 @@ describe('the status of an error', () => {
 
   it('of what cannot be served is none that Gemini’s clients repeat', () => {
     expect(statusOf('not_supported', 'gemini')).toBe(400);
+    expect(new GatewayError('not_supported', 'no').wording('google').type).toBe('INVALID_ARGUMENT');
   });
 
   it.each(codes)('of %s is the one of the table on paths without a format', (code) => {

@@ -1,3 +1,4 @@
+import { hedged, resumed } from './experiments/backups.ts';
 import { clientLeft } from './experiments/client-left.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
@@ -12,6 +13,8 @@ export const experiments: readonly Experiment[] = [
   table,
   failover,
   cutStreams,
+  hedged,
+  resumed,
   records,
   clientLeft,
   reload,

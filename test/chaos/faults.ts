@@ -18,7 +18,7 @@ export interface FaultScript {
   readonly moment: 'before' | 'after';
   /** What the route waits for, in seconds, as gateway.yaml has it. Only for faults that are found out by waiting. */
   readonly limits?: Readonly<Record<string, number>>;
-  /** True when the key is at fault: it rests then, and requests that follow go to the backup at once. */
+  /** True when the key or the model is at fault: it rests then, and requests that follow go to the backup at once. */
   readonly isRemembered?: boolean;
   /** What the upstream does; left out where there is no upstream that could do anything. */
   readonly play?: (scene: Scene) => void | Promise<void>;
@@ -101,6 +101,7 @@ const before: readonly FaultScript[] = [
   {
     name: 'model-not-there-404',
     moment: 'before',
+    isRemembered: true,
     play: ({ response }) => response.json(404, refusal('not_found_error', 'the model `there` does not exist')),
   },
   { name: 'redirect', moment: 'before', play: ({ response }) => response.send(302, { location: 'http://127.0.0.1/' }) },

@@ -40,6 +40,8 @@ export interface StandOptions {
   readonly keepsRequests?: boolean;
   /** More models that the upstream plays, beside the faults and `fine`, which backs them. */
   readonly plays?: Readonly<Record<string, (scene: Scene, request: RecordedRequest) => void | Promise<void>>>;
+  /** Options of these models, as gateway.yaml has them. */
+  readonly models?: Readonly<Record<string, string>>;
 }
 
 /** Everything that an experiment needs: upstreams that fail, a PostgreSQL that can be taken away, and gateways. */
@@ -106,7 +108,11 @@ async function play(
   await script(scene, request);
 }
 
-async function writeYaml(url: string, blackHole: BlackHole, { stage, plays = {} }: StandOptions): Promise<string> {
+async function writeYaml(
+  url: string,
+  blackHole: BlackHole,
+  { stage, plays = {}, models: options = {} }: StandOptions,
+): Promise<string> {
   const all = `[${chaosFormats.join(', ')}]`;
   const models = faultScripts.flatMap((fault) =>
     lanes.filter((lane) => fits(fault, lane)).map((lane) => [modelOf(fault, lane), routesOf(fault, lane)] as const),
@@ -132,7 +138,7 @@ models:
   fine: { routes: [backup/fine] }
   dead-route: { routes: [{ to: black-hole/dead, connect_timeout: ${deadline} }, backup/fine] }
 ${Object.keys(plays)
-  .map((name) => `  ${name}: { routes: [faulty/${name}, backup/fine] }`)
+  .map((name) => `  ${name}: { routes: [faulty/${name}, backup/fine], ${options[name] ?? ''} }`)
   .join('\n')}
 ${Object.entries(Object.fromEntries(models))
   .map(([name, routes]) => `  ${name}: { routes: ${routes} }`)

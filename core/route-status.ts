@@ -8,6 +8,8 @@ export interface RouteStatus {
   readonly state: 'closed' | 'open' | 'half_open' | 'unfit';
   readonly open_until: string | null;
   readonly reason: string | null;
+  /** API keys of its upstream that are throttled, refused or spent, and left alone for a while. */
+  readonly keys_resting?: number;
 }
 
 /** The status report about routes, made by whichever plugin sends requests to them. */

@@ -185,7 +185,8 @@ function routeHealth(host: Host): RouteHealth {
 export function routeStatus(host: Host): RouteStatus[] {
   const health = routeHealth(host);
   const routes = new Map(host.catalog.models.flatMap((model) => model.routes.map((route) => [route.id, route])));
-  return health.status([...routes.values()]);
+  const resting = (id: string) => keysOf((routes.get(id) as Route).upstream, host).resting(host.now());
+  return health.status([...routes.values()]).map((status) => ({ ...status, keys_resting: resting(status.route) }));
 }
 
 function retryBudget(host: Host, share: number): RetryBudget {

@@ -10,10 +10,14 @@ const run = promisify(execFile);
 const main = join(import.meta.dirname, '..', '..', '..', 'core', 'main.ts');
 
 let broken: FaultyUpstream;
+let busy: FaultyUpstream;
 let sound: FaultyUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   broken = await createUpstream((_request, response) => response.json(503, { error: { message: 'down' } }));
+  busy = await createUpstream((_request, response) =>
+    response.json(429, { error: { message: 'busy' } }, { 'retry-after': '600' }),
+  );
   sound = await createUpstream((_request, response) => response.json(200, answer));
   gateway = await startGateway({
     // Left out for as long as the tests take, however slow the machine is.
@@ -21,21 +25,23 @@ beforeAll(async () => {
 upstreams:
   broken: { format: chat, base_url: "${broken.url}/v1" }
   sound: { format: chat, base_url: "${sound.url}/v1" }
-models: { test: { routes: [broken/m, sound/m] } }
+  busy: { format: chat, base_url: "${busy.url}/v1", api_keys: [a, b] }
+models: { test: { routes: [broken/m, sound/m] }, throttled: { routes: [busy/m, sound/m] } }
 `,
   });
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   await broken[Symbol.asyncDispose]();
+  await busy[Symbol.asyncDispose]();
   await sound[Symbol.asyncDispose]();
 });
 
-const ask = () =>
+const ask = (model = 'test') =>
   fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'test', messages: [{ role: 'user', content: 'hi' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
   });
 const command = async (...parameters: string[]): Promise<string> => {
   const { stdout } = await run(process.execPath, [main, '--config', gateway.file, 'routes', ...parameters], {
@@ -61,6 +67,7 @@ describe('a dead route', () => {
     expect((await verbose()).routes).toMatchObject([
       { route: 'broken/m', state: 'open', reason: expect.stringContaining('503') },
       { route: 'sound/m', state: 'closed', reason: null },
+      { route: 'busy/m', state: 'closed', reason: null },
     ]);
   });
 
@@ -70,13 +77,19 @@ describe('a dead route', () => {
 
   it('is listed by gateway routes, and let in again by --reset', async () => {
     expect(await command('--url', gateway.url)).toMatch(
-      /^broken\/m +open +until \S+: route: 503.*\nsound\/m +closed\n$/,
+      /^broken\/m +open +until \S+: route: 503.*\nsound\/m +closed\nbusy\/m +closed\n$/,
     );
     expect(await command('--reset', 'broken/m')).toBe('broken/m is let in again\n');
     await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 15_000 });
   });
 
   it('that does not exist cannot be reset, and the others are named', async () => {
-    await expect(command('--reset', 'nobody/m')).rejects.toThrow('there are: broken/m, sound/m');
+    await expect(command('--reset', 'nobody/m')).rejects.toThrow('there are: broken/m, sound/m, busy/m');
   });
+});
+
+it('keys that rest are counted with their route', async () => {
+  expect((await ask('throttled')).status).toBe(200);
+  expect(await command('--url', gateway.url)).toMatch(/^busy\/m +closed +2 keys rest$/m);
+  expect((await verbose()).routes).toContainEqual(expect.objectContaining({ route: 'busy/m', keys_resting: 2 }));
 });

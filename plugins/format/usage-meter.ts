@@ -1,14 +1,21 @@
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { estimateTokens, promptTokens, tokensOf } from './canonical/estimate.ts';
+import { estimateTokens, promptTokens } from './canonical/estimate.ts';
 import { member, parseObject } from './members.ts';
 
 /** Deltas that are read; the others are measured by what these have shown. */
 const samples = { wanted: 4, most: 16 };
 /** Members of a reply that hold what the model has said, over the formats. */
 const answers = ['choices', 'content', 'output', 'candidates'] as const;
-/** Members of a delta that the model has not written. */
-const frames = new Set(['role', 'type', 'id', 'index', 'signature', 'encrypted_content', 'thoughtSignature']);
+/** Members of an answer that the model has not written. */
+const frames = new Set(
+  (
+    'role type id index object status call_id finish_reason finishReason annotations logprobs ' +
+    'signature encrypted_content thoughtSignature data result b64_json'
+  ).split(' '),
+);
+/** Members of a call in which everything is the model's, names included. */
+const inputs = new Set(['input', 'args']);
 
 /**
  * Guesses the tokens of a reply that passes by, in case its upstream does not count them. Every event of a stream comes
@@ -37,8 +44,8 @@ export class UsageMeter {
 
   /** Takes the answer as a whole, which counts more than its deltas. */
   whole(reply: JsonObject): void {
-    const tokens = answers.reduce((sum, name) => sum + tokensOf(name, reply[name]), 0);
-    if (tokens > 0) this.#whole = tokens;
+    const characters = answers.reduce((sum, name) => sum + charactersOf(reply[name]), 0);
+    if (characters > 0) this.#whole = estimateTokens(characters);
   }
 
   /** What the upstream has said of the output does not count: it was said before the end. */
@@ -84,7 +91,7 @@ export function dataOf(event: string): JsonObject | undefined {
   return parseObject(lines.flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : [])).join('\n'));
 }
 
-/** Characters of what the model has written in a delta, escaped as there. */
+/** Characters of what the model has written in an answer or a delta, escaped as there. */
 function charactersOf(value: JsonValue | undefined): number {
   if (typeof value === 'string') return JSON.stringify(value).length - 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + charactersOf(entry), 0);
@@ -93,6 +100,9 @@ function charactersOf(value: JsonValue | undefined): number {
   const inner = member(value, 'delta') ?? member(value, 'content');
   if (isJsonObject(inner)) return charactersOf(inner);
   let characters = 0;
-  for (const [name, part] of Object.entries(value)) if (!frames.has(name)) characters += charactersOf(part);
+  for (const [name, part] of Object.entries(value)) {
+    if (inputs.has(name) && isJsonObject(part)) characters += JSON.stringify(part).length;
+    else if (!frames.has(name)) characters += charactersOf(part);
+  }
   return characters;
 }

@@ -128,7 +128,7 @@ describe('gateway check', () => {
     expect(await run(['check'])).toMatchObject({
       code: 1,
       errors:
-        'gateway.yaml:1:11 plugins[0]: cannot be loaded: packages have to be JavaScript: Node runs TypeScript only outside of node_modules; write a path that begins with ./ or the name of an installed package\n',
+        'gateway.yaml:1:11 plugins[0]: cannot be loaded: packages have to be JavaScript: Node runs TypeScript only outside of node_modules; mend the plugin, or take it out of the list\n',
     });
   });
 

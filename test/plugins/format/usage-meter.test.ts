@@ -52,6 +52,36 @@ it.each<[string, JsonObject]>([
   expect(Math.abs(meter.output - text.length / 4)).toBeLessThan(30);
 });
 
+it.each<[string, JsonObject]>([
+  ['chat', { choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }] }],
+  ['messages', { content: [{ type: 'text', text: 'ok' }] }],
+  [
+    'responses',
+    {
+      output: [
+        {
+          type: 'message',
+          id: `msg_${'0'.repeat(40)}`,
+          status: 'completed',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'ok', annotations: [], logprobs: [] }],
+        },
+      ],
+    },
+  ],
+  ['gemini', { candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] }],
+])('a short reply of %s is measured by its words, not by what is around them', (_format, reply) => {
+  const meter = new UsageMeter({});
+  meter.whole(reply);
+  expect(meter.output).toBe(1);
+});
+
+it('a call is measured with the names in its input, which the model has written', () => {
+  const meter = new UsageMeter({});
+  meter.whole({ content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: { status: 'x'.repeat(394) } }] });
+  expect(meter.output).toBeGreaterThan(98);
+});
+
 it('a picture in the prompt stands for as many tokens as a picture, not for its base64', () => {
   const url = `data:image/png;base64,${'A'.repeat(1_000_000)}`;
   const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];

@@ -22,9 +22,17 @@ const tagPattern = /^dps1([sxetn])([0-9a-f]{8})\./;
 const headLength = prefix.length + 1 + 8 + 1;
 
 /** Eight hex digits for an upstream: name and address, because another account of the same vendor is another origin. */
-export function originOf({ name, baseUrl }: Pick<Upstream, 'name' | 'baseUrl'>): string {
-  return createHash('sha256').update(`${name}\n${baseUrl}`).digest('hex').slice(0, 8);
+export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
+  let origin = origins.get(upstream);
+  if (origin === undefined) {
+    origin = createHash('sha256').update(`${upstream.name}\n${upstream.baseUrl}`).digest('hex').slice(0, 8);
+    origins.set(upstream, origin);
+  }
+  return origin;
 }
+
+/** Asked for by every reply that passes through: a hash each time was one of the dearest steps of a small request. */
+const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
 /** Sealed state as a client gets it. */
 export function tagState({ kind, origin, data }: OpaqueState): string {

@@ -4,6 +4,7 @@ import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { bounds } from '../bounds.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors.ts';
 import type { Host } from '../host.ts';
+import { LinkedList } from '../linked-list.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -14,7 +15,6 @@ import { callerDialect } from './dialect.ts';
 import { inviteBody } from './listener.ts';
 import type { EndpointTable, Match, WrongMethod } from './paths.ts';
 import { type BodyLimits, RequestBody } from './request-body.ts';
-import { RunningExchanges } from './running-exchanges.ts';
 import { type Sent, sendReply } from './send.ts';
 
 /** What serves new exchanges at the moment; a reload replaces it as a whole. */
@@ -34,7 +34,7 @@ const deafAfter = 10_000;
 /** Runs the pipeline for the requests that hapi routes here, and keeps account of those under way. */
 export class ExchangeHandler {
   readonly #endpoints: EndpointTable;
-  readonly #running = new RunningExchanges();
+  readonly #running = new LinkedList<Exchange>();
   #serving: Serving | undefined;
   #isClosing = false;
   #refusesNew = false;
@@ -71,7 +71,7 @@ export class ExchangeHandler {
 
   /** Ends every exchange under way with this error. */
   abortAll(error: GatewayError): void {
-    for (const exchange of this.#running.all()) exchange.abort(error);
+    for (const exchange of this.#running.items()) exchange.abort(error);
   }
 
   readonly handle: Lifecycle.Method = (request: Request, h: ResponseToolkit) => {
@@ -79,18 +79,18 @@ export class ExchangeHandler {
     return h.abandon;
   };
 
-  async #run({ raw: { req, res }, url, info }: Request): Promise<void> {
+  async #run({ raw: { req, res }, path, info }: Request): Promise<void> {
     const { pipeline, host, bodyLimits, clientAddress } = this.serving;
     const method = req.method ?? 'GET';
-    const match = this.#match(method, url.pathname, req);
+    const match = this.#match(method, path, req);
     const exchange = new Exchange({
       id: `req_${randomUUIDv7().replaceAll('-', '')}`,
       endpoint: match.endpoint,
       params: match.params,
       dialect: callerDialect(match.endpoint, req.headers),
       method,
-      path: url.pathname,
-      query: url.searchParams,
+      path,
+      query: queryOf(req.url),
       headers: req.headers,
       remoteAddress: clientAddress(info.remoteAddress, req.headers),
       receivedAt: host.now(),
@@ -111,11 +111,11 @@ export class ExchangeHandler {
   /** Resolves with the ms that the exchange took, when its answer is with the client or can reach it no more. */
   #untilClosed(exchange: Exchange, response: ServerResponse): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
-    const place = this.#running.add(exchange);
+    const link = this.#running.add(exchange);
     const onClose = () => {
       // Where the gateway broke off, the client did not.
       if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
-      this.#running.remove(place);
+      this.#running.remove(link);
       resolve(exchange.elapsed);
     };
     // The connection may be gone before anything could listen.
@@ -154,6 +154,11 @@ export class ExchangeHandler {
     if (match !== undefined && 'endpoint' in match) return match;
     return refuseWith(explainMismatch(method, path, match, req));
   }
+}
+
+/** What hapi offers is a URL object, which costs more than all the rest that it does for a request. */
+function queryOf(url: string | undefined): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }
 
 function explainMismatch(

@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { bounds } from '#core/bounds.ts';
+import { type Link, LinkedList } from '#core/linked-list.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
@@ -21,15 +22,14 @@ export interface JournalOptions {
   readonly segmentAge?: number;
 }
 
-/** A request under way: what its lines have said, and where it stands in the list of those under way. */
+/** A request under way: what its lines have said. */
 interface Running {
   readonly request: string;
   caller: string;
   isOnFile: boolean;
-  index: number;
 }
 
-const runningFact = defineFact<Running>('log_running');
+const runningFact = defineFact<Link<Running>>('log_running');
 
 /** Finished segments that may wait before only size, and no longer age, finishes another: the database is away. */
 const patience = 2;
@@ -57,11 +57,7 @@ export class Journal implements Disposable {
   /** Called when a segment has been finished. */
   onFinished: () => void = () => {};
   readonly #options: Required<JournalOptions>;
-  /**
-   * In no order. Not a Set or Map: those are copied again and again as entries come and go, and an old copy that awaits
-   * the next major collection keeps alive what was in it. That would cost more than all the rest of the journal.
-   */
-  readonly #running: Running[] = [];
+  readonly #running = new LinkedList<Running>();
   /** Begun, and not on file yet. Emptied before the present run of microtasks is over. */
   readonly #fresh: Running[] = [];
   readonly #finished: Segment[] = [];
@@ -89,19 +85,13 @@ export class Journal implements Disposable {
 
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
-    const running = {
-      request: requestMembers(exchange),
-      caller: '',
-      isOnFile: false,
-      index: this.#running.length,
-    };
-    exchange.set(runningFact, running);
-    this.#running.push(running);
+    const running = { request: requestMembers(exchange), caller: '', isOnFile: false };
+    exchange.set(runningFact, this.#running.add(running));
     if (this.#fresh.push(running) === 1) void Promise.resolve().then(this.#writeFresh);
   }
 
   enter(exchange: Exchange): void {
-    const running = exchange.find(runningFact);
+    const running = exchange.find(runningFact)?.item;
     if (running === undefined) return;
     running.caller = callerMembers(exchange);
     if (!running.isOnFile) return;
@@ -111,9 +101,10 @@ export class Journal implements Disposable {
 
   /** @param content lines with what was asked and answered */
   end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
-    const running = exchange.find(runningFact);
-    if (running === undefined) return this.#losses.add('the journal holds all the bytes that it may');
-    this.#remove(running);
+    const link = exchange.find(runningFact);
+    if (link === undefined) return this.#losses.add('the journal holds all the bytes that it may');
+    this.#running.remove(link);
+    const running = link.item;
     running.isOnFile = true;
     const caller = running.caller === '' ? callerMembers(exchange) : running.caller;
     const line = `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
@@ -167,10 +158,9 @@ export class Journal implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isClosed) return;
     clearTimeout(this.#ageTimer);
-    for (const { request, caller } of this.#running) {
+    for (const { request, caller } of this.#running.items()) {
       this.#writer.add(`${startOf.end}${request}${caller},"outcome":"interrupted"}`);
     }
-    this.#running.length = 0;
     this.#fresh.length = 0;
     this.#isClosed = true;
     if (!this.#writer.flush()) this.#options.log.error(`${this.#writer.waiting} bytes of records are lost`);
@@ -189,13 +179,6 @@ export class Journal implements Disposable {
     this.#finished.push(segment);
     this.#waitingBytes += segment.bytes;
     this.onFinished();
-  }
-
-  #remove({ index }: Running): void {
-    const last = this.#running.pop();
-    if (last === undefined || last.index === index) return;
-    last.index = index;
-    this.#running[index] = last;
   }
 
   readonly #writeFresh = (): void => {
@@ -259,7 +242,7 @@ export class Journal implements Disposable {
   }
 
   #carriedLines(): Buffer {
-    const lines = this.#running.map(({ request, caller }) => `${startOf.begin}${request}${caller}}\n`);
+    const lines = this.#running.items().map(({ request, caller }) => `${startOf.begin}${request}${caller}}\n`);
     return Buffer.from(lines.join(''), 'latin1');
   }
 }

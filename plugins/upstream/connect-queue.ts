@@ -1,3 +1,5 @@
+import { type Link, LinkedList } from '#core/linked-list.ts';
+
 /** Attempts that wait for a connection to the end, so that somebody finds out whether the place is dead. */
 const scouts = 10;
 /** Ms after which a connection that has not opened is doubted; a new one takes two round trips and a handshake. */
@@ -19,22 +21,32 @@ export interface Waiting {
  * deadline; only a few have to, and the others can ask elsewhere meanwhile.
  */
 export class ConnectQueue {
-  /** When each began, on the clock of performance.now(); the oldest is first. */
-  readonly #since = new Map<Waiting, number>();
+  /** When each began, on the clock of performance.now(). */
+  readonly #since = new LinkedList<number>();
 
   /** An attempt waits from now on. */
   enter(): Waiting {
-    const since = this.#since;
-    const isScout = since.size < scouts;
-    const waiting: Waiting = {
-      get doubtAfter() {
-        if (isScout || !since.has(waiting)) return undefined;
-        const [oldest = 0] = since.values();
-        return Math.max(0, oldest + patience - performance.now());
-      },
-      leave: () => since.delete(waiting),
-    };
-    since.set(waiting, performance.now());
-    return waiting;
+    return new QueuedAttempt(this.#since);
+  }
+}
+
+class QueuedAttempt implements Waiting {
+  readonly #queue: LinkedList<number>;
+  readonly #isScout: boolean;
+  readonly #link: Link<number>;
+
+  constructor(queue: LinkedList<number>) {
+    this.#queue = queue;
+    this.#isScout = queue.size < scouts;
+    this.#link = queue.add(performance.now());
+  }
+
+  get doubtAfter(): number | undefined {
+    if (this.#isScout || !this.#link.isListed) return undefined;
+    return Math.max(0, (this.#queue.first ?? 0) + patience - performance.now());
+  }
+
+  leave(): void {
+    this.#queue.remove(this.#link);
   }
 }

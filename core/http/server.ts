@@ -88,5 +88,5 @@ function renderHostError(
 }
 
 function isExchangePath(path: string, endpoints: EndpointTable): boolean {
-  return endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '') || /^\/v1(beta)?(\/|$)/.test(path);
+  return /^\/v1(beta)?(\/|$)/.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }

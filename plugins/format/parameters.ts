@@ -3,8 +3,19 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /** Says what a value has to be; undefined when it is that. */
 type Rule = (value: JsonValue) => string | undefined;
-/** By the path of a parameter, `generationConfig.temperature` for instance. */
-export type ParameterRules = Readonly<Record<string, Rule>>;
+interface Parameter {
+  readonly name: string;
+  /** The names of the members that lead to it. */
+  readonly path: readonly string[];
+  readonly rule: Rule;
+}
+/** In the order in which mistakes are told. */
+export type ParameterRules = readonly Parameter[];
+
+/** @param rules by the path of a parameter, `generationConfig.temperature` for instance */
+function parameters(rules: Readonly<Record<string, Rule>>): ParameterRules {
+  return Object.entries(rules).map(([name, rule]) => ({ name, path: name.split('.'), rule }));
+}
 
 const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
 const text: Rule = (value) => (typeof value === 'string' ? undefined : 'a string');
@@ -34,7 +45,7 @@ const integer =
  * The parameters whose mistakes are the caller's for certain. Everything else, known or not, is the upstream's to judge:
  * vendors add fields faster than gateways learn them. Bounds are the published ones.
  */
-export const chatParameters: ParameterRules = {
+export const chatParameters = parameters({
   messages: list,
   stream: boolean,
   stream_options: object,
@@ -52,10 +63,10 @@ export const chatParameters: ParameterRules = {
   response_format: object,
   store: boolean,
   metadata: object,
-};
+});
 
 /** Source: OpenAI API reference, "Create a model response". */
-export const responsesParameters: ParameterRules = {
+export const responsesParameters = parameters({
   input: textOrList,
   instructions: text,
   stream: boolean,
@@ -73,9 +84,9 @@ export const responsesParameters: ParameterRules = {
   store: boolean,
   metadata: object,
   previous_response_id: text,
-};
+});
 
-export const messagesParameters: ParameterRules = {
+export const messagesParameters = parameters({
   messages: list,
   stream: boolean,
   system: textOrList,
@@ -89,9 +100,9 @@ export const messagesParameters: ParameterRules = {
   thinking: object,
   output_config: object,
   metadata: object,
-};
+});
 
-export const geminiParameters: ParameterRules = {
+export const geminiParameters = parameters({
   contents: list,
   tools: anyList,
   toolConfig: object,
@@ -103,9 +114,9 @@ export const geminiParameters: ParameterRules = {
   'generationConfig.stopSequences': textOrList,
   'generationConfig.thinkingConfig': object,
   systemInstruction: textOrObject,
-};
+});
 
-export const imagesParameters: ParameterRules = { prompt: text, stream: boolean, n: integer(1, 10), size: text };
+export const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
 
 /** Parameters that a request cannot do without, by endpoint. */
 export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
@@ -120,19 +131,23 @@ export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
 /** @throws GatewayError `invalid_request` naming the first parameter that is wrong */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   for (const name of required) {
-    if (body[name] === undefined || body[name] === null) throw wrong(name, 'is missing', rules[name]?.(null));
+    if (isMissing(body[name]))
+      throw wrong(name, 'is missing', rules.find((parameter) => parameter.name === name)?.rule(null));
   }
-  for (const [name, rule] of Object.entries(rules)) {
-    const value = valueAt(body, name);
-    const right = value === undefined || value === null ? undefined : rule(value);
+  for (const { name, path, rule } of rules) {
+    const value = valueAt(body, path);
+    const right = isMissing(value) ? undefined : rule(value);
     if (right !== undefined) throw wrong(name, 'is wrong', right);
   }
 }
 
-function valueAt(body: JsonObject, path: string): JsonValue | undefined {
+function isMissing(value: JsonValue | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function valueAt(body: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = body;
-  for (const name of path.split('.'))
-    value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return value;
 }
 

@@ -55,6 +55,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #received = 0; // bytes of a stream before its first content
   #body: ReplyStream | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #looksAt = Infinity; // when the timer is due, on the clock of performance.now()
   #deadline = 0; // ms of silence
   #lastByteAt = performance.now();
   #hasEnded = false;
@@ -216,6 +217,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #handOver(): void {
     this.#mode = 'streaming';
+    this.#lastByteAt = performance.now();
     this.#allowSilence(this.#request.limits.idleTimeout * 1000);
     this.#request.onContent();
     const body = new ReplyStream({
@@ -257,9 +259,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
     else this.#end(brokenOff('upstream_failed', 'the upstream broke the answer off'));
   }
 
+  /** A timer that is due before that stays as it is: what it finds then is that there is time left. */
   #allowSilence(milliseconds: number): void {
     this.#deadline = milliseconds;
+    if (performance.now() + milliseconds < this.#looksAt) this.#lookAfter(milliseconds);
+  }
+
+  #lookAfter(milliseconds: number): void {
     clearTimeout(this.#timer);
+    this.#looksAt = performance.now() + milliseconds;
     this.#timer = setTimeout(() => this.#checkSilence(), milliseconds);
   }
 
@@ -268,7 +276,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     // A reader slower than the upstream is not the upstream's silence.
     if (this.#controller?.paused === true) this.#lastByteAt = performance.now();
     const left = this.#deadline - (performance.now() - this.#lastByteAt);
-    if (left > 1) this.#timer = setTimeout(() => this.#checkSilence(), left);
+    if (left > 1) this.#lookAfter(left);
     else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#finishStream();
     else this.#end(this.#silence());
   }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Dispatcher } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { ChatObserver } from '../../../plugins/format/chat/observer.ts';
 import { PassThroughReader } from '../../../plugins/format/pass-through-reader.ts';
@@ -17,10 +18,14 @@ beforeEach(() => {
 afterEach(() => connections[Symbol.asyncDispose]());
 
 /** One try, which writes down what it reports. */
-function attemptAt(url: string, isStream: boolean, firstByteTimeout = 10): Attempt {
+function attemptAt(
+  url: string,
+  isStream: boolean,
+  { agent = connections.agent(1), firstByteTimeout = 10 }: { agent?: Dispatcher; firstByteTimeout?: number } = {},
+): Attempt {
   return new Attempt(
     {
-      agent: connections.agent(1),
+      agent,
       origin: url,
       path: '/chat/completions',
       headers: {},
@@ -175,7 +180,7 @@ describe('an attempt that is given up', () => {
 
   it('has no status when none came', async () => {
     await using upstream = await createUpstream(() => undefined);
-    const attempt = attemptAt(upstream.url, false, 0.05);
+    const attempt = attemptAt(upstream.url, false, { firstByteTimeout: 0.05 });
     await attempt.run().catch(() => undefined);
     expect(attempt.status).toBeUndefined();
   });
@@ -183,5 +188,38 @@ describe('an attempt that is given up', () => {
   it('reports no end: who ran it knows', async () => {
     await faultOf((_request, response) => response.json(500, {}));
     expect(events).toEqual([]);
+  });
+});
+
+describe('silence', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const controller = { paused: false, abort: () => {}, pause: () => {}, resume: () => {} } as never;
+  const streamHead = { 'content-type': 'text/event-stream' };
+
+  /** A stream whose first content comes after some ms, and nothing after it. */
+  async function silentStream(contentAfter: number): Promise<void> {
+    const agent = { dispatch: () => true } as unknown as Dispatcher;
+    const attempt = attemptAt('http://127.0.0.1', true, { agent });
+    const running = attempt.run();
+    attempt.onRequestStart(controller);
+    attempt.onResponseStart(controller, 200, streamHead);
+    vi.advanceTimersByTime(contentAfter);
+    attempt.onResponseData(controller, Buffer.from(`data: ${JSON.stringify(content('a'))}\n\n`));
+    const { body } = await running;
+    (body as Readable).on('error', () => undefined);
+  }
+
+  it.each([0, 3_000, 9_000])('is counted from the first content on, also when that came after %i ms', async (ms) => {
+    await silentStream(ms);
+    vi.advanceTimersByTime(9_900);
+    expect(events).toEqual(['content']);
+    vi.advanceTimersByTime(200);
+    expect(events).toEqual(['content', 'end upstream_timeout']);
   });
 });

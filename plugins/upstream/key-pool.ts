@@ -74,6 +74,14 @@ export class KeyPool {
     if (key !== undefined) key.refusals = 0;
   }
 
+  /** Every key may be used again at once. */
+  wake(): void {
+    for (const key of this.#keys) {
+      key.restsUntil = 0;
+      key.refusals = 0;
+    }
+  }
+
   #inTurn(now: number): string {
     for (let turn = 0; turn < this.#keys.length; turn++) {
       const key = this.#keys[(this.#next + turn) % this.#keys.length] as PooledKey;

@@ -37,6 +37,8 @@ interface RouteState {
 export class RouteHealth implements AsyncDisposable {
   /** Changed in place by a reload: the breakers look it up when they need it. */
   readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreaker };
+  /** Called when a route, by its id, has been let in by hand. */
+  onReset: (id: string) => void = () => {};
   readonly #parts: RouteHealthParts;
   readonly #states = new Map<string, RouteState>();
   readonly #subscriptions: readonly Promise<() => void>[];
@@ -154,6 +156,7 @@ export class RouteHealth implements AsyncDisposable {
   reset(id: string): void {
     const { breaker, rest } = this.#of(id);
     rest.forget();
+    this.onReset(id);
     this.#close(id, breaker, 'let in by hand');
   }
 

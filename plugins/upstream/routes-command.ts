@@ -14,7 +14,7 @@ export const routesCommand: Command = {
   define(parser, context) {
     parser
       .description('list the routes of the running gateway and whether they are left out, or let one in again')
-      .option('--reset <route>', 'upstream/model-there: let it in again at once, in every instance')
+      .option('--reset <route>', 'upstream/model-there: let it in again at once with its keys, in every instance')
       .option('--url <url>', 'where the gateway listens; what gateway.yaml says when left out')
       .option('--json', 'print JSON')
       .addHelpText('after', '\n\nExit codes: 0 done, 1 failed, 2 wrong usage.')

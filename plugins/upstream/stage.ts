@@ -131,6 +131,7 @@ export const upstreamStage = defineStage({
   create(options, host) {
     const health = routeHealth(host);
     Object.assign(health.options, breakerOptions(options.breaker));
+    health.onReset = (id) => wakeKeys(id, host);
     const parts: RelayParts = {
       options: {
         maxAttempts: options.max_attempts,
@@ -179,6 +180,12 @@ function breakerOptions(settings: BreakerSettings): BreakerOptions {
 /** What is known of the routes survives a reload. */
 function routeHealth(host: Host): RouteHealth {
   return host.keep('upstream/health', () => new RouteHealth(host, host.database.notifications));
+}
+
+/** Whoever lets a route in by hand has mended its keys, or knows that they are not to blame. */
+function wakeKeys(id: string, host: Host): void {
+  const route = host.catalog.models.flatMap(({ routes }) => routes).find((candidate) => candidate.id === id);
+  if (route !== undefined) keysOf(route.upstream, host).wake();
 }
 
 /** Every route of the catalog once, and whether it is left out at the moment. */

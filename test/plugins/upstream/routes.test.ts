@@ -50,7 +50,10 @@ const command = async (...parameters: string[]): Promise<string> => {
   return stdout;
 };
 const verbose = async (headers: Record<string, string> = {}) =>
-  (await (await fetch(`${gateway.url}/readyz?verbose`, { headers })).json()) as { routes?: { state: string }[] };
+  (await (await fetch(`${gateway.url}/readyz?verbose`, { headers })).json()) as {
+    routes?: { route: string; state: string; keys_resting: number }[];
+  };
+const restingKeys = async () => (await verbose()).routes?.find(({ route }) => route === 'busy/m')?.keys_resting;
 
 describe('a dead route', () => {
   beforeEach(async () => {
@@ -88,8 +91,18 @@ describe('a dead route', () => {
   });
 });
 
-it('keys that rest are counted with their route', async () => {
-  expect((await ask('throttled')).status).toBe(200);
-  expect(await command('--url', gateway.url)).toMatch(/^busy\/m +closed +2 keys rest$/m);
-  expect((await verbose()).routes).toContainEqual(expect.objectContaining({ route: 'busy/m', keys_resting: 2 }));
+describe('keys that rest', () => {
+  beforeEach(async () => {
+    expect((await ask('throttled')).status).toBe(200);
+  });
+
+  it('are counted with their route', async () => {
+    expect(await command('--url', gateway.url)).toMatch(/^busy\/m +closed +2 keys rest$/m);
+    expect(await restingKeys()).toBe(2);
+  });
+
+  it('may be used again when their route is let in by hand', async () => {
+    await command('--reset', 'busy/m');
+    await vi.waitFor(async () => expect(await restingKeys()).toBe(0), { timeout: 15_000 });
+  });
 });

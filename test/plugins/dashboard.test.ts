@@ -38,10 +38,12 @@ async function pageOf(home?: Home): Promise<string> {
 }
 
 describe('the front page', () => {
-  it('shows where clients of both families connect', async () => {
-    const page = await pageOf();
-    expect(page).toContain('<code>https://gateway.example/v1</code>');
-    expect(page).toContain('<code>https://gateway.example</code>');
+  it.each([
+    ['OpenAI', 'https://gateway.example/v1'],
+    ['Anthropic', 'https://gateway.example'],
+    ['Google', 'https://gateway.example'],
+  ])('shows where clients of %s connect', async (vendor, url) => {
+    expect(await pageOf()).toMatch(new RegExp(`<dt>${vendor} clients.*?<dd><code>${url}</code>`));
   });
 
   it('lists every model', async () => {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import type { GatewayPlugin } from '#core/plugin.ts';
+import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { describeMatrix, findUselessBackups } from './matrix.ts';
 import { getModel, listModels } from './models.ts';
 import { registerResponsesStore } from './responses-store/register.ts';
@@ -53,6 +54,22 @@ export const plugin: GatewayPlugin = {
     registerResponsesStore(server);
     server.gateway.catalogReview({ problems: findUselessBackups, describe: describeMatrix });
     for (const endpoint of modelCalls) server.gateway.endpoint(endpoint);
+    server.gateway.endpoint({
+      name: 'list_gemini_models',
+      method: 'GET',
+      path: '/v1beta/models',
+      dialect: 'google',
+      isMetered: false,
+      answer: () => listGeminiModels(server.host()),
+    });
+    server.gateway.endpoint({
+      name: 'get_gemini_model',
+      method: 'GET',
+      path: '/v1beta/models/{id*}',
+      dialect: 'google',
+      isMetered: false,
+      answer: (exchange) => getGeminiModel(server.host(), exchange),
+    });
     server.gateway.endpoint({
       name: 'list_models',
       method: 'GET',

@@ -1,8 +1,8 @@
 import type { Model } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
+import { findModel } from './find-model.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8' };
 
@@ -22,10 +22,7 @@ export function listModels(host: Host): Reply {
 /** `GET /v1/models/{id}`. @throws GatewayError `model_not_found` */
 export function getModel(host: Host, exchange: Exchange): Reply {
   const id = exchange.params['id'] ?? '';
-  const model = host.catalog.resolve(id);
-  if (model === undefined)
-    throw new GatewayError('model_not_found', `the model ${id.slice(0, 200)} does not exist here`);
-  return { status: 200, headers, body: JSON.stringify({ ...describeModel(model, host), id }) };
+  return { status: 200, headers, body: JSON.stringify({ ...describeModel(findModel(host, id), host), id }) };
 }
 
 /** Nobody knows when a model of the catalog was made; clients only want a date. */

@@ -1,10 +1,8 @@
-import type { Model } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
 import { adapter } from '#core/facts.ts';
-import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { readClientRequest } from './client-request.ts';
 import { countTokens } from './count-tokens.ts';
+import { findModel } from './find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
 import { ModelCall } from './model-call.ts';
 import { checkParameters, requiredParameters } from './parameters.ts';
@@ -41,12 +39,3 @@ export const formatStage = defineStage({
     };
   },
 });
-
-function findModel(host: Host, name: string): Model {
-  const model = host.catalog.resolve(name);
-  if (model !== undefined) return model;
-  const shown = name.slice(0, 200);
-  const suggestion = host.catalog.suggest(name);
-  const hint = suggestion === undefined ? 'GET /v1/models lists what there is' : `did you mean ${suggestion}?`;
-  throw new GatewayError('model_not_found', `the model ${shown} does not exist here; ${hint}`, { param: 'model' });
-}

@@ -33,6 +33,8 @@ function call(model: string, method: string, body: JsonObject, key: string = gat
   });
 }
 
+const get = (path: string, key = gateway.key) => fetch(`${gateway.url}${path}`, { headers: { 'x-goog-api-key': key } });
+
 interface Reply {
   readonly candidates: readonly { content: { parts: JsonObject[] }; finishReason?: string }[];
   readonly usageMetadata: { promptTokenCount: number; totalTokenCount: number };
@@ -183,5 +185,23 @@ describe.each([true, false])('a Gemini client whose route changes, streaming: %s
     const first = partsOf(await ask(model, isStream, { contents: [question], tools, generationConfig }));
     const second = [question, { role: 'model', parts: first }, resultsOf(first)];
     expect(textOf(partsOf(await ask('gemini', isStream, { contents: second, tools })))).toBe('Grüße you');
+  });
+});
+
+describe('the catalog for Gemini clients', () => {
+  it('is listed', async () => {
+    const { models } = (await (await get('/v1beta/models?pageSize=50')).json()) as { models: { name: string }[] };
+    expect(models.map(({ name }) => name)).toEqual([...formats, 'gemini'].map((id) => `models/${id}`));
+  });
+
+  it('has each model at its own path', async () => {
+    expect(await (await get('/v1beta/models/gemini')).json()).toMatchObject({ name: 'models/gemini' });
+  });
+
+  it.each([
+    ['without a key', '/v1beta/models', 'wrong', 401, 'UNAUTHENTICATED'],
+    ['for a model that is not there', '/v1beta/models/nobody', undefined, 404, 'NOT_FOUND'],
+  ])('refuses as Google does %s', async (_case, path, key, code, status) => {
+    expect(await (await get(path, key)).json()).toMatchObject({ error: { code, status } });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { GatewayError } from '#core/errors.ts';
 import { Exchange } from '#core/pipeline/exchange.ts';
+import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
 import { getModel, listModels } from '../../../plugins/format/models.ts';
 import { createExchange, modelsEndpoint } from '../../support/exchange.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
@@ -67,8 +68,47 @@ describe('one model', () => {
     expect(() => getModel(host, asking(id))).toThrow(
       expect.objectContaining({
         code: 'model_not_found',
-        message: expect.stringMatching(/^.{0,250}$/),
+        message: expect.stringMatching(/^.{0,300}$/),
       }) as GatewayError,
     );
+  });
+});
+
+describe('for clients of Google', () => {
+  it('a model is described with its limits and what can be asked of it', () => {
+    expect(bodyOf(listGeminiModels(host)).models[0]).toEqual({
+      name: 'models/one',
+      baseModelId: 'one',
+      version: '1',
+      displayName: 'Model One',
+      description: '',
+      inputTokenLimit: 200_000,
+      outputTokenLimit: 8_000,
+      supportedGenerationMethods: ['generateContent', 'countTokens'],
+    });
+  });
+
+  it('the list is one page with every model, in the order of the catalog', () => {
+    const { models, nextPageToken } = bodyOf(listGeminiModels(host));
+    expect([models.map(({ name }: { name: string }) => name), nextPageToken]).toEqual([
+      ['models/one', 'models/vendor/two'],
+      undefined,
+    ]);
+  });
+
+  it('a model that draws generates no content', () => {
+    const [model] = bodyOf(listGeminiModels(hostOf([modelOf('pictures', ['images'])]))).models;
+    expect(model.supportedGenerationMethods).toEqual([]);
+  });
+
+  it('a model of an alias has the name that was asked for', () => {
+    expect(bodyOf(getGeminiModel(host, asking('alias')))).toMatchObject({
+      name: 'models/alias',
+      displayName: 'Model One',
+    });
+  });
+
+  it('a model that does not exist is not found', () => {
+    expect(() => getGeminiModel(host, asking('three'))).toThrow(expect.objectContaining({ code: 'model_not_found' }));
   });
 });

@@ -1,0 +1,35 @@
+import type { Model } from '#core/catalog.ts';
+import type { Host } from '#core/host.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { findModel } from '../find-model.ts';
+import { isTextFormat } from '../upstream-format.ts';
+
+const headers = { 'content-type': 'application/json; charset=utf-8' };
+const textMethods = ['generateContent', 'countTokens'];
+
+/** `GET /v1beta/models`: the catalog as Google's clients read it, in one page. Source: Gemini API reference, "Models". */
+export function listGeminiModels(host: Host): Reply {
+  const models = host.catalog.models.map((model) => describeModel(model, model.id));
+  return { status: 200, headers, body: JSON.stringify({ models }) };
+}
+
+/** `GET /v1beta/models/{id}`. @throws GatewayError `model_not_found` */
+export function getGeminiModel(host: Host, exchange: Exchange): Reply {
+  const id = exchange.params['id'] ?? '';
+  return { status: 200, headers, body: JSON.stringify(describeModel(findModel(host, id), id)) };
+}
+
+function describeModel({ displayName, maxInputTokens, maxOutputTokens, routes }: Model, id: string) {
+  const isForText = routes.some(({ upstream }) => upstream.formats.some(isTextFormat));
+  return {
+    name: `models/${id}`,
+    baseModelId: id,
+    version: '1',
+    displayName,
+    description: '',
+    inputTokenLimit: maxInputTokens,
+    outputTokenLimit: maxOutputTokens,
+    supportedGenerationMethods: isForText ? textMethods : [],
+  };
+}

@@ -66,4 +66,7 @@ export const bounds = {
   owedSlots: 10_000,
   /** Conversations that a breaker remembers as failing; the oldest go. */
   failingConversations: 1_000,
+
+  /** Tokens of one answer; an upstream that says more is not believed. The largest integer of a column. */
+  tokens: 2_147_483_647,
 } as const;

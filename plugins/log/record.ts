@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import { adapter, type Attempt, cacheStatus, type Delivery, delivery, principal } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
@@ -35,9 +36,6 @@ const longest = {
 /** Attempts and notes that a record keeps: the last ones and the first ones. The pipeline allows fewer. */
 const mostAttempts = 8;
 const mostNotes = 25;
-
-/** Largest value of the columns that count tokens. An upstream that says more is not believed. */
-const largestCount = 2_147_483_647;
 
 /** Members that are known when a request comes. */
 export function requestMembers({
@@ -101,11 +99,11 @@ function deliveryMembers({ attempts, usage, notes = [], firstContentAfter }: Del
   if (usage === undefined) return members;
   return (
     members +
-    number('input_tokens', usage.input, largestCount) +
-    number('output_tokens', usage.output, largestCount) +
-    number('cache_read_tokens', usage.cacheRead, largestCount) +
-    number('cache_write_tokens', usage.cacheWrite, largestCount) +
-    number('reasoning_tokens', usage.reasoning, largestCount) +
+    number('input_tokens', usage.input, bounds.tokens) +
+    number('output_tokens', usage.output, bounds.tokens) +
+    number('cache_read_tokens', usage.cacheRead, bounds.tokens) +
+    number('cache_write_tokens', usage.cacheWrite, bounds.tokens) +
+    number('reasoning_tokens', usage.reasoning, bounds.tokens) +
     `,"usage_estimated":${usage.isEstimated === true}`
   );
 }

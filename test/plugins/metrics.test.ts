@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { delivery } from '#core/facts.ts';
+import type { Adapter } from '#core/adapter.ts';
+import { adapter, cacheStatus, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import { mayRead, metricsSection } from '../../plugins/metrics/access.ts';
@@ -10,6 +11,7 @@ import { createExchange } from '../support/exchange.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 import { readYaml } from '../core/accounts/gateway-yaml.ts';
+import { modelOf } from './format/catalog-fixture.ts';
 import { answer } from './upstream/upstream-fixture.ts';
 
 const token = 'a-token-of-some-length';
@@ -79,6 +81,50 @@ describe('requests', () => {
     ]) {
       expect(text.split('\n')).toContain(line);
     }
+  });
+
+  it('are counted with the tokens of their answers', async () => {
+    const figures = new Registry();
+    const meters = new RequestMeters(figures);
+    for (const usage of [{ input: 7, output: 5, cacheRead: 4, reasoning: 2 }, { input: 1 }, undefined]) {
+      const exchange = createExchange({});
+      exchange.set(adapter, { model: modelOf('test') } as Adapter);
+      exchange.set(delivery, { attempts: [], usage, firstContentAfter: undefined });
+      meters.start();
+      meters.done(exchange, outcome);
+    }
+    const lines = (await figures.metrics()).split('\n');
+    expect(lines.filter((line) => line.startsWith('daypass_tokens_total'))).toEqual([
+      'daypass_tokens_total{model="test",kind="input"} 8',
+      'daypass_tokens_total{model="test",kind="output"} 5',
+      'daypass_tokens_total{model="test",kind="cache_read"} 4',
+      'daypass_tokens_total{model="test",kind="reasoning"} 2',
+    ]);
+  });
+
+  it.each([Number.NaN, Infinity, 1e300, -1])('are counted whatever an upstream says of tokens: %d', async (input) => {
+    const figures = new Registry();
+    const meters = new RequestMeters(figures);
+    const exchange = createExchange({});
+    exchange.set(adapter, { model: modelOf('test') } as Adapter);
+    exchange.set(delivery, { attempts: [], usage: { input }, firstContentAfter: undefined });
+    meters.start();
+    meters.done(exchange, outcome);
+    expect(await figures.metrics()).not.toContain('tokens_total{');
+  });
+
+  it('are counted by what the cache had for them', async () => {
+    const figures = new Registry();
+    const meters = new RequestMeters(figures);
+    for (const status of ['hit', 'miss', 'hit', undefined] as const) {
+      const exchange = createExchange({});
+      if (status !== undefined) exchange.set(cacheStatus, status);
+      meters.start();
+      meters.done(exchange, outcome);
+    }
+    expect(await figures.metrics()).toContain(
+      'cache_requests_total{result="hit"} 2\ndaypass_cache_requests_total{result="miss"} 1\n',
+    );
   });
 
   it('that nothing was sent for have no status and no first byte', async () => {

@@ -1,6 +1,6 @@
 import type { Catalog } from './catalog.ts';
 import type { Section, SectionValue, SectionValues } from './config/section.ts';
-import { service } from './config/sections.ts';
+import { listen, service } from './config/sections.ts';
 import type { Database } from './database/database.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { Logger } from './logger.ts';
@@ -49,10 +49,11 @@ export interface Host extends Services {
 
 /** Ties the services to one configuration. */
 export function createHost(services: Services, config: SectionValues, catalog: Catalog): Host {
-  const { name, prefix, base_url: baseUrl, contact } = config.get(service);
+  const { name, prefix, base_url: baseUrl = '', contact } = config.get(service);
+  const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
   return {
     ...services,
-    service: { name, prefix, baseUrl: baseUrl.replace(/\/+$/, ''), contact },
+    service: { name, prefix, baseUrl: reachedAt.replace(/\/+$/, ''), contact },
     catalog,
     section: (section) => config.get(section),
   };

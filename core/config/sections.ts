@@ -20,9 +20,9 @@ export const service = defineSection({
       },
       base_url: {
         type: 'string',
-        pattern: '^https?://[^\\s/]+',
-        default: 'http://localhost:8080',
-        description: 'Where clients and browsers reach the gateway, without /v1.',
+        pattern: '^(https?://[^\\s/]+|$)',
+        description:
+          'Where clients and browsers reach the gateway, without /v1: https://… Left out or empty: this machine, at the port of listen.',
       },
       contact: {
         type: 'string',

@@ -8,7 +8,7 @@ const tenRoutes = Array.from({ length: 10 }, (_, index) => `one/${index}`);
 
 describe('a section that is left out', () => {
   it.each([
-    ['service', service, { name: 'Daypass', prefix: 'dp', base_url: 'http://localhost:8080' }],
+    ['service', service, { name: 'Daypass', prefix: 'dp' }],
     ['data', data, { folder: './data' }],
     ['plugins', plugins, []],
   ])('has its defaults: %s', (_name, section, value) => {
@@ -53,7 +53,7 @@ describe('service, listen, data and plugins', () => {
     [
       'a base URL without a scheme',
       'service: { base_url: example.com }',
-      '1:22 service.base_url: is "example.com"; it has to be: Where clients and browsers reach the gateway, without /v1.',
+      '1:22 service.base_url: is "example.com"; it has to be: Where clients and browsers reach the gateway, without /v1: https://… Left out or empty: this machine, at the port of listen.',
     ],
     [
       'a contact that is no address',

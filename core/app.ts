@@ -38,7 +38,7 @@ export class Gateway {
   readonly #vendors: VendorServers;
   #config: Config;
   #isServing = true;
-  #changing: Promise<void> = Promise.resolve();
+  #changing: Promise<unknown> = Promise.resolve();
 
   private constructor(
     options: GatewayOptions,
@@ -124,9 +124,10 @@ export class Gateway {
    * Loads gateway.yaml again. Exchanges under way finish on what they began with. When anything is wrong, everything
    * stays as it is.
    *
+   * @returns false when the file says what runs already
    * @throws ConfigError, or what a stage could not be created for
    */
-  reload(): Promise<void> {
+  reload(): Promise<boolean> {
     const change = this.#changing.then(() => this.#reload());
     this.#changing = change.catch(() => undefined);
     return change;
@@ -144,14 +145,11 @@ export class Gateway {
     await this.#services[Symbol.asyncDispose]();
   }
 
-  async #reload(): Promise<void> {
-    if (!this.#isServing) return;
+  async #reload(): Promise<boolean> {
+    if (!this.#isServing) return false;
     const { file, environment, log } = this.#options;
     const config = validate(await readDocument(file, environment), this.#assembly.registry);
-    if (config.fingerprint === this.#config.fingerprint) {
-      log.info(`${file} says what runs already: nothing has changed`);
-      return;
-    }
+    if (config.fingerprint === this.#config.fingerprint) return false;
     for (const section of fixedSections) {
       if (JSON.stringify(config.get(section)) !== JSON.stringify(this.#config.get(section))) {
         log.warn(`${section.name} has changed in ${file}: that takes effect at the next start`);
@@ -164,6 +162,7 @@ export class Gateway {
     previous?.pipeline
       .retire()
       .catch((error: unknown) => log.error('the previous pipeline could not be released', error));
+    return true;
   }
 
   async #build(config: Config): Promise<Serving> {

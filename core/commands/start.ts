@@ -13,14 +13,17 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
     .action(async () => {
       const gateway = await Gateway.start({ file: file(), environment: process.env, log });
       for (const line of await greeting(gateway)) print(line);
-      const reload = () =>
-        void gateway
-          .reload()
-          .catch((error: unknown) =>
-            log.error('gateway.yaml stays as it was loaded', error instanceof ConfigError ? error.message : error),
-          );
-      using _watch = watchFile(file(), reload, (error) => log.warn(`${file()} cannot be watched: ${error.message}`));
-      process.on('SIGHUP', reload);
+      const reload = async (isAskedFor: boolean) => {
+        try {
+          const hasChanged = await gateway.reload();
+          if (isAskedFor && !hasChanged) log.info(`${file()} says what runs already: nothing has changed`);
+        } catch (error) {
+          log.error('gateway.yaml stays as it was loaded', error instanceof ConfigError ? error.message : error);
+        }
+      };
+      const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
+      using _watch = watchFile(file(), () => void reload(false), onError);
+      process.on('SIGHUP', () => void reload(true));
       const cause = await toldToStop();
       if (cause instanceof Error) log.error('the gateway stops because of a mistake', cause);
       else log.info(`${cause}: finishing what runs`);

@@ -1,9 +1,10 @@
 import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
+import { BlockQueue } from './block-queue.ts';
 import { Notes } from './notes.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
-import type { Block, Citation, CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
+import type { CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
 import { settleFinish } from './settle-finish.ts';
 import type { ToolNames } from './tool-names.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -26,9 +27,6 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
 /**
  * Stands between an upstream and the client's encoder: whatever comes in, what goes out is one start, well-nested blocks
  * one after the other, and one finish. See `ReplyEvent` for the invariants.
- *
- * Blocks wait in a queue in the order in which they began. The first is live: its deltas go out at once. The others
- * collect until all before them are closed, which is how calls that arrive interleaved come out in order.
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
@@ -37,13 +35,11 @@ export class GrammarGuard {
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
   #route: GuardedRoute;
-  readonly #queue: OpenBlock[] = [];
+  readonly #queue: BlockQueue;
   readonly #calls = new Map<string | number, CallBlock>();
-  readonly #blocks: Block[] = [];
   #events: ReplyEvent[] = [];
   #callCount = 0;
   #hasStarted = false;
-  #isLiveAnnounced = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #outputBytes = 0;
@@ -53,6 +49,10 @@ export class GrammarGuard {
     this.#options = options;
     this.#route = options;
     this.#usage = new UsageTally(options.inputTokens);
+    this.#queue = new BlockQueue({
+      emit: (event) => this.#emit(event),
+      seal: (...sealed) => this.#route.seal(...sealed),
+    });
   }
 
   /** Takes what the upstream has said and returns what can be passed on. Nothing after the end or a failure. */
@@ -97,11 +97,7 @@ export class GrammarGuard {
    */
   get plainText(): string | undefined {
     if (this.#reply !== undefined || this.#finish !== undefined || this.#calls.size > 0) return undefined;
-    const isPlain =
-      this.#queue.every(({ head }) => head.type === 'text') && this.#blocks.every(({ type }) => type !== 'refusal');
-    if (!isPlain) return undefined;
-    const written = this.#blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    return [...written, ...this.#queue.map(({ text }) => text)].join('');
+    return this.#queue.plainText;
   }
 
   /** Another route goes on with the answer, after one that broke off where `plainText` ends. */
@@ -159,38 +155,31 @@ export class GrammarGuard {
 
   #text(type: 'text' | 'refusal' | 'reasoning', text: string): void {
     if (text === '') return;
-    const tail = this.#queue.at(-1);
+    const tail = this.#queue.last;
     if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#append(tail, text);
-    this.#append(this.#enqueue(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
+    this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
   }
 
   #seal({ kind, data }: Extract<Fragment, { type: 'reasoning_state' }>): void {
-    const tail = this.#queue.at(-1);
+    const tail = this.#queue.last;
     const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
-    const block = isOpen ? tail : this.#enqueue(new ReasoningBlock());
+    const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());
     block.state = { kind, data };
-    block.isClosed = true;
     if (!isOpen) this.#usage.wrote(data.length / 4);
-    this.#advance();
+    this.#queue.close(block);
   }
 
   #cite({ citation }: Extract<Fragment, { type: 'citation' }>): void {
-    const tail = this.#queue.at(-1);
+    const tail = this.#queue.last;
     if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
-    tail.citations.push(citation);
-    if (this.#isLive(tail)) this.#citation(citation);
-  }
-
-  #citation(citation: Citation): void {
-    this.#emit({ type: 'citation', index: this.#blocks.length, citation });
+    this.#queue.cite(tail, citation);
   }
 
   /** Ends what is open at the end of the queue, so that what comes next is a block of its own. Calls end by themselves. */
   #closeTail(): void {
-    const tail = this.#queue.at(-1);
+    const tail = this.#queue.last;
     if (tail === undefined || tail instanceof CallBlock) return;
-    tail.isClosed = true;
-    this.#advance();
+    this.#queue.close(tail);
   }
 
   #call({ key, id, name, namespace, form }: CallFragment): void {
@@ -226,8 +215,7 @@ export class GrammarGuard {
     if (whole !== undefined && whole.length > had.length && whole.startsWith(had)) {
       this.#append(call, whole.slice(had.length));
     }
-    call.isClosed = true;
-    this.#advance();
+    this.#queue.close(call);
   }
 
   /** Puts a call into the queue, as soon as its name is known. */
@@ -240,85 +228,31 @@ export class GrammarGuard {
     };
     this.#callCount++;
     call.hasBegun = true;
-    this.#enqueue(call);
+    this.#queue.add(call);
     if (call.early !== '') this.#append(call, call.early);
   }
 
-  #enqueue<B extends OpenBlock>(block: B): B {
-    const tail = this.#queue.at(-1);
-    // The end of a call shows in its input: a whole object cannot go on.
-    if (tail instanceof CallBlock) tail.isClosed ||= tail.isWhole;
-    else if (tail !== undefined) tail.isClosed = true;
-    this.#queue.push(block);
-    this.#advance();
-    return block;
-  }
-
   #append(block: OpenBlock, text: string): void {
-    block.text += text;
     this.#usage.wrote(text.length);
     this.#outputBytes += text.length;
     if (this.#outputBytes > bounds.translatedReply) {
       this.failure = new GatewayError('upstream_failed', 'the upstream answered with more than any answer can be');
       return;
     }
-    if (this.#isLive(block)) this.#delta(block, text);
-  }
-
-  #isLive(block: OpenBlock): boolean {
-    return this.#queue[0] === block && !block.isHeldBack;
-  }
-
-  #delta(block: OpenBlock, text: string): void {
-    this.#announce(block);
-    this.#emit({ type: 'block_delta', index: this.#blocks.length, block: block.head, text });
-  }
-
-  #announce(block: OpenBlock): void {
-    if (this.#isLiveAnnounced) return;
-    this.#isLiveAnnounced = true;
-    this.#emit({ type: 'block_start', index: this.#blocks.length, block: block.head });
-  }
-
-  /** Lets go of the blocks that are closed, and of what the next one has collected. */
-  #advance(): void {
-    for (let live = this.#queue[0]; live !== undefined; live = this.#queue[0]) {
-      if (!this.#isLiveAnnounced && live instanceof CallBlock) this.#announce(live);
-      if (!live.isClosed) return;
-      this.#closeLive(live);
-      this.#queue.shift();
-      const next = this.#queue[0];
-      if (next !== undefined && !next.isHeldBack && next.text !== '') this.#release(next);
-    }
-  }
-
-  /** Lets go of what a block has collected while another was live. */
-  #release(block: OpenBlock): void {
-    this.#delta(block, block.text);
-    for (const citation of block instanceof TextBlock ? block.citations : []) this.#citation(citation);
-  }
-
-  #closeLive(live: OpenBlock): void {
-    const block = live.complete(this.#route.seal);
-    const unsent = live.unsent(block);
-    if (unsent === '') this.#announce(live);
-    else this.#delta(live, unsent);
-    this.#emit({ type: 'block_stop', index: this.#blocks.length, block });
-    this.#blocks.push(block);
-    this.#isLiveAnnounced = false;
+    this.#queue.append(block, text);
   }
 
   #complete(): void {
     for (const call of this.#calls.values()) this.#begin(call);
-    for (const block of this.#queue) block.isClosed = true;
-    this.#advance();
-    if (this.#blocks.length === 0 && this.#isSilent) {
+    this.#queue.closeAll();
+    const blocks = this.#queue.complete;
+    if (blocks.length === 0 && this.#isSilent) {
       this.failure = new GatewayError('upstream_failed', 'the upstream answered with nothing');
       return;
     }
     this.#reply = {
-      blocks: this.#blocks,
-      finish: settleFinish(this.#finish, this.#blocks),
+      blocks,
+      finish: settleFinish(this.#finish, blocks),
       stopSequence: this.#stopSequence,
       usage: this.#usage.full,
     };

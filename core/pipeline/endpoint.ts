@@ -18,7 +18,10 @@ export interface Endpoint {
   readonly format?: Format | undefined;
   /** Whose errors its clients read; left out where the request's headers decide. */
   readonly dialect?: Dialect | undefined;
-  /** True when a call uses the plan: it needs an active period and counts against the limits. */
+  /**
+   * True when a call counts against the limits, and its answer may be kept. It needs an active period; so does every POST
+   * in a format, metered or not.
+   */
   readonly isMetered: boolean;
   /** True when it is also served without `/v1` in front, where misconfigured tools look for it. */
   readonly isAliased?: boolean;

@@ -2,12 +2,13 @@ import { activePeriod, type PeriodRecord } from '#core/accounts/account-record.t
 import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/accounts/directory.ts';
 import { GatewayError } from '#core/errors.ts';
 import { entitlement, principal } from '#core/facts.ts';
+import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 
 /**
- * Refuses calls of models by accounts without an active period. Asked once, when the request comes: a plan that ends
- * during a stream does not cut it.
+ * Refuses calls of models by accounts without an active period, the counting of tokens included: it asks the vendor with
+ * the operator's key as well. Asked once, when the request comes: a plan that ends during a stream does not cut it.
  *
  * @throws GatewayError `plan_inactive` with the end of the last period and where to renew
  */
@@ -34,7 +35,7 @@ export const plan = defineStage({
     await directory.ready();
     const check = (exchange: Exchange, account: KnownAccount | undefined): void => {
       const standing = standingOf(account, directory, grace);
-      if (exchange.endpoint.isMetered && standing.period === undefined) {
+      if (needsPeriod(exchange.endpoint) && standing.period === undefined) {
         throw inactive(account?.periods.at(-1), host.service.baseUrl);
       }
       exchange.set(entitlement, standing);
@@ -49,6 +50,11 @@ export const plan = defineStage({
     };
   },
 });
+
+/** Lists, the key and stored responses are the caller's to read whatever has run out. */
+function needsPeriod({ format, method, isMetered }: Endpoint): boolean {
+  return isMetered || (format !== undefined && method === 'POST');
+}
 
 function standingOf(account: KnownAccount | undefined, directory: AccountDirectory, grace: number) {
   const last = account?.periods.at(-1);

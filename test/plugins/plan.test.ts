@@ -13,6 +13,26 @@ import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
 import { createExchange, createGauge, createStageHost, freeCall, modelCall } from '../core/accounts/stage-host.ts';
 import { createTestDatabase } from '../support/database.ts';
 
+const tokenCount: Endpoint = {
+  name: 'count_tokens',
+  method: 'POST',
+  path: '/v1/messages/count_tokens',
+  format: 'messages',
+  isMetered: false,
+};
+const geminiTokenCount: Endpoint = {
+  ...tokenCount,
+  name: 'gemini_count_tokens',
+  path: '/v1beta/models/{id*}:countTokens',
+  format: 'gemini',
+};
+const deletion: Endpoint = {
+  name: 'delete_response',
+  method: 'DELETE',
+  path: '/v1/responses/{id}',
+  isMetered: false,
+};
+
 const day = 24 * 60 * 60; // seconds
 
 let database: Database;
@@ -166,8 +186,16 @@ describe('an account without an active period', () => {
     expect(error.isFinal).toBe(true);
   });
 
-  it('is let in where nothing is metered', async () => {
+  it('is let in where no model is called', async () => {
     await expect(enter(freeCall)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
+  });
+
+  it('may delete a response that is kept', async () => {
+    await expect(enter(deletion)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
+  });
+
+  it.each([tokenCount, geminiTokenCount])('is refused where tokens are counted: $path', async (endpoint) => {
+    await expect(enter(endpoint)).rejects.toMatchObject({ code: 'plan_inactive' });
   });
 
   it('is let in as soon as days are granted', async () => {

@@ -74,6 +74,8 @@ function sendStream(
   const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
+  // Node holds a head back until something follows it.
+  if (reply.isAwaited === true) response.write(silence ?? '');
   const keepAlive = silence === undefined ? undefined : startKeepAlive(response, silence);
   const listener = exchange.find(replyListener);
   body.on('data', (chunk: Buffer) => {

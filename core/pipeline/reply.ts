@@ -22,6 +22,8 @@ export interface Reply {
    * client's format when it is left out, others nothing.
    */
   readonly keepAlive?: string | undefined;
+  /** True when nothing of a stream is there yet: its client gets the headers and a first keep-alive at once. */
+  readonly isAwaited?: boolean | undefined;
   /** Headers that follow a stream, where the connection can carry them. */
   readonly trailers?: Trailers | undefined;
 }

@@ -7,7 +7,7 @@ import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 
 /**
  * Gives a stream's client its headers when the answer lets wait, so that clients and proxies do not give up meanwhile:
- * the host then sends keep-alives. Routes can still fail over behind it, because nothing of an answer has been sent;
+ * the host then sends keep-alives, the first of them at once. Routes can still fail over behind it, because nothing of an answer has been sent;
  * only an error now comes inside the stream.
  *
  * @param after seconds
@@ -37,5 +37,6 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
   answer.catch(() => undefined);
   const renderFailure = (error: GatewayError): string =>
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);
-  return { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' }, body, renderFailure };
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+  return { status: 200, headers, body, renderFailure, isAwaited: true };
 }

@@ -221,6 +221,15 @@ describe('a silent stream', () => {
     expect(response.headers.get('x-accel-buffering')).toBe('no');
   });
 
+  it('whose answer lets wait is told so at once, head and all', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    await using sending = await send({ status: 200, headers: streams, body: streamOf(), isAwaited: true });
+    const { body } = await sending.client;
+    expect(await body?.pipeThrough(new TextDecoderStream()).getReader().read()).toMatchObject({
+      value: ': keep-alive\n\n',
+    });
+  });
+
   it('that is no event stream is left alone', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await using _ = await send({ status: 200, headers: {}, body: streamOf() });

@@ -54,12 +54,23 @@ function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | '
 /** How vendors say that they do not have the model. The client's model is ours: it exists. */
 const modelWords =
   /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
-/** The same where it comes as a 400, whose words may be about parameters as well. */
-const certainModelWords = /^[^.]{0,20}\bmodel\b[^.]{0,100}(not exist|not found)|no such model|is not a valid model/i;
+/** The same where it comes as a 400, whose words may be about parameters as well. A full stop may be part of a name. */
+const certainModelWords =
+  /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid/i;
+const modelCodes = new Set(['model_not_found', 'model_not_supported', 'unknown_model']);
 
 /** True when the upstream does not have the model, or does not give it to our key. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
-  return code === 'model_not_found' || modelWords.test(message ?? '');
+  return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
+}
+
+/** What a request may name that belongs to the client, and that an upstream may not have. */
+const clientThings =
+  /\b(file|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
+
+/** True for a 404 about something of the client's; any other is about the model or the path, and those are ours. */
+export function isClientThingMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
+  return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 
 /** How vendors say that our credential is wrong or our money is spent, where the status does not say so. */
@@ -91,7 +102,7 @@ export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
   if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
   if (isOutOfCapacity({ ...said, message: words })) return 'capacity';
   if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(words)) return 'throttled';
-  return said.code === 'model_not_found' || certainModelWords.test(words) ? 'model' : undefined;
+  return modelCodes.has(said.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
 }
 
 /** What may stand in a vendor's words and is nobody's business: credentials, accounts and addresses of the operator. */

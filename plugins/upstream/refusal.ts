@@ -2,6 +2,7 @@ import { GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import {
+  isClientThingMissing,
   isContextOverflow,
   isUnknownModel,
   keyRefused,
@@ -55,6 +56,7 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'unfit';
   // Who is told that a prompt is too long has been let in.
   if (meaning !== undefined) return kindOf(meaning);
+  if (status === 404) return isClientThingMissing(said) ? 'client' : 'unfit';
   if (status === 413) return 'overflow';
   return isKeyStatus ? 'key' : 'client';
 }

@@ -37,7 +37,8 @@ describe('retry-after', () => {
 
 describe('a refusal', () => {
   it.each([
-    ['client', [400, 404, 415, 422]],
+    ['client', [400, 415, 422]],
+    ['unfit', [404]],
     ['overflow', [413]],
     ['key', [401, 402, 403]],
     ['throttled', [429]],
@@ -62,6 +63,17 @@ describe('a refusal', () => {
       error: { message: 'The model `gpt-9` does not exist or you do not have access to it.', code: 'model_not_found' },
     },
     { type: 'error', error: { type: 'not_found_error', message: 'model: claude-9 not found' } },
+    { type: 'error', error: { type: 'not_found_error', message: 'model: claude-nope' } },
+    {
+      error: {
+        code: 404,
+        message: 'models/text is not found for API version v1beta, or is not supported for generateContent.',
+        status: 'NOT_FOUND',
+      },
+    },
+    { error: { message: 'Invalid URL (POST /v1/v1/chat/completions)', type: 'invalid_request_error' } },
+    { detail: 'Not Found' },
+    'page not found',
   ])('that does not know the model says that the route does not fit: %j', (body) => {
     expect(refusal(404, body).kind).toBe('unfit');
   });
@@ -69,6 +81,10 @@ describe('a refusal', () => {
   it.each([
     [400, 'messages.0: text of an overloaded operator is empty'],
     [404, 'file-123 not found'],
+    [404, 'File not found: the model cannot read it'],
+    [404, "Item with id 'rs_12' not found. Items are not persisted when `store` is set to false."],
+    [404, "Previous response with id 'resp_12' not found."],
+    [404, 'CachedContent not found (or permission denied)'],
     [400, 'the model does not support images'],
     [400, ''],
   ])('with status %d and the words %j stays the client’s', (status, message) => {
@@ -118,6 +134,9 @@ describe('a refusal', () => {
     [403, { error: { message: 'Project `p` does not have access to model `m`', code: 'model_not_found' } }],
     [400, { error: { message: 'Model Not Exist', type: 'invalid_request_error' } }],
     [400, { error: { message: 'there/that is not a valid model ID', code: 400 } }],
+    [400, { error: { message: 'The model `gpt-4.1-nope` does not exist' } }],
+    [400, { message: 'The provided model identifier is invalid.' }],
+    [400, { error: { message: 'The requested model is not supported.', code: 'model_not_supported' } }],
   ])('with status %d and %j says that the route does not fit', (status, body) => {
     expect(refusal(status, body).kind).toBe('unfit');
   });

@@ -1,4 +1,5 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { parseExact, parseExactInputs } from './exact-json.ts';
 
 /** A count of tokens, where there is one. */
 export function count(value: JsonValue | undefined): number | undefined {
@@ -21,8 +22,22 @@ export function sum(...values: (number | undefined)[]): number | undefined {
  * would run out of stack.
  */
 export function parseObject(text: string): JsonObject | undefined {
+  return objectOf(text, JSON.parse);
+}
+
+/** The same for the input of a call, its numbers as they were written, see exact-json.ts. */
+export function parseInput(text: string): JsonObject | undefined {
+  return objectOf(text, parseExact);
+}
+
+/** The same for a body or an event that inputs of calls stand in. */
+export function parseBody(text: string): JsonObject | undefined {
+  return objectOf(text, parseExactInputs);
+}
+
+function objectOf(text: string, parse: (text: string) => unknown): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parse(text);
     return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
   } catch {
     return undefined;

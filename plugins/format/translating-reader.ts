@@ -6,7 +6,7 @@ import type { GrammarGuard, GuardedRoute } from './canonical/guard.ts';
 import { Joint } from './canonical/joint.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './canonical/reply.ts';
 import { EventSplitter } from './event-splitter.ts';
-import { isTornObject, parseObject } from './members.ts';
+import { isTornObject, parseBody } from './members.ts';
 
 const none = Buffer.alloc(0);
 
@@ -72,7 +72,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   whole(body: Buffer): WholeReply {
-    const value = parseObject(body.toString());
+    const value = parseBody(body.toString());
     if (value === undefined) throw noAnswer(body.length === 0 ? 'an empty body' : 'a body that is no JSON object');
     this.#push(this.#decoder.whole(value));
     return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
@@ -84,7 +84,7 @@ export class TranslatingReader implements ReplyReader {
       this.end();
       return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
     }
-    const value = parseObject(body.toString());
+    const value = parseBody(body.toString());
     if (value !== undefined) this.#write(this.#push(this.#decoder.whole(value)));
     return this.#completed(() => this.#taken(), 'text/event-stream');
   }

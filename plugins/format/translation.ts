@@ -2,6 +2,7 @@ import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Format, TextFormat } from '#core/formats.ts';
+import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from './canonical/codec.ts';
 import type { Conversation, StateKind } from './canonical/conversation.ts';
@@ -14,6 +15,8 @@ import { StopCutter } from './canonical/stop-cutter.ts';
 import { ToolNames } from './canonical/tool-names.ts';
 import type { ClientRequest } from './client-request.ts';
 import { codecs, nameRules } from './codecs.ts';
+import { mayHoldLongNumbers } from './exact-json.ts';
+import { parseBody } from './members.ts';
 import type { Way } from './model-call.ts';
 import { toldStops } from './told-stops.ts';
 import { TranslatingReader } from './translating-reader.ts';
@@ -46,11 +49,11 @@ export class Translator {
    * @throws GatewayError `invalid_request` when it cannot be understood, `not_supported`
    */
   read(): { readonly conversation: Conversation; readonly notes: Notes } {
-    const { format, body } = this.#request;
+    const { format } = this.#request;
     if (!isTextFormat(format)) {
       throw new GatewayError('not_supported', `${format} cannot be put into another format`, { param: 'model' });
     }
-    this.#conversation ??= codecs[format].decodeRequest(body, this.#notes);
+    this.#conversation ??= codecs[format].decodeRequest(exactBody(this.#request), this.#notes);
     return { conversation: this.#conversation, notes: this.#notes };
   }
 
@@ -176,6 +179,11 @@ function createDecoder({ traits }: Route, format: TextFormat, untold: readonly s
 function sealerOf({ upstream }: Route): Sealer {
   const origin = originOf(upstream);
   return (kind, data) => tagState({ kind, origin, data });
+}
+
+/** The body, with the inputs of calls exactly as they were written: it was parsed before anybody knew what for. */
+function exactBody({ body, text }: ClientRequest): JsonObject {
+  return mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
 }
 
 /** The exchange's id without its prefix: each format has its own. */

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member, parseObject } from '../members.ts';
+import { member, parseBody } from '../members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import { CallTracker } from './call-tracker.ts';
 import { readFinish, readSaid } from './read-reply.ts';
@@ -35,7 +35,7 @@ export class ChatDecoder implements ReplyDecoder {
   event(name: string | undefined, data: string): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
     if (json === '[DONE]') return [...this.#rest(), { type: 'end' }];
-    const chunk = parseObject(json);
+    const chunk = parseBody(json);
     if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
     if (name === 'error') return [failed(isJsonObject(chunk['error']) ? chunk['error'] : chunk)];
     const error = readFailure(chunk);

@@ -5,6 +5,7 @@ import type { ReplyDecoder } from '../canonical/codec.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { PartReader } from './read-output.ts';
+import { parseExactInputs } from '../exact-json.ts';
 import { readBlock, readFinish } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
@@ -65,7 +66,7 @@ function inner(body: JsonObject): JsonObject {
 /** Errors of the streaming endpoint may come in a list. */
 function readChunk(data: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(data) as JsonValue;
+    const value = parseExactInputs(data) as JsonValue;
     const chunk = Array.isArray(value) ? value[0] : value;
     return isJsonObject(chunk) && !isDeeperThan(chunk) ? chunk : undefined;
   } catch {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
-import { parseObject } from '../members.ts';
+import { parseInput } from '../members.ts';
 import { unsealed, writeSeal } from './seal.ts';
 
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
@@ -58,7 +58,7 @@ export class PartWriter {
 }
 
 function writeCall({ id, name, form, input }: CallBlock): JsonObject {
-  const args = form === 'freeform' ? { input } : (parseObject(input) ?? { _raw: input });
+  const args = form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
   return { id, name, args };
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { readReportedError } from '#core/upstream-error.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member, parseObject } from '../members.ts';
+import { member, parseBody } from '../members.ts';
 import { BlockReader } from './read-output.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import { readFinish } from './read-finish.ts';
@@ -18,7 +18,7 @@ export class MessagesDecoder implements ReplyDecoder {
 
   event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
-    const body = parseObject(data);
+    const body = parseBody(data);
     if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
     const type = typeof body['type'] === 'string' ? body['type'] : (name ?? '');
     const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;

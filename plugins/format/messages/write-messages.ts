@@ -10,7 +10,7 @@ import {
   type Turn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
-import { parseObject } from '../members.ts';
+import { parseInput } from '../members.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
 type Role = 'user' | 'assistant' | 'system';
@@ -116,7 +116,7 @@ class MessageWriter {
   #input({ form, input }: ToolCall): JsonObject {
     if (form === 'freeform') return { input };
     if (input.trim() === '') return {};
-    const parsed = parseObject(input);
+    const parsed = parseInput(input);
     if (parsed === undefined) this.#target.notes.approximate('broken input of a call');
     return parsed ?? { _raw: input };
   }

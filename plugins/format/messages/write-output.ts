@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
-import { parseObject } from '../members.ts';
+import { parseInput } from '../members.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
@@ -34,7 +34,7 @@ export function inputText({ form, input }: BlockOf<'tool_call'>): string {
 
 /** An input that was cut off is no object, but has to be one. */
 function inputObject(call: BlockOf<'tool_call'>): JsonObject {
-  return parseObject(inputText(call)) ?? { _raw: call.input };
+  return parseInput(inputText(call)) ?? { _raw: call.input };
 }
 
 /** Where in the text it belongs cannot be said: it belongs to the block. */

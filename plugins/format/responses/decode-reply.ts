@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
-import { member, parseObject } from '../members.ts';
+import { member, parseBody } from '../members.ts';
 import { responsesUsage } from './observer.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { ItemFragments } from './read-output.ts';
@@ -22,7 +22,7 @@ export class ResponsesDecoder implements ReplyDecoder {
 
   event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
-    const body = parseObject(data);
+    const body = parseBody(data);
     if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
     const type = typeof body['type'] === 'string' ? body['type'] : name;
     if (

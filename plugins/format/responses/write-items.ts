@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
 import { asReminder, settleCalls, textOf } from '../canonical/dialogue.ts';
-import { parseObject } from '../members.ts';
+import { parseInput } from '../members.ts';
 import { nineCharacters, shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import { speaksNatively, wireName } from './write-tools.ts';
@@ -93,7 +93,7 @@ class ItemWriter {
         : { type: 'function_call', ...head, arguments: JSON.stringify({ input: call.input }) };
     }
     if (!isNative) return { type: 'function_call', ...head, arguments: filled(call.input) };
-    const wanted = parseObject(call.input) ?? {};
+    const wanted = parseInput(call.input) ?? {};
     return { type: 'tool_search_call', call_id: head.call_id, execution: 'client', arguments: wanted };
   }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, CallHead, Citation } from '../canonical/reply.ts';
-import { parseObject } from '../members.ts';
+import { parseInput } from '../members.ts';
 
 /** Beginnings of item ids, as OpenAI has them. */
 const idPrefixes = {
@@ -50,7 +50,7 @@ function writeCall(id: string, head: CallHead, input: string, status: string): J
   const call = { id, call_id: head.id };
   if (head.form === 'freeform') return { ...call, type: 'custom_tool_call', name, ...group, input, status };
   if (head.form === 'function') return { ...call, type: 'function_call', name, ...group, arguments: input, status };
-  const wanted = parseObject(input) ?? {};
+  const wanted = parseInput(input) ?? {};
   return { ...call, type: 'tool_search_call', execution: 'client', arguments: wanted, status };
 }
 

@@ -49,6 +49,7 @@ export class ReplyCache {
     await exchange.body.json();
     const key = cacheKey(exchange, exchange.get(principal).accountId, await exchange.body.text());
     const found = await join(this.#options.shared, key, exchange.signal).catch((error) => this.#bypass(error));
+    exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;
     if ('value' in found) {
       const stored = decodeStored(found.value);
@@ -56,7 +57,6 @@ export class ReplyCache {
       exchange.set(cacheStatus, 'hit');
       return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', found) } };
     }
-    exchange.set(cacheStatus, 'miss');
     exchange.set(duty, { lead: found, seconds, isSettled: false });
     return undefined;
   }
@@ -67,7 +67,7 @@ export class ReplyCache {
     if (owed === undefined) return undefined;
     if (reply.status !== 200) {
       // Also the way out of an exchange whose client left while the store was asked: it was released too early.
-      this.#settle(owed, undefined);
+      this.#giveUp(exchange, owed);
       return undefined;
     }
     const headers = { ...reply.headers, ...cacheHeaders('miss', { age: 0, expiresIn: owed.seconds }) };
@@ -75,8 +75,9 @@ export class ReplyCache {
     const { body } = reply;
     const { maxBytes } = this.#options;
     const store = (bytes: Buffer | undefined) => {
-      const isFit = bytes !== undefined && bytes.length <= maxBytes && exchange.failure === undefined;
-      this.#settle(owed, isFit ? encodeStored(contentType, bytes) : undefined);
+      if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined)
+        this.#giveUp(exchange, owed);
+      else this.#settle(owed, (lead) => lead.store(encodeStored(contentType, bytes), owed.seconds));
     };
     if (body instanceof Readable) return { ...reply, headers, body: collect(body, maxBytes, store) };
     store(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));
@@ -86,15 +87,19 @@ export class ReplyCache {
   /** The exchange is over: who waits for its answer waits no longer. */
   release(exchange: Exchange): void {
     const owed = exchange.find(duty);
-    if (owed !== undefined) this.#settle(owed, undefined);
+    if (owed !== undefined) this.#giveUp(exchange, owed);
+  }
+
+  /** A client that leaves says nothing about the answer: only then is it worth waiting for another one. */
+  #giveUp(exchange: Exchange, owed: Duty): void {
+    this.#settle(owed, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
   }
 
   /** Does what is owed, once. A store that fails costs nobody an answer. */
-  #settle(owed: Duty, value: Buffer | undefined): void {
+  #settle(owed: Duty, work: (lead: Lead) => Promise<void>): void {
     if (owed.isSettled) return;
     owed.isSettled = true;
-    const work = value === undefined ? owed.lead.giveUp() : owed.lead.store(value, owed.seconds);
-    work.catch((error: unknown) => {
+    work(owed.lead).catch((error: unknown) => {
       if (error instanceof SharedUnavailable) this.#bypass(error);
       else this.#options.log.error('an answer could not be cached', error);
     });

@@ -8,7 +8,8 @@ const header = 'x-service-cache';
 
 /**
  * Keeps answers for clients that ask for it with `X-Service-Cache: SECONDS`, for each account by itself. Identical
- * requests at the same time cause one call of an upstream: the others wait for its answer.
+ * requests at the same time cause one call of an upstream: the others wait for its answer, and each asks by itself as soon
+ * as it has failed or turned out to be too large.
  *
  * @throws GatewayError `invalid_request` when the header is no whole number of seconds within bounds
  */

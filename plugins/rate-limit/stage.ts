@@ -11,8 +11,8 @@ import { LocalFallback } from './local-fallback.ts';
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
 /**
- * Lets each key send so many requests in a period and have so many under way. Those that are not metered (lists, token counts)
- * do not count.
+ * Lets each key send so many requests in a period and have so many under way. Those that are not metered (lists, token
+ * counts) do not count.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { ClientGone } from '#core/errors.ts';
+import { cacheStatus } from '#core/facts.ts';
 import { RedisShared } from '#core/shared/redis.ts';
+import { SharedUnavailable } from '#core/shared/shared.ts';
 import { silentLog } from '../../support/database.ts';
 import { redisUrl } from '../../support/redis.ts';
 import { CacheStand, exchangeOf, outcome, stream, whole } from './stand.ts';
@@ -31,42 +34,80 @@ describe('identical requests at the same time', () => {
     expect(stand.upstream).toHaveBeenCalledTimes(2);
   });
 
-  it('go on with the next when the first one fails', async () => {
+  it.each([
+    ['fails', whole('{}', 500)],
+    ['is too large to be kept', whole('x'.repeat(1_001))],
+  ])('all go on by themselves when the first answer %s', async (_name, first) => {
     const { exchange, reply, answer } = await stand.lead();
-    const waits = stand.someoneWaits();
+    const waits = stand.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => stand.ask()));
     await waits;
-    answer.resolve(whole('{}', 500));
-    expect((await reply).status).toBe(500);
+    const released = stand.upstreamHolds(5);
+    answer.resolve(first);
+    await reply;
     await stand.pipeline.finish(exchange, outcome);
-    const texts = (await waiting).map(({ text }) => text);
-    expect(new Set(texts)).toEqual(new Set(['{"n":1}']));
-    expect(stand.upstream).toHaveBeenCalledTimes(2);
+    await released;
+    expect((await waiting).map((own) => own.exchange.find(cacheStatus))).toEqual(Array(5).fill('miss'));
+  });
+
+  it('all go on by themselves when the first answer breaks off', async () => {
+    const { exchange, reply, answer } = await stand.lead();
+    const waits = stand.allWait(5);
+    const waiting = Promise.all(Array.from({ length: 5 }, () => stand.ask()));
+    await waits;
+    const released = stand.upstreamHolds(5);
+    const source = new Readable({ read: () => undefined });
+    answer.resolve(stream(source));
+    const { body } = await reply;
+    source.push('data: half');
+    source.destroy(new Error('the upstream is gone'));
+    await expect(buffer(body as Readable)).rejects.toThrow('the upstream is gone');
+    await stand.pipeline.finish(exchange, { ...outcome, kind: 'failed' });
+    await released;
+    await waiting;
+  });
+
+  it('all go on by themselves when the first answer cannot be stored', async () => {
+    const { exchange, reply, answer } = await stand.lead();
+    const waits = stand.allWait(5);
+    const waiting = Promise.all(Array.from({ length: 5 }, () => stand.ask()));
+    await waits;
+    const released = stand.upstreamHolds(5);
+    vi.spyOn(stand.shared.cache, 'set').mockRejectedValue(new SharedUnavailable('the shared store did not answer'));
+    answer.resolve(whole('{}'));
+    await reply;
+    await stand.pipeline.finish(exchange, outcome);
+    await released;
+    await waiting;
   });
 
   it('go on with the next when the client of the first one leaves', async () => {
     const { exchange, reply, answer } = await stand.lead();
-    const waits = stand.someoneWaits();
-    const waiting = stand.ask();
+    const waits = stand.allWait(5);
+    const waiting = Promise.all(Array.from({ length: 5 }, () => stand.ask()));
     await waits;
     exchange.abort(new ClientGone());
     answer.reject(new ClientGone());
     await reply;
     await stand.pipeline.finish(exchange, { ...outcome, kind: 'aborted' });
-    expect(await waiting).toMatchObject({ cache: 'miss', text: '{"n":1}' });
+    const replies = await waiting;
+    expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"n":1}']));
+    expect(replies.filter(({ cache }) => cache === 'miss')).toHaveLength(1);
   });
 
-  it('go on with the next as soon as the answer is too large to be kept', async () => {
+  it('all go on by themselves as soon as the first answer is too large to be kept', async () => {
     const { exchange, reply, answer } = await stand.lead();
-    const waits = stand.someoneWaits();
-    const waiting = stand.ask();
+    const waits = stand.allWait(5);
+    const waiting = Promise.all(Array.from({ length: 5 }, () => stand.ask()));
     await waits;
+    const released = stand.upstreamHolds(5);
     const source = new Readable({ read: () => undefined });
     answer.resolve(stream(source));
     const { body } = await reply;
     (body as Readable).resume();
     source.push('x'.repeat(1_001));
-    expect(await waiting).toMatchObject({ cache: 'miss', text: '{"n":1}' });
+    await released;
+    await waiting;
     source.push(null);
     await once(body as Readable, 'end');
     await stand.pipeline.finish(exchange, outcome);
@@ -169,5 +210,24 @@ describe.skipIf(redisUrl === undefined)('identical requests to several instances
     expect(stand.upstream).toHaveBeenCalledOnce();
     expect(replies.filter(({ cache }) => cache === 'miss')).toHaveLength(1);
     expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"n":1}']));
+  });
+
+  it('all go on by themselves when the first answer fails', async () => {
+    await using one = await RedisShared.open(redisUrl ?? '', silentLog);
+    await using other = await RedisShared.open(redisUrl ?? '', silentLog);
+    const account = `several-${randomUUID()}`;
+    await stand.open(one);
+    const { exchange, reply, answer } = await stand.lead({ account });
+    const { pipeline } = stand;
+    await stand.open(other);
+    const waits = stand.allWait(5);
+    const waiting = Promise.all(Array.from({ length: 5 }, () => stand.ask({ account })));
+    await waits;
+    const released = stand.upstreamHolds(5);
+    answer.resolve(whole('{}', 500));
+    await reply;
+    await pipeline.finish(exchange, outcome);
+    await released;
+    await waiting;
   });
 });

@@ -120,14 +120,14 @@ export class CacheStand {
   }
 
   /** Begins a request and waits until the upstream is asked. */
-  async lead() {
+  async lead(asked: Asked = {}) {
     const reached = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<Reply>();
     this.upstream.mockImplementationOnce(() => {
       reached.resolve();
       return answer.promise;
     });
-    const exchange = exchangeOf();
+    const exchange = exchangeOf(asked);
     this.pipeline.begin(exchange);
     const reply = this.pipeline.answer(exchange);
     await reached.promise;
@@ -136,13 +136,31 @@ export class CacheStand {
 
   /** Resolves when somebody waits for a leader. */
   someoneWaits(): Promise<void> {
+    return this.allWait(1);
+  }
+
+  /** Resolves when so many wait for a leader. */
+  allWait(count: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { events } = this.shared;
     const subscribe = events.subscribe.bind(events);
-    vi.spyOn(events, 'subscribe').mockImplementationOnce(async (...parameters) => {
+    let waiting = 0;
+    vi.spyOn(events, 'subscribe').mockImplementation(async (...parameters) => {
       const end = await subscribe(...parameters);
-      resolve();
+      if (++waiting === count) resolve();
       return end;
+    });
+    return promise;
+  }
+
+  /** From now on the upstream answers nobody before so many ask at once; resolves when they do. */
+  upstreamHolds(count: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let asking = 0;
+    this.upstream.mockImplementation(async () => {
+      if (++asking === count) resolve();
+      await promise;
+      return whole('{"own":true}');
     });
     return promise;
   }

@@ -11,6 +11,7 @@ import { refusalFault } from './refusal.ts';
 export interface AttemptLimits {
   readonly firstByteTimeout: number; // seconds until the head of the answer, and again until its first content
   readonly idleTimeout: number; // seconds without a byte
+  readonly deadline: number; // seconds until a whole answer is complete, or a stream's first content is there
 }
 
 export interface AttemptRequest {
@@ -35,6 +36,9 @@ export interface AttemptRequest {
 /** Ms that a stream may stay open after its last event. */
 const lingerAfterEnd = 1_000;
 
+/** Ms that the body of a refusal is waited for: status and first bytes tell enough for another route to be asked. */
+const refusalTime = 2_000;
+
 /**
  * One try on one route. Holds a stream back until its first content has come: until then the client has seen nothing
  * and another route can take over. A whole answer is held back until its end, for the same reason.
@@ -56,13 +60,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #body: ReplyStream | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looksAt = Infinity; // when the timer is due, on the clock of performance.now()
-  #deadline = 0; // ms of silence
+  #silenceAllowed = 0; // ms
   #lastByteAt = performance.now();
+  #until: number; // when what is waited for has to be there, however many bytes come before it; the same clock
   #hasEnded = false;
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
     this.#request = request;
     this.#reader = reader;
+    this.#until = this.#lastByteAt + request.limits.deadline * 1000;
     this.#allowSilence(request.limits.firstByteTimeout * 1000);
   }
 
@@ -102,7 +108,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#lastByteAt = performance.now();
-    if (status >= 300) this.#mode = 'refused';
+    if (status >= 300) this.#refuse();
     else this.#accept();
   }
 
@@ -151,6 +157,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#end(connectionFault(error, this.#status !== 0));
   }
 
+  #refuse(): void {
+    this.#mode = 'refused';
+    this.#until = Math.min(this.#until, this.#lastByteAt + refusalTime);
+    this.#allowSilence(refusalTime);
+  }
+
   /** Decides by status and content type what is coming. */
   #accept(): void {
     const type = String(this.#headers['content-type'] ?? '');
@@ -161,7 +173,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
       // Some vendors stream what was asked for whole, or the other way round: an answer it is all the same.
       if (isEventStream !== this.#request.isStream) this.#mode = 'other_kind';
       else this.#mode = isEventStream ? 'gated' : 'whole';
-      // A whole answer may take as long as a stream's first content does; after that, silence is what counts.
       if (this.#mode !== 'gated') this.#allowSilence(this.#request.limits.idleTimeout * 1000);
     }
   }
@@ -218,6 +229,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #handOver(): void {
     this.#mode = 'streaming';
     this.#lastByteAt = performance.now();
+    this.#until = Infinity;
     this.#allowSilence(this.#request.limits.idleTimeout * 1000);
     this.#request.onContent();
     const body = new ReplyStream({
@@ -240,7 +252,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #forward(events: Buffer): void {
     if (events.length > 0 && this.#body?.push(events) === false) this.#controller?.pause();
     if (this.#breakOff()) return;
-    if (this.#reader.isComplete && this.#deadline !== lingerAfterEnd) this.#allowSilence(lingerAfterEnd);
+    if (this.#reader.isComplete && this.#silenceAllowed !== lingerAfterEnd) this.#allowSilence(lingerAfterEnd);
   }
 
   /** Ends the attempt when the upstream has reported an error inside the stream. */
@@ -261,28 +273,34 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** A timer that is due before that stays as it is: what it finds then is that there is time left. */
   #allowSilence(milliseconds: number): void {
-    this.#deadline = milliseconds;
-    if (performance.now() + milliseconds < this.#looksAt) this.#lookAfter(milliseconds);
+    this.#silenceAllowed = milliseconds;
+    const now = performance.now();
+    const due = Math.min(now + milliseconds, this.#until);
+    if (due < this.#looksAt) this.#lookAfter(due - now);
   }
 
   #lookAfter(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#looksAt = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => this.#checkSilence(), milliseconds);
+    this.#timer = setTimeout(() => this.#checkTime(), milliseconds);
   }
 
   /** Looks at when the last byte came, so that no byte has to move a timer. */
-  #checkSilence(): void {
+  #checkTime(): void {
     // A reader slower than the upstream is not the upstream's silence.
     if (this.#controller?.paused === true) this.#lastByteAt = performance.now();
-    const left = this.#deadline - (performance.now() - this.#lastByteAt);
+    const now = performance.now();
+    const left = Math.min(this.#lastByteAt + this.#silenceAllowed, this.#until) - now;
     if (left > 1) this.#lookAfter(left);
+    else if (this.#mode === 'refused') this.#end(this.#refusal());
     else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#finishStream();
-    else this.#end(this.#silence());
+    else this.#end(this.#late(this.#until - now > 1));
   }
 
-  #silence(): Fault {
-    const words = `the upstream was silent for ${Math.round(this.#deadline / 1000)} seconds`;
+  #late(isSilent: boolean): Fault {
+    const words = isSilent
+      ? `the upstream was silent for ${Math.round(this.#silenceAllowed / 1000)} seconds`
+      : `the upstream had not answered after ${Math.round(this.#request.limits.deadline)} seconds`;
     const wasSent = this.#controller !== undefined;
     return wasSent ? brokenOff('upstream_timeout', words) : routeFault('upstream_timeout', words);
   }

@@ -265,6 +265,7 @@ export class Relay {
   /** Where a request goes, with which key, and what it may take. */
   #addressed({ path, headers, body }: UpstreamRequest, route: Route, key: string) {
     const { options, connections, now } = this.#parts;
+    const deadline = Math.max(0.001, this.#timeLeft);
     const { origin, path: base } = targetOf(route);
     return {
       agent: connections.agent(route.connectTimeout ?? options.connectTimeout),
@@ -275,8 +276,9 @@ export class Relay {
       isStream: this.#adapter.isStream,
       isResumable: this.#isResumable,
       limits: {
-        firstByteTimeout: Math.min(route.firstByteTimeout ?? options.firstByteTimeout, Math.max(0.001, this.#timeLeft)),
+        firstByteTimeout: Math.min(route.firstByteTimeout ?? options.firstByteTimeout, deadline),
         idleTimeout: route.idleTimeout ?? options.idleTimeout,
+        deadline,
       },
       now,
     } satisfies Partial<AttemptRequest>;

@@ -58,7 +58,8 @@ export const upstreamStage = defineStage({
         minimum: 1,
         maximum: 3600,
         default: 180,
-        description: 'Seconds for all tries together, until the answer begins.',
+        description:
+          'Seconds for all tries together, until a whole answer is complete or a stream has its first content.',
       },
       keep_alive_after: {
         type: 'number',

@@ -21,7 +21,11 @@ afterEach(() => connections[Symbol.asyncDispose]());
 function attemptAt(
   url: string,
   isStream: boolean,
-  { agent = connections.agent(1), firstByteTimeout = 10 }: { agent?: Dispatcher; firstByteTimeout?: number } = {},
+  {
+    agent = connections.agent(1),
+    firstByteTimeout = 10,
+    deadline = 60,
+  }: { agent?: Dispatcher; firstByteTimeout?: number; deadline?: number } = {},
 ): Attempt {
   return new Attempt(
     {
@@ -31,7 +35,7 @@ function attemptAt(
       headers: {},
       body: '{}',
       isStream,
-      limits: { firstByteTimeout, idleTimeout: 10 },
+      limits: { firstByteTimeout, idleTimeout: 10, deadline },
       now: () => 0,
       onContent: () => events.push('content'),
       onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
@@ -191,7 +195,8 @@ describe('an attempt that is given up', () => {
   });
 });
 
-describe('silence', () => {
+/** What undici would do is done by the test, on a clock of its own. */
+describe('time', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   });
@@ -200,11 +205,91 @@ describe('silence', () => {
   });
 
   const controller = { paused: false, abort: () => {}, pause: () => {}, resume: () => {} } as never;
+  const agent = { dispatch: () => true } as unknown as Dispatcher;
   const streamHead = { 'content-type': 'text/event-stream' };
+  const jsonHead = { 'content-type': 'application/json' };
+
+  interface Running {
+    readonly attempt: Attempt;
+    /** Seconds after which the attempt ended, and with what. */
+    readonly ended: Promise<{ after: number; thrown: unknown }>;
+  }
+
+  /** An attempt whose request is sent at once. */
+  function start(isStream: boolean, deadline?: number): Running {
+    const began = performance.now();
+    const attempt = attemptAt('http://127.0.0.1', isStream, { agent, ...(deadline !== undefined && { deadline }) });
+    const ended = attempt.run().then(
+      () => ({ after: (performance.now() - began) / 1000, thrown: undefined }),
+      (thrown: unknown) => ({ after: (performance.now() - began) / 1000, thrown }),
+    );
+    attempt.onRequestStart(controller);
+    return { attempt, ended };
+  }
+
+  /** Lets these bytes come five times a second for some seconds. */
+  async function drip(attempt: Attempt, bytes: string, seconds: number): Promise<void> {
+    for (let times = 0; times < seconds * 5; times++) {
+      await vi.advanceTimersByTimeAsync(200);
+      attempt.onResponseData(controller, Buffer.from(bytes));
+    }
+  }
+
+  describe('for the body of a refusal', () => {
+    it.each([
+      ['drips', ' '],
+      ['stops', ''],
+    ])('is two seconds when it %s', async (_name, bytes) => {
+      const { attempt, ended } = start(false);
+      attempt.onResponseStart(controller, 503, jsonHead);
+      attempt.onResponseData(controller, Buffer.from('{'));
+      await drip(attempt, bytes, 3);
+      expect(await ended).toMatchObject({ after: 2, thrown: { kind: 'route', status: 503 } });
+    });
+
+    it('leaves a judgement by what has come', async () => {
+      const { attempt, ended } = start(false);
+      attempt.onResponseStart(controller, 400, jsonHead);
+      attempt.onResponseData(controller, Buffer.from('{"error":{"message":"Incorrect API key provided"}}'));
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(await ended).toMatchObject({ thrown: { kind: 'key', status: 400 } });
+    });
+
+    it('is no longer than the deadline', async () => {
+      const { attempt, ended } = start(false, 1);
+      attempt.onResponseStart(controller, 503, jsonHead);
+      await drip(attempt, ' ', 3);
+      expect(await ended).toMatchObject({ after: 1 });
+    });
+  });
+
+  describe('until the deadline', () => {
+    it('is what a whole answer has, whatever comes of it', async () => {
+      const { attempt, ended } = start(false, 4);
+      attempt.onResponseStart(controller, 200, jsonHead);
+      await drip(attempt, ' ', 5);
+      expect(await ended).toMatchObject({ after: 4, thrown: { kind: 'route', error: { code: 'upstream_timeout' } } });
+    });
+
+    it('is what a stream has for its first content, also when its head comes late', async () => {
+      const { attempt, ended } = start(true, 4);
+      await vi.advanceTimersByTimeAsync(3_000);
+      attempt.onResponseStart(controller, 200, streamHead);
+      await drip(attempt, ': ping\n\n', 5);
+      expect(await ended).toMatchObject({ after: 4, thrown: { kind: 'route', error: { code: 'upstream_timeout' } } });
+    });
+
+    it('does not end a stream that has begun', async () => {
+      const { attempt, ended } = start(true, 4);
+      attempt.onResponseStart(controller, 200, streamHead);
+      await drip(attempt, `data: ${JSON.stringify(content('a'))}\n\n`, 30);
+      expect(await ended).toMatchObject({ thrown: undefined });
+      expect(events).toEqual(['content']);
+    });
+  });
 
   /** A stream whose first content comes after some ms, and nothing after it. */
   async function silentStream(contentAfter: number): Promise<void> {
-    const agent = { dispatch: () => true } as unknown as Dispatcher;
     const attempt = attemptAt('http://127.0.0.1', true, { agent });
     const running = attempt.run();
     attempt.onRequestStart(controller);
@@ -215,11 +300,14 @@ describe('silence', () => {
     (body as Readable).on('error', () => undefined);
   }
 
-  it.each([0, 3_000, 9_000])('is counted from the first content on, also when that came after %i ms', async (ms) => {
-    await silentStream(ms);
-    vi.advanceTimersByTime(9_900);
-    expect(events).toEqual(['content']);
-    vi.advanceTimersByTime(200);
-    expect(events).toEqual(['content', 'end upstream_timeout']);
-  });
+  it.each([0, 3_000, 9_000])(
+    'of silence is counted from the first content on, also when that came after %i ms',
+    async (ms) => {
+      await silentStream(ms);
+      vi.advanceTimersByTime(9_900);
+      expect(events).toEqual(['content']);
+      vi.advanceTimersByTime(200);
+      expect(events).toEqual(['content', 'end upstream_timeout']);
+    },
+  );
 });

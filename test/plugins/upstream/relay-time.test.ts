@@ -106,6 +106,17 @@ describe('deadlines', () => {
     expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
   });
 
+  it('give up a whole answer that is not complete in the time of all tries', async () => {
+    bench = createBench({ deadline: 0.2 });
+    await using upstream = await createUpstream((request, response) => {
+      response.head(200, { 'content-type': 'application/json' });
+      const timer = setInterval(() => void response.write(' '), 10);
+      void request.closed.then(() => clearInterval(timer));
+    });
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
+    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+  });
+
   it('break off a stream that falls silent after it began', async () => {
     bench = createBench({ idleTimeout: 0.1 });
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));

@@ -215,12 +215,20 @@ describe('failover', () => {
     expect(await refusalOf(bench.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
   });
 
-  it.each([400, 404, 413, 415])('does not happen on %i: the request is at fault', async (status) => {
+  it.each([400, 413, 415])('does not happen on %i: the request is at fault', async (status) => {
     await using upstream = await createUpstream(refuse(status));
     const there = upstreamAt(upstream.url);
     const error = await refusalOf(bench.relay(exchangeFor([routeTo(there), routeTo(there)])));
     expect([error.code, error.status('chat')]).toEqual(['upstream_rejected', status]);
     expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('happens on 404, and the client is not told that anything of its own was missing', async () => {
+    await using upstream = await createUpstream(refuse(404));
+    const there = upstreamAt(upstream.url);
+    const error = await refusalOf(bench.relay(exchangeFor([routeTo(there), routeTo(there)])));
+    expect([error.code, error.status('chat')]).toEqual(['upstream_failed', 502]);
+    expect(upstream.requests).toHaveLength(2);
   });
 
   it('happens on 500 to the same upstream once for every route of it', async () => {

@@ -16,8 +16,12 @@ import { resumedReply, type Served } from './resume.ts';
 
 interface Tried {
   readonly route: Route;
+  /** Tries that the request had had before this route was asked. */
+  readonly order: number;
   readonly result: Served | Fault;
 }
+
+type Failed = Tried & { readonly result: Fault };
 
 /** What client and record are told of an answer that more than one route has written. */
 const resumedNote = 'continued by another route after the first broke off';
@@ -84,7 +88,7 @@ export class Relay {
    */
   async #resume({ reader, ending: { fault } }: Served): Promise<Served | undefined> {
     this.#serving += this.#exchange.elapsed - this.#servedAt;
-    if (fault === undefined || ['stop', 'wider'].includes(faultEffects[fault.kind].next)) return undefined;
+    if (fault === undefined || isRefusal(fault)) return undefined;
     const calls = this.#adapter.resume?.(reader);
     if (calls === undefined) return undefined;
     this.#calls = calls;
@@ -99,26 +103,36 @@ export class Relay {
 
   /** @throws GatewayError when no route served */
   async #ask(): Promise<Served> {
-    const faults: Fault[] = [];
+    const failed: Failed[] = [];
+    // By the words of a route the request itself is at fault. Those that run already may see it otherwise: a backup may
+    // lack what only this request needs.
+    let isRefused = false;
     await this.#startNext();
     while (this.#running.size > 0) {
       const tried = await this.#nextResult();
       if (tried === 'late') {
-        await this.#startNext();
+        if (!isRefused) await this.#startNext();
         continue;
       }
       this.#running.delete(tried.route);
-      if (!(tried.result instanceof Fault)) {
+      const { result } = tried;
+      if (!(result instanceof Fault)) {
         this.#settle();
-        return tried.result;
+        return result;
       }
-      const { next } = faultEffects[tried.result.kind];
-      if (next === 'stop') throw this.#stopped(tried.result);
+      if (result.kind === 'gone') throw this.#stopped(result);
+      failed.push({ ...tried, result });
+      const { next } = faultEffects[result.kind];
+      if (next === 'stop') isRefused = true;
       if (next === 'wider') this.#candidates = widerThan(tried.route, this.#candidates);
-      faults.push(tried.result);
-      if (this.#running.size === 0) await this.#startNext();
+      if (this.#running.size === 0 && !isRefused) await this.#startNext();
     }
-    throw summarize(faults, this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped) : undefined);
+    const refusal = isRefused ? firstRefusal(failed) : undefined;
+    if (refusal !== undefined) throw this.#stopped(refusal);
+    throw summarize(
+      failed.map(({ result }) => result),
+      this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped) : undefined,
+    );
   }
 
   /** Starts with the next route that may be tried. Does nothing when there is none, or trying is over. */
@@ -139,9 +153,10 @@ export class Relay {
         continue;
       }
       this.#patience.begin();
+      const order = this.#tries;
       this.#running.set(
         route,
-        this.#serve({ route, pass, keys: this.#parts.keys(route) }).then((result) => ({ route, result })),
+        this.#serve({ route, pass, keys: this.#parts.keys(route) }).then((result) => ({ route, order, result })),
       );
       return;
     }
@@ -300,4 +315,13 @@ export class Relay {
     const { notes = [] } = this.#delivery;
     return notes.includes(resumedNote) ? { 'x-daypass-notes': notes.join('; ') } : {};
   }
+}
+
+/** What the client reads when its request is at fault: what the route said that was asked first. */
+function firstRefusal(tried: readonly Failed[]): Fault | undefined {
+  return tried.toSorted((a, b) => a.order - b.order).find(({ result }) => isRefusal(result))?.result;
+}
+
+function isRefusal({ kind }: Fault): boolean {
+  return ['stop', 'wider'].includes(faultEffects[kind].next);
 }

@@ -33,6 +33,12 @@ const relayStream = async (...handlers: Handler[]) => {
 
 const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
 
+/** Finds the request at fault. */
+const refusedAs =
+  (message: string): Handler =>
+  (_request, response) =>
+    response.json(400, { error: { message } });
+
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 describe('a model with hedge_after', () => {
@@ -74,6 +80,58 @@ describe('a model with hedge_after', () => {
     failed.resolve();
     expect((await relayed).status).toBe(200);
     expect(attemptsOf(exchange)).toEqual(['two/model-there failed 500', 'one/model-there served 200']);
+  });
+});
+
+describe('a backup that finds the request at fault', () => {
+  /** Lets the first route do something once the backup has refused. */
+  const relayedAfterRefusal = async (then: Handler) => {
+    const refused = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (request, response) => {
+      await refused.promise;
+      await then(request, response);
+    });
+    await using backup = await createUpstream(refusedAs('Unsupported parameter: seed'));
+    await using spare = await createUpstream(serve);
+    const there = [first, backup, spare].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    const relayed = bench.relay(exchange).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['u1/model-there failed 400']), { timeout: 10_000 });
+    refused.resolve();
+    return { outcome: await relayed, spare };
+  };
+
+  it('does not keep the first route from serving it', async () => {
+    expect((await relayedAfterRefusal(serve)).outcome).toMatchObject({ status: 200 });
+  });
+
+  it('is believed when the first route fails, and no other is asked', async () => {
+    const { outcome, spare } = await relayedAfterRefusal(refuse(500));
+    expect(outcome).toMatchObject({ code: 'upstream_rejected', message: 'Unsupported parameter: seed' });
+    expect(spare.requests).toHaveLength(0);
+  });
+
+  it.each(['seed has to be a number', 'this prompt is longer than the maximum context length'])(
+    'has its words told only when the first route has none: %s',
+    async (words) => {
+      expect((await relayedAfterRefusal(refusedAs(words))).outcome).toMatchObject({ message: words });
+    },
+  );
+
+  it('counts as little when it was asked first and the other serves', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (request, response) => {
+      await asked.promise;
+      await refusedAs('Unsupported parameter: seed')(request, response);
+    });
+    await using backup = await createUpstream(async (request, response) => {
+      asked.resolve();
+      await vi.waitFor(() => expect(attemptsOf(exchange)).toHaveLength(1), { timeout: 10_000 });
+      await serve(request, response);
+    });
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    expect((await bench.relay(exchange)).status).toBe(200);
   });
 });
 

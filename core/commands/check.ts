@@ -1,7 +1,10 @@
 import type { Command as Parser } from 'commander';
 import { buildCatalog, catalogNotices } from '../build-catalog.ts';
 import type { Catalog, Model } from '../catalog.ts';
+import { models } from '../catalog-sections.ts';
+import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
+import type { YamlPath } from '../config/section.ts';
 import type { CoreCommandContext } from './context.ts';
 
 export function defineCheck(parser: Parser, { file, load, print }: CoreCommandContext): void {
@@ -9,11 +12,11 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
     .command('check')
     .description('Validates the configuration and prints what would run. Exits with 1 when there are mistakes.')
     .action(async () => {
-      const { config, registry } = await load();
-      const catalog = buildCatalog(config, registry.vendors);
+      const { document, config, registry } = await load();
+      const catalog = catalogAsWritten(buildCatalog(config, registry.vendors), config, document);
       print(`${file()} is valid`);
       for (const line of [
-        ...describePipeline(config),
+        ...describePipeline(config, document),
         ...describeCatalog(catalog),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...catalogNotices(catalog).map((notice) => `note: ${notice}`),
@@ -22,23 +25,56 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
     });
 }
 
-function describePipeline(config: Config): string[] {
+function describePipeline(config: Config, document: GatewayDocument): string[] {
   return [
     '',
     'pipeline',
-    ...config.stages.map(({ definition, options }) =>
-      `  ${definition.name.padEnd(12)} ${describeOptions(options)}`.trimEnd(),
+    ...config.stages.map(({ definition: { name }, options, path }) =>
+      `  ${name.padEnd(12)} ${describeOptions(options, [...path, name], document)}`.trimEnd(),
     ),
   ];
 }
 
-function describeOptions(options: unknown): string {
+function describeOptions(options: unknown, path: YamlPath, document: GatewayDocument): string {
   return Object.entries(options as Record<string, unknown>)
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${JSON.stringify(asWritten(value, [...path, name], document))}`)
     .join(', ');
 }
 
-function describeCatalog({ models, upstreams }: Catalog): string[] {
+/** What a variable stands for may be a secret: wherever one stands, the value is shown as gateway.yaml has it. */
+function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => asWritten(item, [...path, index], document));
+  if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, asWritten(member, [...path, name], document)]),
+  );
+}
+
+/** The catalog for people, which shows addresses and routes as gateway.yaml has them. */
+function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDocument): Catalog {
+  return {
+    upstreams: catalog.upstreams.map((upstream) => ({
+      ...upstream,
+      baseUrl: document.written(['upstreams', upstream.name, 'base_url']) ?? upstream.baseUrl,
+    })),
+    models: catalog.models.map((model) => ({
+      ...model,
+      routes: model.routes.map((route) => ({ ...route, id: routeAsWritten(model.id, route.id, config, document) })),
+    })),
+    unavailable: catalog.unavailable,
+    resolve: (name) => catalog.resolve(name),
+    suggest: (name) => catalog.suggest(name),
+  };
+}
+
+function routeAsWritten(model: string, id: string, config: Config, document: GatewayDocument): string {
+  const routes = config.get(models)[model]?.routes ?? [];
+  const index = routes.findIndex((route) => (typeof route === 'string' ? route : route.to) === id);
+  const path = ['models', model, 'routes', index];
+  return document.written(path) ?? document.written([...path, 'to']) ?? id;
+}
+
+function describeCatalog({ models: all, upstreams }: Catalog): string[] {
   return [
     '',
     'upstreams',
@@ -48,7 +84,7 @@ function describeCatalog({ models, upstreams }: Catalog): string[] {
     }),
     '',
     'models',
-    ...models.map((model) => `  ${model.id.padEnd(24)} ${describeRoutes(model)}`),
+    ...all.map((model) => `  ${model.id.padEnd(24)} ${describeRoutes(model)}`),
     '',
   ];
 }

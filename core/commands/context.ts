@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { assemble } from '../assembly.ts';
 import { buildCatalog } from '../build-catalog.ts';
 import type { CommandContext } from '../command.ts';
-import { readDocument } from '../config/document.ts';
+import { type GatewayDocument, readDocument } from '../config/document.ts';
 import { type Config, validate } from '../config/load.ts';
 import { data } from '../config/sections.ts';
 import { createHost, type Host } from '../host.ts';
@@ -16,16 +16,23 @@ export interface CoreCommandContext extends CommandContext {
   /** Path of gateway.yaml. */
   file(): string;
   /** Reads and validates gateway.yaml, plugins included. @throws ConfigError */
-  load(): Promise<{ readonly config: Config; readonly registry: Registry }>;
+  load(): Promise<Loaded>;
+}
+
+/** A gateway.yaml that is valid, as text and as what has been made of it. */
+export interface Loaded {
+  readonly document: GatewayDocument;
+  readonly config: Config;
+  readonly registry: Registry;
 }
 
 export function createContext(file: () => string, log: Logger): CoreCommandContext {
-  const load = async () => {
+  const load = async (): Promise<Loaded> => {
     const document = await readDocument(file(), process.env);
     const { registry } = await assemble(document, log, () => {
       throw new Error('a command serves nothing');
     });
-    return { config: validate(document, registry), registry };
+    return { document, config: validate(document, registry), registry };
   };
   return {
     log,

@@ -15,7 +15,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { interpolate } from './interpolate.ts';
+import { type Interpolated, interpolate } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
 import type { YamlPath } from './section.ts';
 
@@ -78,6 +78,17 @@ const unreadable: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
   EISDIR: { wrong: 'is a folder', right: 'name the file in it with --config FILE' },
 };
 
+/** A value with variables in it, as it stands in the file. */
+interface Written {
+  readonly text: string;
+  /** Without quotes: it may turn out to be a number. */
+  readonly isLoose: boolean;
+  readonly filled: Interpolated['filled'];
+}
+
+/** Characters below which a value is no secret; as a part of words it would be found everywhere. */
+const shortestSecret = 3;
+
 /** Turns offsets into lines and YAML's own complaints into ours. */
 class Reader {
   readonly #file: string;
@@ -111,20 +122,20 @@ class Reader {
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
     const mistakes = [...this.#forbidUnknownTags(document), ...this.#forbidSharing(document)];
-    const written = new Map<Node, { readonly text: string; readonly isLoose: boolean }>();
+    const written = new Map<Node, Written>();
     mistakes.push(...this.#fillIn(document, environment, written));
     if (mistakes.length > 0) throw new ConfigError(mistakes);
     const text = JSON.stringify(document.toJS());
-    const textAt = (path: YamlPath) => written.get(findNode(contents, path) as Node)?.text;
+    const writtenAt = (path: YamlPath) => written.get(findNode(contents, path) as Node);
     return {
       file: this.#file,
       isProduction: environment['NODE_ENV'] === 'production',
       fingerprint: createHash('sha256').update(text).digest('hex'),
       values: () => document.toJS() as Record<string, unknown>,
       mistake: (path, wrong, right, atKey = false) =>
-        this.at(findOffset(contents, path, atKey), path, withoutSecret(wrong, textAt(path)), right),
-      written: textAt,
-      isLoose: (path) => written.get(findNode(contents, path) as Node)?.isLoose === true,
+        this.at(findOffset(contents, path, atKey), path, withoutSecret(wrong, writtenAt(path)), right),
+      written: (path) => writtenAt(path)?.text,
+      isLoose: (path) => writtenAt(path)?.isLoose === true,
     };
   }
 
@@ -174,16 +185,12 @@ class Reader {
     return mistakes;
   }
 
-  #fillIn(
-    document: Document.Parsed,
-    environment: NodeJS.ProcessEnv,
-    written: Map<Node, { text: string; isLoose: boolean }>,
-  ): Mistake[] {
+  #fillIn(document: Document.Parsed, environment: NodeJS.ProcessEnv, written: Map<Node, Written>): Mistake[] {
     const mistakes: Mistake[] = [];
     visit(document, {
       Scalar: (key, node, ancestors) => {
         if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('$')) return;
-        const { value, unknown, malformed, hasVariables } = interpolate(node.value, environment);
+        const { value, unknown, malformed, filled } = interpolate(node.value, environment);
         for (const start of malformed) {
           mistakes.push(
             this.at(
@@ -205,7 +212,8 @@ class Reader {
             ),
           );
         }
-        if (hasVariables) written.set(node, { text: node.value, isLoose: node.type === Scalar.PLAIN });
+        if (filled.length + unknown.length > 0)
+          written.set(node, { text: node.value, isLoose: node.type === Scalar.PLAIN, filled });
         node.value = value;
       },
     });
@@ -229,9 +237,17 @@ const unquotedVariable = [
   'put it in quotes, or for a number give the key a line of its own',
 ] as const;
 
-/** Messages quote values. One that came out of a variable may be a secret, so the variable is quoted instead. */
-function withoutSecret(wrong: string, written: string | undefined): string {
-  return written === undefined ? wrong : wrong.replace(/".*"/s, () => JSON.stringify(written));
+/**
+ * Messages quote values. One that came out of a variable may be a secret, so the variable is quoted instead; and named
+ * where the words of somebody else's error have the value without quotes.
+ */
+function withoutSecret(wrong: string, written: Written | undefined): string {
+  if (written === undefined) return wrong;
+  const quoted = wrong.replace(/".*"/s, () => JSON.stringify(written.text));
+  const secrets = written.filled.filter(({ value }) => value.length >= shortestSecret);
+  return secrets
+    .toSorted((a, b) => b.value.length - a.value.length)
+    .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
 }
 
 function explainSyntax(code: string, message: string): [string, string] {

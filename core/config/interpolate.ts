@@ -4,7 +4,8 @@ export interface Interpolated {
   readonly unknown: readonly string[];
   /** What begins as a variable does and is none, a few characters of each: not closed, badly named, or nested. */
   readonly malformed: readonly string[];
-  readonly hasVariables: boolean;
+  /** Each variable as it is written, and what now stands in its place. */
+  readonly filled: readonly { readonly written: string; readonly value: string }[];
 }
 
 /** `$${` for a dollar that means itself, `${NAME}`, `${NAME:-default}`, and whatever else begins as a variable. */
@@ -14,18 +15,21 @@ const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?
 export function interpolate(text: string, environment: NodeJS.ProcessEnv): Interpolated {
   const unknown: string[] = [];
   const malformed: string[] = [];
-  let hasVariables = false;
+  const filled: { written: string; value: string }[] = [];
   const value = text.replace(reference, (match, name: string | undefined, fallback: string | undefined) => {
     if (match === '$${') return '${';
     if (name === undefined) {
       malformed.push(match);
       return match;
     }
-    hasVariables = true;
     const found = environment[name];
-    if (fallback !== undefined) return found === undefined || found === '' ? fallback : found;
-    if (found === undefined) unknown.push(name);
-    return found ?? match;
+    if (found === undefined && fallback === undefined) {
+      unknown.push(name);
+      return match;
+    }
+    const used = found === undefined || (found === '' && fallback !== undefined) ? (fallback as string) : found;
+    filled.push({ written: match, value: used });
+    return used;
   });
-  return { value, unknown, malformed, hasVariables };
+  return { value, unknown, malformed, filled };
 }

@@ -87,6 +87,19 @@ describe('gateway check', () => {
     expect([code, out]).toEqual([0, expect.not.stringContaining('sk-secret')]);
   });
 
+  it('prints what holds variables as it is written, never what they stand for', async () => {
+    await write('ours.ts', stageSource.replace("'ours'", "'mine'"));
+    const given = `plugins: [./ours.ts]\n${valid
+      .replace('auth, plan', 'auth, mine: { token: "${TOK}", list: [{ in: "a ${TOK}" }] }, plan')
+      .replace('http://one.test/v1', 'http://one.test/${TOK}/v1')
+      .replace('one/a', '"one/a-${TOK}"')}`;
+    await writeFile(file, given);
+    const { code, out } = await run(['check'], { TOK: 'supersecretvalue' });
+    expect([code, out]).toEqual([0, expect.not.stringContaining('supersecretvalue')]);
+    expect(out).toMatch(/^ {2}mine +token: "\$\{TOK\}", list: \[\{"in":"a \$\{TOK\}"\}\]$/m);
+    expect(out).toMatch(/^ {2}one .* http:\/\/one\.test\/\$\{TOK\}\/v1$/m);
+  });
+
   it('prints every mistake on a line of its own, nothing else, and ends with 1', async () => {
     await writeFile(file, valid.replace('auth', 'auht').replace('one/a', 'oen/a'));
     expect(await run(['check'])).toEqual({

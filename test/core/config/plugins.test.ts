@@ -29,7 +29,7 @@ async function write(path: string, source: string): Promise<void> {
   await writeFile(file, source);
 }
 
-const documentOf = (text: string) => parseDocument(text, join(folder, 'gateway.yaml'), {});
+const documentOf = (text: string) => parseDocument(text, join(folder, 'gateway.yaml'), { SECRET: 'sk-secret' });
 
 function load(text: string): Promise<Assembly> {
   return assemble(documentOf(text), silentLog, () => {
@@ -95,6 +95,14 @@ describe('a plugin of somebody else', () => {
       /^gateway\.yaml:2:5 plugins\[0\]: cannot be loaded: it could not be found: .*daypass-nowhere.*; write a path/,
     );
   });
+
+  it.each(['${SECRET}', './${SECRET}.ts', '@ours/${SECRET}'])(
+    'is refused without what its variable stands for when there is no %s',
+    async (specifier) => {
+      const line = await mistakesOf(`plugins: ["${specifier}"]`);
+      expect([line.includes('${SECRET}'), line]).toEqual([true, expect.not.stringContaining('sk-secret')]);
+    },
+  );
 
   it('is refused when a package of its own is not installed', async () => {
     await write('ours.ts', "import 'daypass-nowhere';");

@@ -4,7 +4,7 @@ import { renderStreamError } from '#core/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { Block, BlockHead, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
 import { writeUsage } from './usage.ts';
-import { inputText, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
+import { inputObject, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
 
 /**
  * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; what clients insist on: MessageStream
@@ -14,6 +14,8 @@ export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   /** True while it is not known whether thoughts can be seen, on which the type of their block depends. */
   #isHeldBack = false;
+  /** How the input of a call has begun; undefined while nothing but space has come. */
+  #begun: 'object' | 'other' | undefined;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -28,6 +30,7 @@ export class MessagesEncoder implements ReplyEncoder {
         });
       case 'block_start':
         this.#isHeldBack = event.block.type === 'reasoning';
+        this.#begun = undefined;
         return this.#isHeldBack ? '' : open(event.index, writeOpenBlock(event.block));
       case 'block_delta':
         return this.#delta(event.index, event.block, event.text);
@@ -66,8 +69,9 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'reasoning':
         return this.#release(index) + delta(index, { type: 'thinking_delta', thinking: text });
       case 'tool_call':
-        // Raw text is no JSON: it goes out inside an object, when all of it is there.
-        return head.form === 'freeform' ? '' : delta(index, { type: 'input_json_delta', partial_json: text });
+        // Raw text is no JSON, and what is no object nobody can use: it goes out inside one, when all of it is there.
+        this.#begun ??= head.form === 'freeform' ? 'other' : beginningOf(text);
+        return this.#begun === 'object' ? delta(index, { type: 'input_json_delta', partial_json: text }) : '';
     }
   }
 
@@ -79,13 +83,19 @@ export class MessagesEncoder implements ReplyEncoder {
 
   /** What is said of a block only at its end. */
   #close(index: number, block: Block): string {
-    if (block.type === 'tool_call' && block.form === 'freeform') {
-      return delta(index, { type: 'input_json_delta', partial_json: inputText(block) });
+    if (block.type === 'tool_call' && this.#begun !== 'object') {
+      return delta(index, { type: 'input_json_delta', partial_json: JSON.stringify(inputObject(block)) });
     }
     if (block.type !== 'reasoning') return '';
     if (block.isRedacted) return open(index, writeBlock(block));
     return this.#release(index) + delta(index, { type: 'signature_delta', signature: block.state });
   }
+}
+
+function beginningOf(input: string): 'object' | 'other' | undefined {
+  const begun = input.trimStart();
+  if (begun === '') return undefined;
+  return begun.startsWith('{') ? 'object' : 'other';
 }
 
 function open(index: number, content_block: JsonObject): string {

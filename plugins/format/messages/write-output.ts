@@ -27,14 +27,9 @@ export function writeBlock(block: Block): JsonObject {
   }
 }
 
-/** The input as JSON text. */
-export function inputText({ form, input }: BlockOf<'tool_call'>): string {
-  return form === 'freeform' ? JSON.stringify({ input }) : input;
-}
-
-/** An input that was cut off is no object, but has to be one. */
-function inputObject(call: BlockOf<'tool_call'>): JsonObject {
-  return parseInput(inputText(call)) ?? { _raw: call.input };
+/** What is no object, because it was cut off or the model wrote something else, has to be one. */
+export function inputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
+  return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
 /** Where in the text it belongs cannot be said: it belongs to the block. */

@@ -26,7 +26,10 @@ export interface RateLimits {
   readonly concurrent?: number | undefined;
 }
 
-/** What the account has paid for. Written by `plan`; the period is undefined when none is active. */
+/**
+ * What the account has paid for. Written by `plan`; the period is undefined when none is active. Periods that follow each
+ * other without a gap are one, which has the label of the first.
+ */
 export interface Entitlement {
   readonly period: { readonly startsAt: Date; readonly endsAt: Date; readonly label: string | undefined } | undefined;
   /** Whole seconds until the account's last paid period ends, periods that have not begun included. */

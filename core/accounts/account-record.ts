@@ -30,7 +30,8 @@ export interface KeyRecord {
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  readonly label: string | undefined;
+  /** What people call it: the label it was given, otherwise its days. */
+  readonly label: string;
 }
 
 /** What an account can be found by. */
@@ -49,7 +50,7 @@ const select = `
   select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
-    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.label) order by p.starts_at)::text
+    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label) order by p.starts_at)::text
       from plan_period p
       where p.account_id = a.id
         and p.ends_at >= (select least(now(), max(ends_at)) from plan_period where account_id = a.id)
@@ -117,11 +118,11 @@ function toKey(row: Row): KeyRecord | undefined {
 
 function toPeriods(json: string | null): PeriodRecord[] {
   if (json === null) return [];
-  const periods: [number, number, string | null][] = JSON.parse(json);
-  return periods.map(([startsAt, endsAt, label]) => ({
+  const periods: [number, number, number, string | null][] = JSON.parse(json);
+  return periods.map(([startsAt, endsAt, days, label]) => ({
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
-    label: label ?? undefined,
+    label: label ?? (days === 1 ? '1 day' : `${days} days`),
   }));
 }
 
@@ -129,7 +130,20 @@ function epoch(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
 
-/** The period in which `now` lies. @param now epoch ms of the database's clock */
-export function activePeriod(record: AccountRecord, now: number): PeriodRecord | undefined {
-  return record.periods.find(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
+/**
+ * The paid time in which `now` lies: from the begin of the running period, after which it is named, to the end of the last
+ * that follows without a gap.
+ *
+ * @param now epoch ms of the database's clock
+ */
+export function activePeriod({ periods }: AccountRecord, now: number): PeriodRecord | undefined {
+  const index = periods.findIndex(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
+  const running = periods[index];
+  if (running === undefined) return undefined;
+  let { endsAt } = running;
+  for (const next of periods.slice(index + 1)) {
+    if (next.startsAt > endsAt) break;
+    if (next.endsAt > endsAt) endsAt = next.endsAt;
+  }
+  return { ...running, endsAt };
 }

@@ -109,7 +109,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
   accountCommand(parser, 'grant', 'add days to an account, recorded in the ledger')
     .requiredOption('--days <days>', `days to add, 1 to ${maxDaysAhead}`, parseWhole(1, maxDaysAhead))
     .requiredOption('--note <text>', 'why; kept in the ledger', parseLine)
-    .option('--label <text>', 'what the period is called in GET /v1/key', parseLine)
+    .option('--label <text>', 'what the period is called in GET /v1/key, instead of its days', parseLine)
     .addHelpText(
       'after',
       `${handles}\nDays are added to the end of the last period while it lies ahead, otherwise from now; at most ${maxDaysAhead} ahead.` +

@@ -1,4 +1,4 @@
-import { type AccountRecord, activePeriod } from '#core/accounts/account-record.ts';
+import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/accounts/account-record.ts';
 import type { RateLimits } from '#core/facts.ts';
 import { printable } from '#core/logger.ts';
 
@@ -14,9 +14,17 @@ export interface ShownAccount {
   readonly rotated_at: string | null;
   readonly request_count: number;
   readonly active: boolean;
-  readonly periods: readonly { readonly starts_at: string; readonly ends_at: string; readonly label: string | null }[];
+  /** As in `GET /v1/key`: periods that follow each other without a gap are one. */
+  readonly active_period: ShownTime | null;
+  readonly plan: string | null;
+  readonly periods: readonly (ShownTime & { readonly label: string })[];
   /** What the key has instead of the configured limits; null when it has nothing of its own. */
   readonly limits: RateLimits | null;
+}
+
+interface ShownTime {
+  readonly starts_at: string;
+  readonly ends_at: string;
 }
 
 export interface LimitOptions {
@@ -33,6 +41,7 @@ export function limitsFrom({ limit, period, burst, concurrent }: LimitOptions): 
 }
 
 export function showAccount(record: AccountRecord): ShownAccount {
+  const active = activePeriod(record, record.readAt);
   return {
     account: record.id,
     name: record.name,
@@ -41,14 +50,16 @@ export function showAccount(record: AccountRecord): ShownAccount {
     hint: record.key?.hint ?? null,
     rotated_at: record.key?.rotatedAt?.toISOString() ?? null,
     request_count: record.requestCount,
-    active: activePeriod(record, record.readAt) !== undefined,
-    periods: record.periods.map(({ startsAt, endsAt, label }) => ({
-      starts_at: startsAt.toISOString(),
-      ends_at: endsAt.toISOString(),
-      label: label ?? null,
-    })),
+    active: active !== undefined,
+    active_period: active === undefined ? null : showTime(active),
+    plan: active?.label ?? null,
+    periods: record.periods.map((period) => ({ ...showTime(period), label: period.label })),
     limits: record.key?.limits ?? null,
   };
+}
+
+function showTime({ startsAt, endsAt }: PeriodRecord): ShownTime {
+  return { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
 /** The same for people: a line a field. */
@@ -67,10 +78,10 @@ export function showFields(account: ShownAccount): string[] {
   return fields.flatMap(([label, value]) => (value === undefined ? [] : [`${label.padEnd(9)} ${printable(value)}`]));
 }
 
-function describePlan({ active, periods }: ShownAccount): string {
+function describePlan({ active_period: active, plan, periods }: ShownAccount): string {
+  if (active !== null) return `${plan}, active until ${active.ends_at}`;
   const last = periods.at(-1);
-  if (last === undefined) return 'none yet';
-  return active ? `active until ${last.ends_at}` : `ended at ${last.ends_at}`;
+  return last === undefined ? 'none yet' : `ended at ${last.ends_at}`;
 }
 
 function describeLimits(limits: RateLimits | null): string {

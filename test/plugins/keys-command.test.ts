@@ -114,6 +114,18 @@ describe('key show', () => {
   });
 });
 
+describe('days that are granted while a period runs', () => {
+  it('are shown as a part of the time that is active', async () => {
+    const { account } = await gatewayJson('create', '--name', 'Lestari', '--days', '3');
+    const shown = await gatewayJson('grant', account, '--days', '1', '--note', 'outage');
+    expect(shown).toMatchObject({
+      active_period: { starts_at: shown.periods[0].starts_at, ends_at: shown.periods[1].ends_at },
+      plan: '3 days',
+    });
+    expect((await gateway('show', account)).output).toContain(`3 days, active until ${shown.periods[1].ends_at}`);
+  });
+});
+
 describe('key rotate', () => {
   it('prints a new key and ends the old one', async () => {
     const created = await gatewayJson('create', '--name', 'Gita');
@@ -154,7 +166,7 @@ describe('key grant', () => {
   it('adds days and records why', async () => {
     const { account } = await gatewayJson('create', '--name', 'Joko', '--days', '1');
     const granted = await gatewayJson('grant', account, '--days', '3', '--note', 'outage', '--label', 'gift');
-    expect(granted.periods.map(({ label }: { label: string }) => label)).toEqual([null, 'gift']);
+    expect(granted.periods.map(({ label }: { label: string }) => label)).toEqual(['1 day', 'gift']);
     const notes = await database.query('select note, reason, days from plan_period where account_id = ? order by id', [
       account,
     ]);

@@ -145,6 +145,31 @@ describe('an account with an active period', () => {
     expect(secondsLeft).toBeGreaterThan(8 * day - 60);
   });
 
+  it('has periods without a gap between them as one, which ends with the balance', async () => {
+    await addPeriod(-day, day);
+    await grant(1);
+    const { period, secondsLeft } = await enter();
+    expect(period?.startsAt.getTime()).toBeLessThan(Date.now());
+    expect(((period?.endsAt.getTime() ?? 0) - Date.now()) / 1_000 - secondsLeft).toBeCloseTo(0, -1);
+  });
+
+  it('has a period after a gap in its balance, not in the one that runs', async () => {
+    await addPeriod(-day, day);
+    await addPeriod(2 * day, 3 * day);
+    const { period, secondsLeft } = await enter();
+    expect(((period?.endsAt.getTime() ?? 0) - Date.now()) / 1_000).toBeCloseTo(day, -3);
+    expect(secondsLeft).toBeGreaterThan(3 * day - 60);
+  });
+
+  it.each([
+    [1, '1 day'],
+    [3, '3 days'],
+  ])('has a period of %i without a label called by its days', async (days, label) => {
+    await grant(days);
+    await grant(9);
+    expect((await enter()).period?.label).toBe(label);
+  });
+
   it('is let in without a promise when it has been seen before', async () => {
     await grant(1);
     await enter();
@@ -155,7 +180,7 @@ describe('an account with an active period', () => {
     await grant(1);
     await enter();
     gauge.failure = new Error('connect ECONNREFUSED');
-    await expect(enter()).resolves.toMatchObject({ period: { label: undefined } });
+    await expect(enter()).resolves.toMatchObject({ period: { label: '1 day' } });
   });
 });
 
@@ -209,7 +234,7 @@ describe('an account without an active period', () => {
   it('is let in for the time of grace', async () => {
     await addPeriod(-day, -60);
     stage = await plan.create({ grace: 3_600 }, host);
-    await expect(enter()).resolves.toMatchObject({ period: { label: undefined }, secondsLeft: 0 });
+    await expect(enter()).resolves.toMatchObject({ period: { label: '1 day' }, secondsLeft: 0 });
   });
 
   it('is refused after the time of grace', async () => {

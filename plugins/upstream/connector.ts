@@ -1,13 +1,16 @@
+import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
-/** What undici says of a connection in the errors that it makes itself. */
-interface SocketInfo {
+/** What came over a connection that broke. */
+interface BrokenConnection {
   readonly bytesRead: number;
+  /** How much of it before the last request went out; undefined over HTTP/2, where answers mingle. */
+  readonly bytesBefore?: number | undefined;
 }
 
 /**
- * Opens connections whose errors tell how much had come over them, those of the system as well. That tells a connection
- * that was closed while idle from a new one that was never answered on.
+ * Opens connections whose errors tell how much had come over them, and how much of it before the request that they were
+ * at. That tells a connection that was closed while idle from one on which an answer had begun.
  *
  * @param timeout seconds
  */
@@ -16,14 +19,28 @@ export function createConnector(timeout: number): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
-      socket?.once('error', (error) => {
-        if (socketOf(error) === undefined) Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
-      });
+      if (socket !== null && socket !== undefined) watch(socket);
       callback(...result);
     });
 }
 
+/** undici tells nobody which connection a request goes out on, and writes it in one go. */
+function watch(socket: Socket): void {
+  let bytesBefore: number | undefined;
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  socket.write = (...args: unknown[]) => {
+    bytesBefore = socket.bytesRead;
+    return write(...args);
+  };
+  socket.once('error', (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead, bytesBefore } }));
+}
+
 /** What an error says of the connection that it broke; undefined when there was none yet. */
-export function socketOf(error: unknown): SocketInfo | undefined {
-  return error instanceof Error && 'socket' in error ? (error.socket as SocketInfo) : undefined;
+export function brokenConnection(error: unknown): BrokenConnection | undefined {
+  return error instanceof Error && 'socket' in error ? (error.socket as BrokenConnection) : undefined;
+}
+
+/** True when the connection had brought answers, and nothing since the request went out: it was closed while idle. */
+export function isStale({ bytesRead, bytesBefore = bytesRead }: BrokenConnection): boolean {
+  return bytesRead > 0 && bytesRead === bytesBefore;
 }

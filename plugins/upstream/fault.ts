@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
-import { socketOf } from './connector.ts';
+import { brokenConnection, isStale } from './connector.ts';
 
 export interface FaultEffects {
   /** `refuse`: left alone for a minute and longer each time; `rest`: for as long as the upstream said. */
@@ -70,11 +70,11 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (timeouts.has(code)) return routeFault('upstream_timeout', 'the upstream did not answer in time', thrown);
   if (hasAnswered) return brokenOff('upstream_failed', 'the connection to the upstream failed', thrown);
   const error = new GatewayError('upstream_failed', 'the connection to the upstream failed', { cause: thrown });
-  const socket = closed.has(code) ? socketOf(thrown) : undefined;
+  const connection = closed.has(code) ? brokenConnection(thrown) : undefined;
   return new Fault('route', error, {
-    isStaleConnection: socket !== undefined && socket.bytesRead > 0,
+    isStaleConnection: connection !== undefined && isStale(connection),
     // The request had gone out.
-    mayBeCausedByRequest: socket !== undefined,
+    mayBeCausedByRequest: connection !== undefined,
   });
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connectionFault, Fault, routeFault } from '../../../plugins/upstream/fault.ts';
 
-/** @param bytesRead over the connection; left out when there was none */
-const broken = (code: string, bytesRead?: number) =>
-  Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(bytesRead !== undefined && { socket: { bytesRead } }) });
+/** @param socket what came over the connection; left out when there was none */
+const broken = (code: string, socket?: { bytesRead: number; bytesBefore?: number }) =>
+  Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(socket !== undefined && { socket }) });
 
 describe('a broken connection', () => {
   it.each(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])(
@@ -20,12 +20,27 @@ describe('a broken connection', () => {
   it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])(
     'is taken for a stale one when %s came before this answer, but after others',
     (code) => {
-      expect(connectionFault(broken(code, 500), false).isStaleConnection).toBe(true);
+      const fault = connectionFault(broken(code, { bytesRead: 500, bytesBefore: 500 }), false);
+      expect(fault.isStaleConnection).toBe(true);
     },
   );
 
+  it.each([
+    ['a new one', 0],
+    ['one that had brought others', 500],
+  ])('is no stale one when the answer had begun on %s, and the request may be the cause', (_name, bytesBefore) => {
+    expect(connectionFault(broken('UND_ERR_SOCKET', { bytesRead: 520, bytesBefore }), false)).toMatchObject({
+      isStaleConnection: false,
+      mayBeCausedByRequest: true,
+    });
+  });
+
+  it('is taken for a stale one where answers mingle, when any had come over it', () => {
+    expect(connectionFault(broken('UND_ERR_SOCKET', { bytesRead: 500 }), false).isStaleConnection).toBe(true);
+  });
+
   it('is no stale one when nothing has ever come over it, and the request may be the cause', () => {
-    expect(connectionFault(broken('ECONNRESET', 0), false)).toMatchObject({
+    expect(connectionFault(broken('ECONNRESET', { bytesRead: 0, bytesBefore: 0 }), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: true,
     });
@@ -39,7 +54,9 @@ describe('a broken connection', () => {
   });
 
   it('is no stale one once the upstream has begun to answer', () => {
-    expect(connectionFault(broken('ECONNRESET', 500), true).isStaleConnection).toBe(false);
+    expect(connectionFault(broken('ECONNRESET', { bytesRead: 500, bytesBefore: 500 }), true).isStaleConnection).toBe(
+      false,
+    );
   });
 
   it('that was refused is no stale one', () => {

@@ -167,3 +167,35 @@ describe('a connection that was closed while idle', () => {
     },
   );
 });
+
+describe('a connection that breaks within the head of an answer', () => {
+  const begins: Handler = (_request, response) => {
+    response.raw('HTTP/1.1 200 OK\r\nconte');
+    response.cut();
+  };
+  const saysAnswer = (status: string): Handler => {
+    return (_request, response) => response.raw(`HTTP/1.1 ${status}\r\n\r\n`);
+  };
+
+  it.each([
+    ['is closed', begins],
+    ['says 100 Continue unasked', saysAnswer('100 Continue')],
+    ['says 101 Switching Protocols unasked', saysAnswer('101 Switching Protocols')],
+  ])('since it %s is no stale one: the request is sent once, and the route is at fault', async (_name, handler) => {
+    bench.health.options.failures = 1;
+    await using upstream = await createUpstream(handler);
+    const route = routeTo(upstreamAt(upstream.url));
+    expect((await refusalOf(bench.relay(exchangeFor([route])))).code).toBe('upstream_failed');
+    expect(upstream.requests).toHaveLength(1);
+    expect(bench.health.status([route])).toMatchObject([{ state: 'open' }]);
+  });
+
+  it('is no stale one either when it had brought whole answers before', async () => {
+    await using upstream = await createUpstream([serve, begins]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await bench.relay(exchangeFor([route]));
+    await new Promise(setImmediate);
+    await refusalOf(bench.relay(exchangeFor([route])));
+    expect(upstream.requests.map(({ connection }) => connection)).toEqual([1, 1]);
+  });
+});

@@ -1,3 +1,4 @@
+import { baseUrlMistake } from './base-url.ts';
 import { authSchemes } from './catalog.ts';
 import { suggest } from './config/mistake.ts';
 import {
@@ -225,6 +226,8 @@ function checkUpstream(
   if (isProduction && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
     report(path, 'is only for show, and NODE_ENV is production', 'take it and its routes out');
   }
+  const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
+  if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
   if (vendor !== undefined) return;
   if (format === undefined) report(path, 'says neither a vendor nor a format', 'add vendor, or format and base_url');

@@ -32,6 +32,14 @@ export const service = defineSection({
     },
     additionalProperties: false,
   },
+  check({ base_url }, report) {
+    if (base_url === undefined || base_url === '' || isPlainAddress(base_url)) return;
+    report(
+      ['service', 'base_url'],
+      'is no address that paths can be appended to',
+      'write scheme, host and perhaps port and path alone, such as https://ai.example.com',
+    );
+  },
 });
 
 /** The section `listen`: where clients connect, and what they may take. */
@@ -172,4 +180,10 @@ function isRange(text: string): boolean {
   const version = isIP(address);
   if (version === 0 || more.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
+}
+
+/** An address with neither user nor password, query nor fragment. */
+function isPlainAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }

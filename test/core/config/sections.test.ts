@@ -71,6 +71,15 @@ describe('service, listen, data and plugins', () => {
     expect(mistakesIn(text)).toEqual([`gateway.yaml:${line}`]);
   });
 
+  it.each(['http://x.test:99999', 'http://[::1', 'https://me:pw@x.test', 'https://x.test/?a', 'https://x.test#a'])(
+    'are refused with %s for where users reach the gateway',
+    (address) => {
+      expect(mistakesIn(`service: { base_url: "${address}" }`)).toEqual([
+        'gateway.yaml:1:22 service.base_url: is no address that paths can be appended to; write scheme, host and perhaps port and path alone, such as https://ai.example.com',
+      ]);
+    },
+  );
+
   it.each(['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/9', '10.0.0.0/x', '10.0.0', '::1/129', ''])(
     'are refused with "%s" for a trusted proxy',
     (proxy) => {
@@ -122,6 +131,31 @@ describe('upstreams', () => {
       'a base URL that is none',
       '{ format: chat, base_url: x }',
       '45 upstreams.one.base_url: is "x"; it has to be: Address that the format’s path is appended to, version segment included: https://llm.example.com/v1.',
+    ],
+    [
+      'a base URL whose port is impossible',
+      '{ format: chat, base_url: "http://127.0.0.1:99999/v1" }',
+      '45 upstreams.one.base_url: is no address: its host or port is impossible; write one such as https://llm.example.com:8443/v1',
+    ],
+    [
+      'a base URL whose host is impossible',
+      '{ vendor: openai, base_url: "https://[::1/v1" }',
+      '47 upstreams.one.base_url: is no address: its host or port is impossible; write one such as https://llm.example.com:8443/v1',
+    ],
+    [
+      'a base URL with a password',
+      '{ format: chat, base_url: "http://me:sk-1@x.test/v1" }',
+      '45 upstreams.one.base_url: has a user or password in it, which would not be sent; put a key under api_keys; or say auth: none, and put the Authorization header under headers',
+    ],
+    [
+      'a base URL with a query',
+      '{ format: chat, base_url: "http://x.test/v1?key=sk-1" }',
+      '45 upstreams.one.base_url: has a query (?…), which would not be sent; take it out; keys belong under api_keys, whatever else the endpoint wants under headers',
+    ],
+    [
+      'a base URL with a fragment',
+      '{ format: chat, base_url: "http://x.test/v1#top" }',
+      '45 upstreams.one.base_url: has a fragment (#…), which would not be sent; take it out; keys belong under api_keys, whatever else the endpoint wants under headers',
     ],
     [
       'neither a vendor nor a format',

@@ -33,6 +33,11 @@ export const parametersSchema = {
       enum: ['max_tokens', 'max_completion_tokens'],
       description: 'What Chat Completions calls the limit of an answer there.',
     },
+    seed_name: {
+      type: 'string',
+      enum: ['seed', 'random_seed'],
+      description: 'What Chat Completions calls the seed there.',
+    },
     max_output_tokens: {
       type: 'integer',
       minimum: 1,
@@ -135,6 +140,7 @@ const defaults: Traits = {
   parameters: {
     sampling: true,
     max_tokens_name: 'max_tokens',
+    seed_name: 'seed',
     max_output_tokens: undefined,
     system_role: 'system',
     late_system: false,

@@ -22,11 +22,13 @@ export interface AmendedRequest {
 /**
  * A request in the client's format, as a route of that format gets it. As a rule only the model's name is another;
  * every other byte is what the client sent.
+ *
+ * @throws GatewayError `not_supported`, `invalid_request`, see `applySwitches`
  */
 export function amendRequest(client: ClientRequest, route: Route): AmendedRequest {
   const { format, text, body: parsed, isStream } = client;
   const notes = new Notes();
-  const switched = applySwitches(client, route.traits, notes);
+  const switched = applySwitches(client, route, notes);
   const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(switched) : switched;
   const settled = settle(format, opened, parsed, notes);
   if (settled === parsed) {

@@ -1,5 +1,6 @@
 import type { TextFormat } from '#core/formats.ts';
 import type { Codec } from './canonical/codec.ts';
+import type { StateKind } from './canonical/conversation.ts';
 import { type NameRules, plainNames } from './canonical/tool-names.ts';
 import { chatCodec } from './chat/codec.ts';
 import { geminiCodec, geminiNames } from './gemini/codec.ts';
@@ -20,4 +21,12 @@ export const nameRules: Readonly<Record<TextFormat, NameRules>> = {
   responses: plainNames,
   messages: { ...plainNames, maxLength: 128 },
   gemini: geminiNames,
+};
+
+/** Kinds of sealed reasoning that an endpoint of each format makes, and takes back. */
+export const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
+  chat: [],
+  responses: ['encrypted'],
+  messages: ['signature', 'redacted'],
+  gemini: ['thought'],
 };

@@ -1,42 +1,75 @@
+import type { Route } from '#core/catalog.ts';
+import type { TextFormat } from '#core/formats.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Traits } from '#core/traits.ts';
 import type { Notes } from './canonical/notes.ts';
+import { originOf } from './canonical/opaque-state.ts';
 import { noteCutting } from './canonical/stop-cutter.ts';
 import type { ClientRequest } from './client-request.ts';
 import { switchGeneration } from './gemini/generation-switches.ts';
+import { switchDialogue } from './switches/dialogue.ts';
+import { switchMedia } from './switches/media.ts';
+import { isSaid, without } from './switches/members.ts';
+import { switchOutput } from './switches/output-format.ts';
+import type { SwitchTarget } from './switches/probe.ts';
+import { switchReasoning } from './switches/reasoning.ts';
+import { switchTools } from './switches/tools.ts';
 import { toldStops } from './told-stops.ts';
+import { isTextFormat } from './upstream-format.ts';
 
 const samplingNames = ['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'];
 /** What each format calls the limit of an answer. */
 const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
 
+/** Switches for what a request asks for; each returns the very same body when it has nothing to do. */
+const switches = [switchMedia, switchTools, switchReasoning, switchOutput];
+/** What each format calls the end user. */
+const userNames: Readonly<Record<TextFormat, readonly string[]>> = {
+  chat: ['user', 'safety_identifier'],
+  responses: ['user', 'safety_identifier'],
+  messages: ['metadata'],
+  gemini: [],
+};
+
 /**
- * What a route is known to refuse is taken out or renamed, also where the format is the client's own: a backup of
- * another vendor is none if it answers 400. Returns the very same body when there is nothing to do, as a rule.
+ * What a route is known to refuse is taken out or said differently, also where the format is the client's own: a backup
+ * of another vendor is none if it answers 400. Returns the very same body when there is nothing to do, as a rule.
+ *
+ * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when what would have
+ *   to be said differently cannot be understood
  */
-export function applySwitches({ format, body }: ClientRequest, traits: Traits, notes: Notes): JsonObject {
-  if (format === 'images') return body;
+export function applySwitches({ format, body }: ClientRequest, route: Route, notes: Notes): JsonObject {
+  if (!isTextFormat(format)) return body;
+  const { traits, upstream } = route;
+  const target = { traits, notes, origin: originOf(upstream) };
+  const switched = switches.reduce(
+    (before, change) => change(format, before, target),
+    withParameters(format, body, target),
+  );
+  return format === 'chat' ? switchDialogue(switched, traits) : switched;
+}
+
+function withParameters(format: TextFormat, body: JsonObject, { traits, notes }: SwitchTarget): JsonObject {
+  const { parameters } = traits;
   if (format === 'gemini') return switchGeneration(body, traits, notes);
   let switched = withLimit(body, traits, notes);
-  if (!traits.parameters.sampling) switched = without(switched, samplingNames, notes);
+  if (!parameters.sampling) switched = without(switched, samplingNames, notes);
+  if (!parameters.end_user) switched = without(switched, userNames[format], notes);
   if (format !== 'chat') return switched;
   switched = withStops(withLimitName(switched, traits), traits, notes);
-  if (!traits.parameters.stream_usage) switched = without(switched, ['stream_options'], notes);
-  if (!traits.parameters.parallel_switch) switched = without(switched, ['parallel_tool_calls'], notes);
-  if (!traits.parameters.end_user) switched = without(switched, ['user', 'safety_identifier'], notes);
-  return traits.parameters.system_role === 'system' ? withoutDeveloper(switched) : switched;
+  if (!parameters.stream_usage) switched = without(switched, ['stream_options'], notes);
+  switched = withSeedName(switched, parameters.seed_name);
+  return parameters.system_role === 'system' ? withoutDeveloper(switched) : switched;
+}
+
+function withSeedName(body: JsonObject, wanted: string): JsonObject {
+  const { seed, ...rest } = body;
+  return wanted === 'seed' || !isSaid(seed) ? body : { [wanted]: seed, ...rest };
 }
 
 /** True when a single answer is asked for, which can be read and written anew. */
 export function isOneAnswer({ n }: JsonObject): boolean {
   return typeof n !== 'number' || n <= 1;
-}
-
-function without(body: JsonObject, names: readonly string[], notes: Notes): JsonObject {
-  const found = names.filter((name) => body[name] !== undefined && body[name] !== null);
-  if (found.length === 0) return body;
-  for (const name of found) notes.drop(name);
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name)));
 }
 
 function withLimit(body: JsonObject, { parameters }: Traits, notes: Notes): JsonObject {

@@ -5,7 +5,7 @@ import type { Format, TextFormat } from '#core/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from './canonical/codec.ts';
-import type { Conversation, StateKind } from './canonical/conversation.ts';
+import type { Conversation } from './canonical/conversation.ts';
 import { promptTokens } from './canonical/estimate.ts';
 import { GrammarGuard } from './canonical/guard.ts';
 import { Notes } from './canonical/notes.ts';
@@ -14,7 +14,7 @@ import { originOf, tagState } from './canonical/opaque-state.ts';
 import { StopCutter } from './canonical/stop-cutter.ts';
 import { ToolNames } from './canonical/tool-names.ts';
 import type { ClientRequest } from './client-request.ts';
-import { codecs, nameRules } from './codecs.ts';
+import { codecs, nameRules, ownKinds } from './codecs.ts';
 import { mayHoldLongNumbers } from './exact-json.ts';
 import { parseBody } from './members.ts';
 import type { Way } from './model-call.ts';
@@ -22,14 +22,6 @@ import { toldStops } from './told-stops.ts';
 import { TranslatingReader } from './translating-reader.ts';
 import { isTextFormat } from './upstream-format.ts';
 import { wires } from './wire.ts';
-
-/** Kinds of sealed reasoning that an endpoint of each format makes, and takes back. */
-const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
-  chat: [],
-  responses: ['encrypted'],
-  messages: ['signature', 'redacted'],
-  gemini: ['thought'],
-};
 
 /** Reads the client's request once, for however many routes it has to be translated. */
 export class Translator {

@@ -212,6 +212,7 @@ export const vendors: readonly Vendor[] = [
         reasoning: 'effort',
         efforts: ['none', 'high'],
         tool_call_ids: 'nine_characters',
+        seed_name: 'random_seed',
         stream_usage: false,
         end_user: false,
       },

@@ -3,9 +3,11 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
+import { wantedEffort } from '../canonical/effort.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
+import { noteThoughtless, thinksWithoutTools } from './thoughtless.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeReasoning } from './write-reasoning.ts';
 import { writeTools } from './write-tools.ts';
@@ -24,11 +26,12 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
     throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
   }
   const { format, instruction } = writeFormat(conversation, target);
+  const tools = writeTools(conversation, target);
   return withoutUnset({
     model: target.model,
     messages: [...writeInstructions(conversation, instruction, target), ...writeMessages(conversation.items, target)],
-    ...writeTools(conversation, target),
-    ...writeReasoning(conversation, target),
+    ...tools,
+    ...writeThinking(conversation, target, tools['tools'] !== undefined),
     response_format: nestFormat(format),
     ...writeLimit(conversation, target),
     ...writeSampling(conversation, target),
@@ -47,6 +50,12 @@ function withoutUnset(body: JsonObject): JsonObject {
 function writeInstructions(conversation: Conversation, more: string | undefined, { traits }: Target): JsonObject[] {
   const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
   return text === '' ? [] : [{ role: traits.parameters.system_role, content: text }];
+}
+
+function writeThinking(conversation: Conversation, target: Target, hasTools: boolean): JsonObject {
+  if (!hasTools || !thinksWithoutTools(target.traits)) return writeReasoning(conversation, target);
+  if (wantedEffort(conversation.reasoning) !== 'none') noteThoughtless(target.notes);
+  return { reasoning_effort: 'none' };
 }
 
 /** Responses says it flat, this format one level deeper. */
@@ -73,9 +82,10 @@ function writeSampling({ sampling }: Conversation, { traits, notes }: Target): J
     presence_penalty: presencePenalty,
     frequency_penalty: frequencyPenalty,
   };
-  if (traits.parameters.sampling) return { ...wanted, seed };
+  const { sampling: isTaken, seed_name: seedName } = traits.parameters;
+  if (isTaken) return { ...wanted, [seedName]: seed };
   for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
-  return { seed };
+  return { [seedName]: seed };
 }
 
 function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {

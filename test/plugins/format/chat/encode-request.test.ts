@@ -51,6 +51,20 @@ describe('a request', () => {
     expect(body).not.toHaveProperty('stream_options');
   });
 
+  it('says seed as the vendor does', () => {
+    const { body } = encode({ items: [hi], sampling: { seed: 5 } }, parameters({ seed_name: 'random_seed' }));
+    expect([body['seed'], body['random_seed']]).toEqual([undefined, 5]);
+  });
+
+  it('does not think beside tools where both together are refused', () => {
+    const traits = parameters({ responses_for_tools: true });
+    const reasoning: ReasoningRequest = { effort: 'high', budget: undefined, wantsText: true };
+    const { body, notes } = encode({ items: [hi], tools: [weather], reasoning }, traits);
+    expect(body['reasoning_effort']).toBe('none');
+    expect(notes).toEqual(['dropped reasoning: not beside tools there']);
+    expect(encode({ items: [hi], reasoning }, traits).body['reasoning_effort']).toBe('high');
+  });
+
   it('is refused when it wants several answers', () => {
     expect(() => encode({ items: [hi], candidates: 2 })).toThrow(
       expect.objectContaining({ code: 'not_supported', details: { param: 'n' } }),

@@ -16,6 +16,8 @@ export interface Adapter extends RouteCalls {
   readonly isStream: boolean;
   /** What requests of one conversation have in common, as the client names it; they go to the same route and key. */
   readonly session?: string | undefined;
+  /** How the conversation begins, cut at some length: the same text for each of its turns. */
+  readonly opening: string;
   /**
    * How to ask another route to go on with an answer that broke off after the client had got some of it. Undefined when
    * that is not wanted, or not possible at this point. Missing where it never is.

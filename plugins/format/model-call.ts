@@ -5,7 +5,7 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ClientRequest } from './client-request.ts';
 import { PassThrough } from './pass-through.ts';
 import { isResumable, resumptionOf } from './resumption.ts';
-import { sessionOf } from './session.ts';
+import { openingOf, sessionOf } from './session.ts';
 import { Translator } from './translation.ts';
 import { upstreamFormat } from './upstream-format.ts';
 
@@ -39,6 +39,10 @@ export class ModelCall implements Adapter {
     this.#request = request;
     this.#translator = new Translator(exchange, request);
     this.#isResumable = model.resume === true && isResumable(request, this.#translator);
+  }
+
+  get opening(): string {
+    return openingOf(this.#request.body);
   }
 
   canServe(route: Route): boolean {

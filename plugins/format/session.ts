@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject } from '#core/json.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
 import { member } from './members.ts';
 
 /** Headers in which tools name their conversation: Claude Code, Codex, OpenCode. */
@@ -17,4 +17,31 @@ export function sessionOf(headers: IncomingHttpHeaders, body: JsonObject): strin
   }
   const user = member(body['metadata'], 'user_id');
   return typeof user === 'string' && user !== '' ? user.slice(0, longest) : undefined;
+}
+
+/** Characters that count of how a conversation begins. */
+const longestOpening = 65_536;
+/** Where the formats have what the model is told first. */
+const instructions = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
+
+/**
+ * What each turn of a conversation begins with: its instructions and its messages up to the first of the user. The
+ * whole request where there are no messages.
+ */
+export function openingOf(body: JsonObject): string {
+  const messages = body['messages'] ?? body['input'] ?? body['contents'];
+  const opening = messages === undefined ? body : [instructions.map((name) => body[name] ?? null), upToUser(messages)];
+  return JSON.stringify(opening, withoutMarks).slice(0, longestOpening);
+}
+
+function upToUser(messages: JsonValue): JsonValue {
+  if (!Array.isArray(messages)) return messages;
+  // Gemini's may leave the role out.
+  const first = messages.findIndex((message) => (member(message, 'role') ?? 'user') === 'user');
+  return messages.slice(0, first + 1 || 1);
+}
+
+/** Clients move the marks of what is to be cached along with the end of the conversation. */
+function withoutMarks(name: string, value: unknown): unknown {
+  return name === 'cache_control' ? undefined : value;
 }

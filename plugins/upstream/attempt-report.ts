@@ -3,7 +3,8 @@ import type { Route } from '#core/catalog.ts';
 import type { Format } from '#core/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Pass } from './breaker.ts';
-import { describeFault, type Fault, faultEffects, sourceOf } from './fault.ts';
+import { conversationOf } from './conversation.ts';
+import { describeFault, type Fault, faultEffects } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 
@@ -18,8 +19,6 @@ export interface Asked {
 export interface Sent {
   readonly key: string;
   readonly format: Format;
-  readonly body: Buffer | string;
-  readonly session: string | undefined;
 }
 
 /** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */
@@ -60,21 +59,27 @@ export class AttemptReport {
   over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
     this.#record(fault, status);
     const { route, pass } = this.#asked;
-    if (fault === undefined) this.#parts.health.served(route, pass, this.#contentAfter ?? 0, this.#rateOf(tokens));
-    else this.#learn(fault);
+    if (fault !== undefined) return this.#learn(fault);
+    const source = () => conversationOf(this.#exchange);
+    this.#parts.health.served(route, pass, this.#contentAfter ?? 0, this.#rateOf(tokens), source);
   }
 
   /** What a fault means for the key and for the route, by the table of faults. */
   #learn(fault: Fault): void {
     const { health, now } = this.#parts;
     const { route, keys, pass } = this.#asked;
-    const { key, body, session } = this.#sent;
+    const { key } = this.#sent;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') keys.refuse(key, now());
     if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
     if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
     else if (breaker === 'last') health.unfit(route, pass, describeFault(fault));
-    else health.failed(route, pass, describeFault(fault), sourceOf(fault, session, body));
+    else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
+  }
+
+  /** The conversation that a failure is held against; undefined for failures that no request can cause. */
+  #sourceOf({ mayBeCausedByRequest }: Fault): string | undefined {
+    return mayBeCausedByRequest ? conversationOf(this.#exchange) : undefined;
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

@@ -61,6 +61,8 @@ export class Breaker {
   /** Conversations that have failed in the window, and when they were counted. */
   readonly #sources = new Map<string, number>();
   #consecutive = 0;
+  /** Conversations among the consecutive failures: each counts once, however long it takes to come again. */
+  readonly #row = new Set<string>();
   #openings = 0;
   #opensUntil = 0;
   #isOpen = false;
@@ -101,6 +103,7 @@ export class Breaker {
     this.#count(now, false);
     if (this.#isOpen && !this.isProbedBy(pass)) return false;
     this.#consecutive = 0;
+    this.#row.clear();
     if (!this.#isOpen) return false;
     this.reset();
     return true;
@@ -116,7 +119,8 @@ export class Breaker {
     if (this.#isOpen) return isRepeated ? this.#wait(pass) : this.#reopen(now, reason, pass);
     if (isRepeated) return false;
     this.#count(now, true);
-    this.#consecutive++;
+    if (source === undefined || !this.#row.has(source)) this.#consecutive++;
+    if (source !== undefined) this.#row.add(source);
     if (this.#consecutive < this.#options.failures && !this.#isRatioReached(now)) return false;
     this.#open(now, reason);
     return true;
@@ -146,6 +150,7 @@ export class Breaker {
     this.#endProbe();
     this.#openings = 0;
     this.#consecutive = 0;
+    this.#row.clear();
     this.#sources.clear();
     this.#window.length = 0;
   }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { brokenConnection, isStale } from './connector.ts';
@@ -126,12 +125,6 @@ export function answerFault(error: GatewayError, status: number): Fault {
   const { meaning } = error.details;
   const kind = meaning === undefined ? 'route' : kindOf(meaning);
   return new Fault(kind, error, { status, mayBeCausedByRequest: true });
-}
-
-/** The conversation that a failure is held against; undefined for failures that no request can cause. */
-export function sourceOf(fault: Fault, session: string | undefined, body: Buffer | string): string | undefined {
-  if (!fault.mayBeCausedByRequest) return undefined;
-  return session ?? createHash('sha256').update(body).digest('base64url');
 }
 
 /**

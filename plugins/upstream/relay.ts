@@ -1,7 +1,7 @@
 import type { Adapter, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
-import { adapter, type Delivery, delivery, principal } from '#core/facts.ts';
+import { adapter, type Delivery, delivery } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { type Asked, AttemptReport } from './attempt-report.ts';
@@ -9,6 +9,7 @@ import { Attempt, type AttemptRequest } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
 import { orderRoutes, readyFirst, widerThan } from './choice.ts';
 import { targetOf } from './connections.ts';
+import { sessionOf } from './conversation.ts';
 import { Fault, faultEffects, goneFault, lostFault, summarize } from './fault.ts';
 import { Patience } from './patience.ts';
 import type { RelayParts } from './relay-parts.ts';
@@ -55,10 +56,9 @@ export class Relay {
     this.#exchange = exchange;
     this.#adapter = exchange.get(adapter);
     this.#calls = this.#adapter;
-    const { session, model } = this.#adapter;
+    const { model } = this.#adapter;
     this.#patience = new Patience(model.hedgeAfter);
-    // Two accounts may use the same name for their sessions.
-    this.#session = session === undefined ? undefined : `${exchange.find(principal)?.accountId ?? ''}/${session}`;
+    this.#session = sessionOf(exchange);
     this.#candidates = readyFirst(
       orderRoutes(model.routes, this.#session),
       (route) => parts.keys(route).isReady(parts.now()) && parts.health.isFit(route),
@@ -240,8 +240,8 @@ export class Relay {
     const reader = this.#calls.read(route);
     const isRest = this.#calls !== this.#adapter;
     const ending: Served['ending'] = { fault: undefined };
-    const { format, body, notes = [] } = request;
-    const report = new AttemptReport(this.#parts, this.#exchange, asked, { key, format, body, session: this.#session });
+    const { format, notes = [] } = request;
+    const report = new AttemptReport(this.#parts, this.#exchange, asked, { key, format });
     const connecting = this.#parts.connections.queue(targetOf(route).origin).enter();
     this.#patience.connecting(connecting);
     const over = (fault: Fault | undefined) => {

@@ -99,11 +99,12 @@ export class RouteHealth implements AsyncDisposable {
    *
    * @param firstContentAfter ms since it was sent
    * @param rate tokens a second from then on, where it can be told
+   * @param source its conversation: one with long prompts, or of a client that reads slowly, says little of the route
    */
-  served(route: Route, pass: Pass, firstContentAfter: number, rate: number | undefined): void {
+  served(route: Route, pass: Pass, firstContentAfter: number, rate: number | undefined, source: () => string): void {
     const { breaker, pace } = this.#of(route.id);
     const slowness = pace.observe(firstContentAfter, rate);
-    if (slowness !== undefined) this.failed(route, pass, `slow: ${slowness}`, undefined);
+    if (slowness !== undefined) this.failed(route, pass, `slow: ${slowness}`, source());
     else if (breaker.succeeded(this.#parts.now(), pass)) this.#close(route.id, breaker, 'it answers again');
   }
 

@@ -86,9 +86,32 @@ describe('a closed breaker', () => {
     expect(stateAt(50)).toBe('closed');
   });
 
-  it('counts a conversation again once the window has passed', () => {
-    for (const now of [0, 60_000, 120_000]) fail(1, now, 'conversation');
+  it('is not opened by one conversation, however long it waits before it fails again', () => {
+    for (const now of [0, 60_000, 120_000, 180_000]) fail(1, now, 'conversation');
+    expect(stateAt(180_000)).toBe('closed');
+  });
+
+  it('counts a conversation among the failures of each window', () => {
+    for (let call = 0; call < 4; call++) {
+      breaker.succeeded(60_000, old);
+      fail(1, 60_000, `conversation ${call}`);
+    }
+    breaker.succeeded(120_000, old);
+    for (let call = 0; call < 4; call++) {
+      breaker.succeeded(120_000, old);
+      fail(1, 120_000, `conversation ${call}`);
+    }
+    fail(1, 120_000, 'another');
     expect(stateAt(120_000)).toBe('open');
+  });
+
+  it('counts a conversation again once others have been served', () => {
+    for (const now of [0, 60_000, 120_000]) fail(1, now, 'conversation');
+    breaker.succeeded(180_000, old);
+    for (const source of ['a', 'b']) fail(1, 180_000, source);
+    expect(stateAt(180_000)).toBe('closed');
+    fail(1, 180_000, 'conversation');
+    expect(stateAt(180_000)).toBe('open');
   });
 
   it('is opened by several conversations that fail', () => {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors.ts';
-import { delivery } from '#core/facts.ts';
+import { delivery, type Principal, principal } from '#core/facts.ts';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import {
   answer,
@@ -83,24 +83,24 @@ describe('a model with hedge_after', () => {
   });
 });
 
-describe('a backup that finds the request at fault', () => {
-  /** Lets the first route do something once the backup has refused. */
-  const relayedAfterRefusal = async (then: Handler) => {
-    const refused = Promise.withResolvers<void>();
-    await using first = await createUpstream(async (request, response) => {
-      await refused.promise;
-      await then(request, response);
-    });
-    await using backup = await createUpstream(refusedAs('Unsupported parameter: seed'));
-    await using spare = await createUpstream(serve);
-    const there = [first, backup, spare].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
-    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
-    const relayed = bench.relay(exchange).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['u1/model-there failed 400']), { timeout: 10_000 });
-    refused.resolve();
-    return { outcome: await relayed, spare };
-  };
+/** Lets the first route do something once the backup has refused. */
+const relayedAfterRefusal = async (then: Handler) => {
+  const refused = Promise.withResolvers<void>();
+  await using first = await createUpstream(async (request, response) => {
+    await refused.promise;
+    await then(request, response);
+  });
+  await using backup = await createUpstream(refusedAs('Unsupported parameter: seed'));
+  await using spare = await createUpstream(serve);
+  const there = [first, backup, spare].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+  const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+  const relayed = bench.relay(exchange).catch((error: unknown) => error);
+  await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['u1/model-there failed 400']), { timeout: 10_000 });
+  refused.resolve();
+  return { outcome: await relayed, spare };
+};
 
+describe('a backup that finds the request at fault', () => {
   it('does not keep the first route from serving it', async () => {
     expect((await relayedAfterRefusal(serve)).outcome).toMatchObject({ status: 200 });
   });
@@ -321,6 +321,26 @@ describe('a breaker', () => {
       expect(upstream.requests).toHaveLength(24);
     },
   );
+
+  it('is not opened by one conversation that grows with each turn, and has no name', async () => {
+    await using upstream = await createUpstream(refuse(500));
+    const route = routeTo(upstreamAt(upstream.url));
+    const turns = Array.from({ length: 10 }, (_, turn) => ({ role: 'assistant', content: `answer ${turn}` }));
+    for (let turn = 0; turn < 10; turn++)
+      await refusalOf(bench.relay(exchangeFor([route], { history: turns.slice(0, turn) })));
+    expect(bench.health.status([route])[0]?.state).toBe('closed');
+  });
+
+  it('is opened by the same words of several accounts', async () => {
+    await using upstream = await createUpstream(refuse(500));
+    const route = routeTo(upstreamAt(upstream.url));
+    for (const accountId of ['a', 'b', 'c', 'd', 'e']) {
+      const exchange = exchangeFor([route]);
+      exchange.set(principal, { accountId } as Principal);
+      await refusalOf(bench.relay(exchange));
+    }
+    expect(bench.health.status([route])[0]?.state).toBe('open');
+  });
 
   it('is opened by one conversation when nobody listens, which no request can cause', async () => {
     const route = routeTo(upstreamAt('http://127.0.0.1:1'));

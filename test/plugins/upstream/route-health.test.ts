@@ -60,6 +60,25 @@ describe('a shared store that is away at first', () => {
   });
 });
 
+describe('a route that has become slow', () => {
+  const serve = (firstContentAfter: number, source: string) =>
+    health.served(route, pass, firstContentAfter, undefined, () => source);
+  const state = () => health.status([route])[0]?.state;
+  beforeEach(() => {
+    for (let answer = 0; answer < 20; answer++) serve(100, 'anybody');
+  });
+
+  it('is not left out for one conversation, whose prompts may be long', () => {
+    for (let answer = 0; answer < 10; answer++) serve(9_000, 'conversation');
+    expect(state()).toBe('closed');
+  });
+
+  it('is left out when it is slow for several', () => {
+    for (const source of ['a', 'b']) serve(9_000, source);
+    expect(state()).toBe('open');
+  });
+});
+
 describe('the log', () => {
   it('says when a route is left out, for how long and why, once', () => {
     fail('route: 500');
@@ -78,7 +97,7 @@ describe('the log', () => {
   it('says when the probe has shown that the route is back, once', async () => {
     const probe = await untilProbe();
     health.answers(route, probe);
-    health.served(route, probe, 10, undefined);
+    health.served(route, probe, 10, undefined, () => 'conversation');
     expect(lines.slice(1)).toEqual(['info route one/model-there is back: it answers again']);
   });
 

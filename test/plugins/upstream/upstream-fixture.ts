@@ -3,6 +3,7 @@ import type { Model, Route, Upstream } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
 import type { Format } from '#core/formats.ts';
+import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { ModelCall } from '../../../plugins/format/model-call.ts';
@@ -70,11 +71,18 @@ export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Rout
 /** An exchange that `format` has prepared for these routes, tried in this order. */
 export function exchangeFor(
   routes: readonly Route[],
-  { isStream = false, format = 'chat' as Format, resume = false, hedgeAfter = Infinity, prompt = 'hi' } = {},
+  {
+    isStream = false,
+    format = 'chat' as Format,
+    resume = false,
+    hedgeAfter = Infinity,
+    prompt = 'hi',
+    history = [] as JsonObject[],
+  } = {},
 ): Exchange {
   const body = {
     model: 'test',
-    messages: [{ role: 'user', content: prompt }],
+    messages: [{ role: 'user', content: prompt }, ...history],
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   };
   const text = JSON.stringify(body);

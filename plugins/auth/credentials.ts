@@ -7,6 +7,8 @@ import type { IncomingHttpHeaders } from 'node:http';
  * 1. One that begins with the gateway's own prefix counts before any other: Claude Code sends a good Bearer beside the
  *    stale `x-api-key` of some vendor.
  * 2. Where that leaves several, `Authorization` decides, then `x-api-key`.
+ *
+ * The URL is not looked at: it ends up in logs, so that a key there must never work.
  */
 export function presentedCredential(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const bearer = bearerOf(headers.authorization);
@@ -27,20 +29,4 @@ function bearerOf(header: string | undefined): string | undefined {
 
 function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-/** Parameters in which clients of other services put their key. */
-const credentialParameters = new Set(['key', 'api_key', 'api-key', 'apikey', 'access_token']);
-
-/**
- * True when the URL carries a key: one of this gateway under any name, or, when no header has any, whatever stands
- * under a name that is made for it.
- */
-export function hasCredentialInQuery(query: URLSearchParams, prefix: string, hasHeader: boolean): boolean {
-  if (query.size === 0) return false;
-  for (const [name, value] of query) {
-    if (value.trimStart().startsWith(prefix)) return true;
-    if (!hasHeader && credentialParameters.has(name.toLowerCase())) return true;
-  }
-  return false;
 }

@@ -6,7 +6,7 @@ import { principal } from '#core/facts.ts';
 import type { Service } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
-import { hasCredentialInQuery, presentedCredential } from './credentials.ts';
+import { presentedCredential } from './credentials.ts';
 
 /**
  * Finds out whose key the caller sends, before anything of the body is read.
@@ -41,7 +41,6 @@ export const auth = defineStage({
     return {
       enter(exchange) {
         const key = presentedCredential(exchange.headers, keyStart);
-        if (hasCredentialInQuery(exchange.query, keyStart, key !== undefined)) throw keyInQuery(host.service);
         if (key === undefined || !isApiKey(key, prefix)) throw notValid(host.service);
         const found = directory.findByDigest(digestApiKey(key), maxAge);
         if (found instanceof Promise) return found.then((account) => admit(exchange, account, host.service));
@@ -62,19 +61,11 @@ function admit(exchange: Exchange, account: AccountRecord | undefined, service: 
   });
 }
 
-/** Says the same of a key that is missing, misspelt, unknown or replaced: a stranger learns nothing from it. */
+/** Says the same of a key that is missing, misspelt, unknown, replaced or in the URL: a stranger learns nothing from it. */
 function notValid({ name, prefix, baseUrl }: Service): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    `the ${name} API key is missing or not valid; send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", it is shown at ${baseUrl}`,
-    { headers: { 'www-authenticate': 'Bearer' } },
-  );
-}
-
-function keyInQuery({ prefix }: Service): GatewayError {
-  return new GatewayError(
-    'invalid_api_key',
-    `an API key in the URL ends up in logs, so it is refused there; send it as "Authorization: Bearer ${prefix}_…", and replace a key that has been in a URL`,
+    `the ${name} API key is missing or not valid; send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", never in the URL; it is shown at ${baseUrl}`,
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 }

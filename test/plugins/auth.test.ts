@@ -7,7 +7,7 @@ import { GatewayError } from '#core/errors.ts';
 import { principal, type Principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
-import { hasCredentialInQuery, presentedCredential } from '../../plugins/auth/credentials.ts';
+import { presentedCredential } from '../../plugins/auth/credentials.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
 import { createExchange, createGauge, createStageHost } from '../core/accounts/stage-host.ts';
@@ -38,6 +38,9 @@ afterEach(async () => {
 });
 
 const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
+
+const refusalText =
+  'the Daypass API key is missing or not valid; send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", never in the URL; it is shown at https://gateway.example';
 
 /** Lets a request in, or throws what refuses it. */
 async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {
@@ -153,9 +156,7 @@ describe('a key that is not somebody’s', () => {
   it.each(strange)('is refused as any other: %s', async (_name, headers) => {
     const error = await refusalOf(headers);
     expect(error.code).toBe('invalid_api_key');
-    expect(error.message).toBe(
-      'the Daypass API key is missing or not valid; send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", it is shown at https://gateway.example',
-    );
+    expect(error.message).toBe(refusalText);
     expect(error.details.headers).toEqual({ 'www-authenticate': 'Bearer' });
   });
 
@@ -171,23 +172,20 @@ describe('a key that is not somebody’s', () => {
 
 describe('a key in the URL', () => {
   it.each([
-    ['of this gateway, whatever the parameter is called', `beta=true&x=${generateApiKey('dp')}`],
-    ['under the name that Google’s clients use', 'key=AIza'],
-    ['under another usual name', 'API_KEY=abc'],
-  ])('is refused with the reason: %s', async (_name, query) => {
-    const error = await refusalOf({}, query);
-    expect(error.code).toBe('invalid_api_key');
-    expect(error.message).toContain('in the URL');
-    expect(error.message).not.toContain(query);
+    ['of this gateway', () => `beta=true&x=${key}`],
+    ['under the name that Google’s clients use', () => `key=${key}`],
+    ['of somebody else', () => 'API_KEY=abc'],
+  ])('is refused as any other: %s', async (_name, query) => {
+    await expect(refusalOf({}, query())).resolves.toMatchObject({
+      code: 'invalid_api_key',
+      message: refusalText,
+      details: { headers: { 'www-authenticate': 'Bearer' } },
+    });
   });
 
-  it('is refused beside a good key in a header too', async () => {
-    expect((await refusalOf(bearer(key), `key=${key}`)).message).not.toContain(key);
-  });
-
-  it('is not seen in other parameters', () => {
-    expect(hasCredentialInQuery(new URLSearchParams('beta=true&limit=1000'), 'dp_', false)).toBe(false);
-    expect(hasCredentialInQuery(new URLSearchParams('key=abc'), 'dp_', true)).toBe(false);
+  it('is not looked at beside a key in a header', async () => {
+    await expect(enter(bearer(key), `q=${generateApiKey('dp')}&key=dp_x`)).resolves.toMatchObject({ accountId });
+    expect((await refusalOf(bearer(generateApiKey('dp')), `key=${key}`)).message).toBe(refusalText);
   });
 });
 

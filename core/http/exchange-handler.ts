@@ -185,6 +185,8 @@ function refuseWith(error: GatewayError): Match {
     method: 'GET',
     path: '/v1/',
     isMetered: false,
+    // Clients that try a WebSocket first read any other status as a fault, and may send the key only later.
+    isPublic: error.code === 'upgrade_required',
     answer: () => {
       throw error;
     },

@@ -23,6 +23,8 @@ export interface Endpoint {
    * in a format, metered or not.
    */
   readonly isMetered: boolean;
+  /** True when it is answered to whoever asks: `auth` looks at no key, and stages find no principal. */
+  readonly isPublic?: boolean;
   /** True when it is also served without `/v1` in front, where misconfigured tools look for it. */
   readonly isAliased?: boolean;
   readonly answer?: ((exchange: Exchange) => Reply | Promise<Reply>) | undefined;

@@ -40,6 +40,7 @@ export const auth = defineStage({
 
     return {
       enter(exchange) {
+        if (exchange.endpoint.isPublic) return;
         const key = presentedCredential(exchange.headers, keyStart);
         if (key === undefined || !isApiKey(key, prefix)) throw notValid(host.service);
         const found = directory.findByDigest(digestApiKey(key), maxAge);

@@ -43,6 +43,7 @@ export const plan = defineStage({
 
     return {
       enter(exchange) {
+        if (exchange.endpoint.isPublic) return;
         const found = directory.findById(exchange.get(principal).accountId);
         if (found instanceof Promise) return found.then((account) => check(exchange, account));
         check(exchange, found);

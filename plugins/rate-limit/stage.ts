@@ -51,6 +51,7 @@ export const rateLimitStage = defineStage({
     );
     return {
       enter(exchange) {
+        if (exchange.endpoint.isPublic) return;
         const { keyId, limits: own } = exchange.get(principal);
         const limits = combine(options, own);
         const result = exchange.endpoint.isMetered ? limiter.take(keyId, limits) : limiter.peek(keyId, limits);

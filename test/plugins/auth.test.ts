@@ -10,7 +10,7 @@ import type { Stage } from '#core/pipeline/stage.ts';
 import { presentedCredential } from '../../plugins/auth/credentials.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
-import { createExchange, createGauge, createStageHost } from '../core/accounts/stage-host.ts';
+import { createExchange, createGauge, createStageHost, freeCall } from '../core/accounts/stage-host.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let database: Database;
@@ -167,6 +167,18 @@ describe('a key that is not somebody’s', () => {
   it('is refused without a query unless its checksum is right', async () => {
     await Promise.all(strange.map(([, headers]) => refusalOf(headers)));
     expect(gauge.queries).toBe(1);
+  });
+});
+
+describe('an endpoint that is public', () => {
+  it.each([
+    ['no key', {}],
+    ['a key that nobody has', bearer(generateApiKey('dp'))],
+  ])('is passed on with %s, and nobody is looked up', (_name, headers) => {
+    const exchange = createExchange(headers, { endpoint: { ...freeCall, isPublic: true } });
+    expect(stage.enter?.(exchange)).toBeUndefined();
+    expect(exchange.find(principal)).toBeUndefined();
+    expect(gauge.queries).toBe(0);
   });
 });
 

@@ -256,6 +256,12 @@ describe('a period that ends', () => {
   });
 });
 
+describe('a caller whom nobody knows', () => {
+  it('is let in where the endpoint is public', () => {
+    expect(stage.enter?.(createExchange({}, { endpoint: { ...freeCall, isPublic: true } }))).toBeUndefined();
+  });
+});
+
 describe('a caller whom another stage knows', () => {
   it('needs no UUID, only a plan', async () => {
     accountId = 'someone@sso';

@@ -397,3 +397,11 @@ describe('limits while the shared store is away', () => {
     await refusal();
   });
 });
+
+describe('a caller whom nobody knows', () => {
+  it('is let in where the endpoint is public', async () => {
+    const exchange = createExchange({ endpoint: { ...modelsEndpoint, isPublic: true } });
+    expect(stage.enter?.(exchange)).toBeUndefined();
+    expect(await headersOf(exchange)).toEqual(ok.headers);
+  });
+});

@@ -77,13 +77,32 @@ describe('methods, protocols and paths', () => {
     expect((await stand.exchangeRaw(Buffer.concat([hello, Buffer.alloc(160)]))).status).toBe(400);
   });
 
-  it('an upgrade to a WebSocket is 426', async () => {
-    const upgrade =
-      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n';
-    using client = await stand.connect();
-    client.send(`GET /v1/responses HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${stand.key}\r\n${upgrade}\r\n`);
-    await client.waitFor('\r\n\r\n');
-    expect(client.status).toBe(426);
+  describe('an upgrade to a WebSocket', () => {
+    const upgrade = (path: string, credential: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${credential}User-Agent: ${stand.agent}\r\n` +
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n';
+
+    it.each([
+      ['with a key', '/v1/responses', () => `Authorization: Bearer ${stand.key}\r\n`],
+      ['without a key', '/v1/responses', () => ''],
+      ['without a key, on a path without /v1', '/responses', () => ''],
+      ['without a key, on a path with /v1 twice', '/v1/v1/responses/', () => ''],
+      ['with a key of another service', '/v1/responses', () => 'Authorization: Bearer sk-other\r\n'],
+    ])('is 426 %s', async (_name, path, credential) => {
+      using client = await stand.connect();
+      client.send(upgrade(path, credential()));
+      await client.waitFor('\r\n\r\n');
+      expect(client.status).toBe(426);
+    });
+
+    it('is recorded though nobody is known', async () => {
+      using client = await stand.connect();
+      client.send(upgrade('/v1/responses', ''));
+      await client.waitFor('\r\n\r\n');
+      expect(await stand.records()).toMatchObject([
+        { status: 426, outcome: 'refused', error_code: 'upgrade_required', path: '/v1/responses' },
+      ]);
+    });
   });
 
   it('HEAD has the headers of GET and no body', async () => {

@@ -168,19 +168,22 @@ describe('a connection that was closed while idle', () => {
   );
 });
 
-describe('a connection that breaks within the head of an answer', () => {
-  const begins: Handler = (_request, response) => {
-    response.raw('HTTP/1.1 200 OK\r\nconte');
-    response.cut();
-  };
-  const saysAnswer = (status: string): Handler => {
-    return (_request, response) => response.raw(`HTTP/1.1 ${status}\r\n\r\n`);
-  };
+/** Closes the connection within the head of its answer. */
+const begin: Handler = (_request, response) => {
+  response.raw('HTTP/1.1 200 OK\r\nconte');
+  response.cut();
+};
+/** Says this, and waits. */
+const say =
+  (status: string): Handler =>
+  (_request, response) =>
+    response.raw(`HTTP/1.1 ${status}\r\n\r\n`);
 
+describe('a connection that breaks within the head of an answer', () => {
   it.each([
-    ['is closed', begins],
-    ['says 100 Continue unasked', saysAnswer('100 Continue')],
-    ['says 101 Switching Protocols unasked', saysAnswer('101 Switching Protocols')],
+    ['is closed', begin],
+    ['says 100 Continue unasked', say('100 Continue')],
+    ['says 101 Switching Protocols unasked', say('101 Switching Protocols')],
   ])('since it %s is no stale one: the request is sent once, and the route is at fault', async (_name, handler) => {
     bench.health.options.failures = 1;
     await using upstream = await createUpstream(handler);
@@ -191,7 +194,7 @@ describe('a connection that breaks within the head of an answer', () => {
   });
 
   it('is no stale one either when it had brought whole answers before', async () => {
-    await using upstream = await createUpstream([serve, begins]);
+    await using upstream = await createUpstream([serve, begin]);
     const route = routeTo(upstreamAt(upstream.url));
     await bench.relay(exchangeFor([route]));
     await new Promise(setImmediate);

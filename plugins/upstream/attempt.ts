@@ -4,6 +4,7 @@ import type { ReplyReader, WholeReply } from '#core/adapter.ts';
 import { GatewayError, toGatewayError } from '#core/errors.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
+import { isEventStream, jsonType, looksLikeEvents } from './answer-kind.ts';
 import { answerFault, brokenOff, connectionFault, type Fault, routeFault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
 
@@ -53,7 +54,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: Readonly<Record<string, string | string[] | undefined>> = {};
-  #mode: 'waiting' | 'refused' | 'whole' | 'other_kind' | 'gated' | 'streaming' | 'over' = 'waiting';
+  #mode: 'waiting' | 'refused' | 'unlabelled' | 'whole' | 'other_kind' | 'gated' | 'streaming' | 'over' = 'waiting';
   #chunks: Buffer[] = [];
   #size = 0;
   #received = 0; // bytes of a stream before its first content
@@ -115,6 +116,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // Before the first content only content counts: a stream of pings is no answer.
     if (this.#mode !== 'gated') this.#lastByteAt = performance.now();
+    this.#take(chunk);
+  }
+
+  #take(chunk: Buffer): void {
     switch (this.#mode) {
       case 'refused':
         if (this.#keep(chunk) > bounds.refusal) this.#end(this.#refusal());
@@ -122,6 +127,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
       case 'whole':
       case 'other_kind':
         if (this.#keep(chunk) > bounds.wholeReply) this.#end(brokenOff('upstream_failed', 'the answer is too large'));
+        return;
+      case 'unlabelled':
+        this.#look(chunk);
         return;
       case 'gated':
         this.#received += chunk.length;
@@ -139,6 +147,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     switch (this.#mode) {
       case 'refused':
         this.#end(this.#refusal());
+        return;
+      case 'unlabelled':
+        this.#expect(false);
+        this.#finishWhole();
         return;
       case 'whole':
       case 'other_kind':
@@ -163,18 +175,39 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#allowSilence(refusalTime);
   }
 
-  /** Decides by status and content type what is coming. */
+  /** Decides by the headers what is coming, where they tell. */
   #accept(): void {
-    const type = String(this.#headers['content-type'] ?? '');
-    const isEventStream = type.startsWith('text/event-stream');
-    if (this.#headers['content-encoding'] !== undefined && this.#headers['content-encoding'] !== 'identity') {
+    const encoding = this.#headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity') {
       this.#end(routeFault('upstream_failed', 'the upstream answered in an encoding that was not asked for'));
-    } else {
-      // Some vendors stream what was asked for whole, or the other way round: an answer it is all the same.
-      if (isEventStream !== this.#request.isStream) this.#mode = 'other_kind';
-      else this.#mode = isEventStream ? 'gated' : 'whole';
-      if (this.#mode !== 'gated') this.#allowSilence(this.#request.limits.idleTimeout * 1000);
+      return;
     }
+    const isStream = isEventStream(this.#contentType);
+    if (isStream === undefined) this.#mode = 'unlabelled';
+    else this.#expect(isStream);
+  }
+
+  get #contentType(): string {
+    return String(this.#headers['content-type'] ?? '');
+  }
+
+  /** Some vendors stream what was asked for whole, or the other way round: an answer it is all the same. */
+  #expect(isStream: boolean): void {
+    if (isStream !== this.#request.isStream) this.#mode = 'other_kind';
+    else this.#mode = isStream ? 'gated' : 'whole';
+    if (this.#mode !== 'gated') this.#allowSilence(this.#request.limits.idleTimeout * 1000);
+  }
+
+  /** Decides by the first bytes what is coming, and takes them. */
+  #look(chunk: Buffer): void {
+    this.#keep(chunk);
+    const begun = this.#collected();
+    const isStream = looksLikeEvents(begun);
+    if (isStream === undefined) return;
+    this.#chunks = [];
+    this.#size = 0;
+    this.#expect(isStream);
+    this.#take(begun);
   }
 
   /** Keeps bytes for later and returns how many there are. */
@@ -208,11 +241,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #readWhole(): WholeReply {
     const body = this.#collected();
     if (this.#mode === 'whole') {
-      return this.#reader.whole(body, String(this.#headers['content-type'] ?? 'application/json'));
+      return this.#reader.whole(body, jsonType(this.#contentType));
     }
-    const isEventStream = !this.#request.isStream;
-    if (this.#reader.convert !== undefined) return this.#reader.convert(body, isEventStream);
-    const came = isEventStream ? 'a stream, although none was asked for' : 'no stream, although one was asked for';
+    const isStream = !this.#request.isStream;
+    if (this.#reader.convert !== undefined) return this.#reader.convert(body, isStream);
+    const came = isStream ? 'a stream, although none was asked for' : 'no stream, although one was asked for';
     throw new GatewayError('upstream_failed', `the upstream sent ${came}`);
   }
 

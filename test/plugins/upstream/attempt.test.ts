@@ -148,6 +148,55 @@ describe('a stream', () => {
   });
 });
 
+describe('an answer whose type is wrong', () => {
+  const plain = { 'content-type': 'text/plain; charset=utf-8' };
+  const untyped = {};
+  const stream = `data: ${JSON.stringify(content('a'))}\n\ndata: ${JSON.stringify(finish)}\n\ndata: [DONE]\n\n`;
+
+  it.each([
+    ['in another case', { 'content-type': 'Text/Event-Stream' }],
+    ['that says plain text', plain],
+    ['that says bytes', { 'content-type': 'application/octet-stream' }],
+    ['that is missing', untyped],
+  ])('is a stream all the same with one %s', async (_name, headers) => {
+    await using upstream = await createUpstream((_request, response) => response.send(200, headers, stream));
+    const reply = await attemptAt(upstream.url, true).run();
+    expect(reply.headers['content-type']).toContain('text/event-stream');
+    expect(await textOf(reply)).toBe(stream);
+  });
+
+  it('is a stream although its first bytes come one by one', async () => {
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.head(200, plain);
+      for (const byte of stream.slice(0, 8)) await response.write(byte);
+      response.end(stream.slice(8));
+    });
+    expect(await textOf(await attemptAt(upstream.url, true).run())).toBe(stream);
+  });
+
+  it.each([
+    ['plain text', plain],
+    ['nothing', untyped],
+  ])('is JSON all the same when it says %s, and the client is told so', async (_name, headers) => {
+    const text = JSON.stringify(answer);
+    await using upstream = await createUpstream((_request, response) => response.send(200, headers, text));
+    const reply = await attemptAt(upstream.url, false).run();
+    expect([reply.headers, await textOf(reply)]).toEqual([{ 'content-type': 'application/json' }, text]);
+  });
+
+  it.each([
+    ['HTML', '<!doctype html><title>data: 1</title>', { 'content-type': 'text/html' }],
+    ['HTML that says plain text', '<!doctype html>', plain],
+    ['nothing', '', untyped],
+    ['words', 'data', plain],
+  ])('is a fault of the route when it is %s', async (_name, body, headers) => {
+    for (const isStream of [true, false]) {
+      const fault = await faultOf((_request, response) => response.send(200, headers, body), isStream);
+      expect([fault.kind, fault.error.code]).toEqual(['route', 'upstream_failed']);
+    }
+  });
+});
+
 describe('too much', () => {
   const megabyte = 'x'.repeat(1024 * 1024);
 

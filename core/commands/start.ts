@@ -11,6 +11,8 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
     .command('start')
     .description('Serves until it is told to stop. Loads the configuration again when it changes, and on SIGHUP.')
     .action(async () => {
+      // Heard from the first moment on: who is told to stop while it starts stops properly once it has started.
+      const told = toldToStop();
       const gateway = await Gateway.start({ file: file(), environment: process.env, log });
       for (const line of await greeting(gateway)) print(line);
       const reload = async (isAskedFor: boolean) => {
@@ -24,7 +26,7 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
       const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
       using _watch = watchFile(file(), () => void reload(false), onError);
       process.on('SIGHUP', () => void reload(true));
-      const cause = await toldToStop();
+      const cause = await told;
       if (cause instanceof Error) log.error('the gateway stops because of a mistake', cause);
       else log.info(`${cause}: finishing what runs`);
       await gateway.stop();
@@ -34,16 +36,19 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
     });
 }
 
+/** Ms in which a signal that comes again is the same one: `timeout`, `node --watch` and shells send it more than once. */
+const sameSignal = 2_000;
+
 /**
  * Resolves to the signal that ends the gateway, or to an error that nobody has handled: after one of those nothing is
- * certain any more, so what runs is finished and the process gives way to a fresh one. A second signal ends at once.
+ * certain any more, so what runs is finished and the process gives way to a fresh one. A later signal ends at once.
  */
 function toldToStop(): Promise<NodeJS.Signals | Error> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>();
-  let isStopping = false;
+  let toldAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (toldAt !== undefined && performance.now() - toldAt > sameSignal) process.exit(1);
+    toldAt ??= performance.now();
     resolve(signal);
   };
   process.on('SIGTERM', onSignal);

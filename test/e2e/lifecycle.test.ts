@@ -10,13 +10,16 @@ import { redisUrl } from '../support/redis.ts';
 // Whole processes start, stop and start again here, on machines that do other things too.
 vi.setConfig({ testTimeout: 60_000 });
 
+/** Streams stand still here until a test lets them go on. */
+const patientYaml = (baseUrl: string) => yamlFor(baseUrl).replace('idle_timeout: 5', 'idle_timeout: 60');
+
 let upstream: FaultyUpstream;
 let home: GatewayHome;
 let answer: Handler;
 beforeEach(async () => {
   answer = answerChat('hello');
   upstream = await createUpstream((request, response) => answer(request, response));
-  home = await createGatewayHome(yamlFor(`${upstream.url}/v1`));
+  home = await createGatewayHome(patientYaml(`${upstream.url}/v1`));
 });
 afterEach(async () => {
   await home[Symbol.asyncDispose]();
@@ -156,9 +159,28 @@ describe('SIGTERM', () => {
     expect(rows.every(({ outcome, status }) => outcome === 'answered' && status === 200)).toBe(true);
   });
 
+  it('is heard through npm', async () => {
+    const gateway = await home.start({}, ['npm', 'run', '--silent', 'gateway', '--']);
+    const code = await gateway.end('SIGTERM');
+    expect([code, gateway.output()]).toEqual([0, expect.stringContaining('SIGTERM: finishing what runs')]);
+  });
+
+  it('that comes twice, as from a shell and its group, is one', async () => {
+    const gate = Promise.withResolvers<void>();
+    answer = answerChat('hello', gate.promise);
+    const gateway = await home.start();
+    const { rest } = await openStream(gateway.url);
+    const ended = gateway.end('SIGTERM');
+    await printed(gateway, 'finishing what runs');
+    gateway.process.kill('SIGTERM');
+    gate.resolve();
+    expect(await rest).toMatch(/\[DONE\]\s*$/);
+    expect(await ended).toBe(0);
+  });
+
   it('tells streams that are not over at the limit in band, in the client’s format', async () => {
     answer = stall;
-    await writeFile(home.file, `listen: { port: 0, drain_timeout: 1 }\n${yamlFor(`${upstream.url}/v1`)}`);
+    await writeFile(home.file, `listen: { port: 0, drain_timeout: 1 }\n${patientYaml(`${upstream.url}/v1`)}`);
     const gateway = await home.start();
     const chat = await openStream(gateway.url);
     const responses = await openStream(gateway.url, '/v1/responses', { model: 'test', input: 'hi' });
@@ -230,7 +252,7 @@ describe('a changed gateway.yaml', () => {
         statuses.push(response.status);
       }
     })();
-    await home.write(yamlFor(`${other.url}/v1`));
+    await home.write(patientYaml(`${other.url}/v1`));
     await printed(gateway, 'has been loaded again');
     expect(await (await ask(gateway.url)).text()).toContain('other');
     over.abort();
@@ -246,7 +268,7 @@ describe('a changed gateway.yaml', () => {
 
   it('with mistakes changes nothing, every mistake is printed, and SIGHUP looks at it again', async () => {
     const gateway = await home.start();
-    await home.write(`${yamlFor(`${upstream.url}/v1`)}
+    await home.write(`${patientYaml(`${upstream.url}/v1`)}
 aliases: { tset: tets }
 plan: []
 `);
@@ -259,11 +281,11 @@ plan: []
     await printed(gateway, 'stays as it was loaded', 2);
     expect((await ask(gateway.url)).status).toBe(200);
 
-    await home.write(`${yamlFor(`${upstream.url}/v1`)}\n# put right\n`);
+    await home.write(`${patientYaml(`${upstream.url}/v1`)}\n# put right\n`);
     gateway.process.kill('SIGHUP');
     await printed(gateway, 'nothing has changed');
 
-    await home.write(`${yamlFor(`${upstream.url}/v1`)}\naliases: { other: test }\n`);
+    await home.write(`${patientYaml(`${upstream.url}/v1`)}\naliases: { other: test }\n`);
     gateway.process.kill('SIGHUP');
     await printed(gateway, 'has been loaded again');
     expect((await ask(gateway.url, { ...question, model: 'other' })).status).toBe(200);
@@ -294,7 +316,7 @@ it('refuses to start beside another gateway without a Redis', async () => {
 });
 
 it.skipIf(redisUrl === undefined)('two instances with one Redis share a limit exactly', async () => {
-  const yaml = yamlFor(`${upstream.url}/v1`).replace(
+  const yaml = patientYaml(`${upstream.url}/v1`).replace(
     /rate-limit: .*/,
     'rate-limit: { limit: 100, period: 86400, burst: 100, concurrent: 1000 }',
   );

@@ -31,8 +31,12 @@ export interface GatewayHome extends AsyncDisposable {
   /** Connected to the gateway's database, for looking at what it has left there. */
   readonly database: Database;
   write(yaml: string): Promise<void>;
-  /** Starts `gateway start` as a process of its own. Several in a row share folder and database. */
-  start(environment?: Record<string, string>): Promise<GatewayProcess>;
+  /**
+   * Starts `gateway start` as a process of its own. Several in a row share folder and database.
+   *
+   * @param launcher what runs the command line, in the folder of the sources; Node itself when left out
+   */
+  start(environment?: Record<string, string>, launcher?: readonly string[]): Promise<GatewayProcess>;
 }
 
 /**
@@ -62,8 +66,8 @@ export async function openGatewayHome(databaseUrl: string, yaml: string): Promis
     accountId,
     database,
     write,
-    async start(environment = {}) {
-      const started = await spawnGateway(file, { DATABASE_URL: databaseUrl, ...environment });
+    async start(environment = {}, launcher = [process.execPath, 'core/main.ts']) {
+      const started = await spawnGateway(launcher, file, { DATABASE_URL: databaseUrl, ...environment });
       running.add(started);
       return started;
     },
@@ -84,10 +88,16 @@ export async function createGatewayFolder(yaml: string) {
   return { folder, file, write };
 }
 
-async function spawnGateway(file: string, environment: Record<string, string>): Promise<GatewayProcess> {
-  const main = join(import.meta.dirname, '..', '..', 'core', 'main.ts');
+async function spawnGateway(
+  [program = '', ...parameters]: readonly string[],
+  file: string,
+  environment: Record<string, string>,
+): Promise<GatewayProcess> {
   const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
-  const child = spawn(process.execPath, [main, '--config', file, 'start'], { env: { ...inherited, ...environment } });
+  const child = spawn(program, [...parameters, '--config', file, 'start'], {
+    cwd: join(import.meta.dirname, '..', '..'),
+    env: { ...inherited, ...environment },
+  });
   let output = '';
   child.stderr.on('data', (chunk: Buffer) => {
     output += chunk.toString();

@@ -1,4 +1,4 @@
-import type { Dialect, Format } from './formats.ts';
+import { type Dialect, dialectOf, type Format } from './formats.ts';
 
 /**
  * What an error code becomes on the wire. Statuses and types are those that the official SDKs and tools act on
@@ -108,9 +108,10 @@ export type ErrorCode = keyof typeof errorKinds;
  * - `key`: our credential is wrong or has no money left.
  * - `capacity`: no room; the same request would be served with more of it, or elsewhere.
  * - `throttled`: too many requests of ours.
+ * - `timeout`: whoever makes the answer has not made it in time.
  * - `model`: the model is not there.
  */
-export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'model';
+export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model';
 
 /** What is said of an error beside its code and message. */
 export interface ErrorDetails {
@@ -151,7 +152,7 @@ export class GatewayError extends Error {
 
   /** Status towards a client of this format; `undefined` for paths without one. */
   status(format: Format | undefined): number {
-    if (this.details.upstream !== undefined) return this.details.upstream.status;
+    if (this.details.upstream !== undefined) return rejectedStatus(this.details.upstream.status, format);
     const kind: ErrorKind = errorKinds[this.code];
     return (format && kind.statusFor?.[format]) ?? kind.status;
   }
@@ -177,6 +178,11 @@ export class GatewayError extends Error {
     if (dialect !== 'anthropic' || !isOverflow || this.message.startsWith('prompt is too long')) return this.message;
     return `prompt is too long: ${this.message}`;
   }
+}
+
+/** OpenAI's SDKs have a class for 422; the other vendors do not send it. */
+function rejectedStatus(status: number, format: Format | undefined): number {
+  return status === 422 && format !== undefined && dialectOf[format] !== 'openai' ? 400 : status;
 }
 
 type UpstreamWords = ErrorDetails['upstream'];
@@ -214,9 +220,10 @@ function googleStatus(status: number): string {
   return googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE');
 }
 
-/** What an upstream said in its own words, in Anthropic's. */
+/** What an upstream said in its own words, in Anthropic's. OpenAI has one type for whatever is wrong with a request. */
 function anthropicType(upstream: UpstreamWords): string | undefined {
-  if (upstream?.type !== undefined && anthropicWords.has(upstream.type)) return upstream.type;
+  const type = upstream?.type;
+  if (type !== undefined && type !== 'invalid_request_error' && anthropicWords.has(type)) return type;
   return upstream && anthropicTypes[upstream.status];
 }
 

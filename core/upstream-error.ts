@@ -87,9 +87,19 @@ const keyWords =
   /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
 
 /** How they say that there were too many requests, with whatever status. */
-const throttleCodes = new Set(['rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_EXHAUSTED', 'rateLimitExceeded']);
+const throttleCodes = new Set([
+  'rate_limit_error',
+  'rate_limit_exceeded',
+  'RESOURCE_EXHAUSTED',
+  'rateLimitExceeded',
+  '429',
+]);
 const throttleWords =
   /^(you have )?(rate limit (exceeded|reached)|too many requests|request was rejected due to rate)/i;
+
+/** How they say within an answer, by Google's words or by a status, that they are out of service or were too slow. */
+const outageCodes = new Set(['UNAVAILABLE', '503', '529']);
+const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
 
 /** Refusals that repeat names which the client has chosen: words in them say nothing. */
 const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
@@ -100,7 +110,8 @@ export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
   const codes = [said.type, said.code].filter((code) => code !== undefined);
   const words = echo.test(said.message ?? '') ? '' : (said.message ?? '');
   if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
-  if (isOutOfCapacity({ ...said, message: words })) return 'capacity';
+  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...said, message: words })) return 'capacity';
+  if (codes.some((code) => timeoutCodes.has(code))) return 'timeout';
   if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(words)) return 'throttled';
   return modelCodes.has(said.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
 }
@@ -146,23 +157,47 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
     case 'throttled':
       return throttled(reported?.retryAfter);
     default:
-      return new GatewayError(
-        meaning === 'capacity' ? 'unavailable' : 'upstream_failed',
-        `the upstream reported an error: ${said}`,
-        meaning && { meaning },
-      );
+      return new GatewayError(failureCode(meaning), `the upstream reported an error: ${said}`, meaning && { meaning });
   }
 }
 
+/** What a failure that is not the request's is called, by what the upstream's words mean. */
+export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
+  if (meaning === 'capacity') return 'unavailable';
+  return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';
+}
+
 function describe(error: JsonObject): ReportedError {
-  const { detail } = error;
+  const { message, param } = describeDetail(error['detail']);
   return {
-    message: text(error['message']) ?? (detail === undefined ? undefined : (text(detail) ?? JSON.stringify(detail))),
+    message: text(error['message']) ?? message,
     type: text(error['type']) ?? text(error['status']),
     code: text(error['code']),
-    param: text(error['param']),
+    param: text(error['param']) ?? param,
     retryAfter: statedWait(error),
   };
+}
+
+/** FastAPI's `detail`: a text, an object with a message, or a list of `{loc: ["body", "messages", 0], msg}`. */
+function describeDetail(detail: JsonValue | undefined): { message?: string | undefined; param?: string | undefined } {
+  if (isJsonObject(detail)) return { message: text(detail['message']) ?? text(detail['msg']) ?? text(detail['error']) };
+  if (!Array.isArray(detail)) return { message: text(detail) };
+  const mistakes = detail.filter(isJsonObject).map(({ loc, msg }) => ({ param: placeOf(loc), words: text(msg) }));
+  const lines = mistakes.map(({ param, words }) => [param, words].filter((part) => part !== undefined).join(': '));
+  const message = lines.filter((line) => line !== '').join('; ');
+  return { message: text(message), param: mistakes[0]?.param };
+}
+
+/** `["body", "messages", 0, "role"]` as `messages[0].role`. */
+function placeOf(loc: JsonValue | undefined): string | undefined {
+  if (!Array.isArray(loc)) return undefined;
+  const steps = loc[0] === 'body' ? loc.slice(1) : loc;
+  return text(
+    steps
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+      .join('')
+      .replace(/^\./, ''),
+  );
 }
 
 function text(value: JsonValue | undefined): string | undefined {

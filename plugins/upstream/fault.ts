@@ -112,6 +112,7 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   key: 'key',
   capacity: 'route',
   throttled: 'throttled',
+  timeout: 'route',
   model: 'unfit',
 };
 

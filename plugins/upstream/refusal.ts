@@ -1,7 +1,8 @@
-import { GatewayError } from '#core/errors.ts';
+import { type ErrorMeaning, GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import {
+  failureCode,
   isClientThingMissing,
   isContextOverflow,
   isUnknownModel,
@@ -18,6 +19,10 @@ import { Fault, kindOf } from './fault.ts';
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
 /** By these it says that it is out of service itself, whatever it is asked. */
 const overloadStatuses = new Set([503, 529]);
+/** By these, a proxy's among them, that it took too long. */
+const timeoutStatuses = new Set([408, 504, 524]);
+/** Types and codes by which a 409 says that it is about the request. */
+const conflictWords = new Set(['invalid_request_error', 'conflict_error', 'conversation_locked']);
 const keyStatuses = new Set([401, 402, 403]);
 
 export interface RefusalHeaders {
@@ -40,9 +45,9 @@ export function refusalFault(status: number, headers: RefusalHeaders, body: Buff
     case 'overflow':
       return new Fault(kind, clientError(status, said), { status });
     case 'unfit':
-      return routeRefusal('unfit', status);
+      return new Fault('unfit', new GatewayError('upstream_failed', answeredWith(status)), { status });
     default:
-      return routeRefusal('route', status);
+      return routeRefusal(status, said, readRetryAfter(headers, now) ?? said.retryAfter);
   }
 }
 
@@ -52,7 +57,7 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   // A key without money is refused with 429 as well, and no waiting helps.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
-  if (isPage || !(isKeyStatus || clientStatuses.has(status))) return 'route';
+  if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, said))) return 'route';
   if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'unfit';
   // Who is told that a prompt is too long has been let in.
   if (meaning !== undefined) return kindOf(meaning);
@@ -61,10 +66,27 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   return isKeyStatus ? 'key' : 'client';
 }
 
-function routeRefusal(kind: 'route' | 'unfit', status: number): Fault {
-  const error = new GatewayError('upstream_failed', `the upstream answered with status ${status}`);
+/** True for a 409 that names the request as what is in conflict. Others are about the upstream's own state. */
+function isConflict(status: number, { type, code, param }: ReportedError): boolean {
+  return status === 409 && (param !== undefined || [type, code].some((word) => conflictWords.has(word ?? '')));
+}
+
+/** @param wait seconds, where the upstream has said how long */
+function routeRefusal(status: number, said: ReportedError, wait: number | undefined): Fault {
+  const code = failureCode(outageOf(status) ?? meaningOf(said));
+  const error = new GatewayError(code, answeredWith(status), wait === undefined ? {} : { retryAfter: wait });
   // Other statuses may be about the request: then one conversation must not take the route away from all.
-  return new Fault(kind, error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
+  return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
+}
+
+function outageOf(status: number): ErrorMeaning | undefined {
+  if (overloadStatuses.has(status)) return 'capacity';
+  return timeoutStatuses.has(status) ? 'timeout' : undefined;
+}
+
+function answeredWith(status: number): string {
+  if (overloadStatuses.has(status)) return `the upstream is overloaded (status ${status})`;
+  return `the upstream answered with status ${status}`;
 }
 
 function isHtml(body: Buffer): boolean {
@@ -75,7 +97,8 @@ function clientError(status: number, said: ReportedError): GatewayError {
   const message = said.message ?? `the upstream refused the request with status ${status}`;
   return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000), {
     upstream: {
-      status: status === 422 ? 400 : status,
+      // Tools know by 400 that a prompt is too long.
+      status: status === 422 && isContextOverflow(said) ? 400 : status,
       type: said.type,
       code: said.code,
       isContextOverflow: isContextOverflow(said),

@@ -59,6 +59,17 @@ describe('an error', () => {
     expect(error.wording('openai')).toEqual({ type: 't', code: 'c' });
   });
 
+  it.each([
+    [400, 'invalid_request_error', 'invalid_request_error'],
+    [404, 'invalid_request_error', 'not_found_error'],
+    [413, 'invalid_request_error', 'request_too_large'],
+    [400, 'overloaded', 'invalid_request_error'],
+    [400, 'request_too_large', 'request_too_large'],
+  ])('of an upstream with status %d and type %s is %s in Anthropic’s words', (status, type, expected) => {
+    const error = new GatewayError('upstream_rejected', 'no', { upstream: { status, type } });
+    expect(error.wording('anthropic').type).toBe(expected);
+  });
+
   it('is final where only a person can help', () => {
     expect(codes.filter((code) => new GatewayError(code, 'no').isFinal)).toEqual([
       'plan_inactive',

@@ -217,8 +217,75 @@ describe('a refusal', () => {
     expect(refusal(400, body).error.message).toBe('the upstream refused the request with status 400');
   });
 
-  it('of the request with 422 is 400, which clients know', () => {
-    expect(refusal(422).error.status('chat')).toBe(400);
+  it('of the request with 422 is 422 where SDKs know it, and 400 elsewhere', () => {
+    const { error } = refusal(422);
+    const statuses = (['chat', 'responses', 'images', 'messages', 'gemini'] as const).map((one) => error.status(one));
+    expect(statuses).toEqual([422, 422, 422, 400, 400]);
+  });
+
+  it('of a prompt that is too long with 422 is 400, by which tools know it', () => {
+    expect(refusal(422, { error: { message: 'prompt is too long' } }).error.status('chat')).toBe(400);
+  });
+
+  it.each([
+    [[{ type: 'missing', loc: ['body', 'messages', 0, 'role'], msg: 'Field required', input: {} }], 'messages[0].role'],
+    [{ message: 'Field required' }, undefined],
+    [{ error: 'Field required' }, undefined],
+  ])('of the request with the detail %j is put in words', (detail, param) => {
+    const { error } = refusal(422, { detail });
+    expect([error.message, error.details.param]).toEqual([
+      param === undefined ? 'Field required' : `${param}: Field required`,
+      param,
+    ]);
+  });
+
+  it('of the request with several details says all of them', () => {
+    const detail = [
+      { loc: ['body', 'model'], msg: 'Field required' },
+      { loc: ['body', 'n'], msg: 'Input should be a valid integer' },
+    ];
+    expect(refusal(422, { detail }).error.message).toBe('model: Field required; n: Input should be a valid integer');
+  });
+
+  it.each([{ detail: [1, 2] }, { detail: { reason: { a: 1 } } }, { detail: [] }])(
+    'of the request with a detail without words (%j) says the status',
+    (body) => {
+      expect(refusal(422, body).error.message).toBe('the upstream refused the request with status 422');
+    },
+  );
+
+  it.each([
+    [{ error: { type: 'invalid_request_error', message: 'no', param: null } }, 'client'],
+    [{ error: { code: 'conversation_locked', message: 'another process works on it' } }, 'client'],
+    [{ error: { message: 'the resource is being updated' } }, 'route'],
+    [{ error: { status: 'ABORTED', code: 409, message: 'the operation was aborted' } }, 'route'],
+  ])('with 409 and %j is a fault of the %s', (body, kind) => {
+    expect(refusal(409, body).kind).toBe(kind);
+  });
+
+  it.each([
+    [503, 'unavailable'],
+    [529, 'unavailable'],
+    [504, 'upstream_timeout'],
+    [524, 'upstream_timeout'],
+    [500, 'upstream_failed'],
+    [502, 'upstream_failed'],
+  ])('with status %d of the route is %s to the client', (status, code) => {
+    expect(refusal(status).error.code).toBe(code);
+  });
+
+  it('for lack of room is told as that, whatever its status', () => {
+    const body = { error: { message: 'The engine is currently overloaded, please try again later' } };
+    expect([400, 500].map((status) => refusal(status, body).error.code)).toEqual(['unavailable', 'unavailable']);
+  });
+
+  it('of the route tells the wait that the upstream names', () => {
+    expect(refusal(503, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
+  });
+
+  it('of a request that is too large has the type that clients of Messages know', () => {
+    const { error } = refusal(413, { error: { type: 'invalid_request_error', message: 'too large' } });
+    expect([error.status('messages'), error.wording('anthropic').type]).toEqual([413, 'request_too_large']);
   });
 
   it('of the request with endless words is cut', () => {

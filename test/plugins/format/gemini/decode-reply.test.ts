@@ -183,7 +183,7 @@ describe('a reply', () => {
     const error = { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } };
     for (const chunk of [error, [error]]) {
       expect(failureOf(chunk)).toMatchObject({
-        code: 'upstream_failed',
+        code: 'unavailable',
         message: expect.stringContaining('overloaded'),
       });
     }

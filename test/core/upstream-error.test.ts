@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { readReportedError, reportedFailure } from '../../core/upstream-error.ts';
+
+const codeOf = (error: object) => reportedFailure(readReportedError({ ...{ error } } as never)).code;
+
+describe('an error inside an answer', () => {
+  it.each([
+    [{ code: 503, message: 'The service is down.', status: 'UNAVAILABLE' }, 'unavailable'],
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 'unavailable'],
+    [{ code: 529, message: 'no' }, 'unavailable'],
+    [{ code: 504, message: 'no', status: 'DEADLINE_EXCEEDED' }, 'upstream_timeout'],
+    [{ code: 429, message: 'no' }, 'rate_limited'],
+    [{ code: 500, message: 'no', status: 'INTERNAL' }, 'upstream_failed'],
+    [{ type: 'api_error', message: 'no' }, 'upstream_failed'],
+  ])('%j is %s to the client', (error, code) => {
+    expect(codeOf(error)).toBe(code);
+  });
+});

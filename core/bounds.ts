@@ -28,6 +28,8 @@ export const bounds = {
   gatedBytes: 40 * MiB,
   /** Characters of a translated answer, which is known as a whole at its end. It is broken off beyond. */
   translatedReply: 64 * MiB,
+  /** Characters of the events of items that are not finished; a broken answer is told without them beyond. */
+  unfinishedItems: 4 * MiB,
   /** Body of a refusal; the rest is not read. */
   refusal: 64 * KiB,
 

@@ -56,7 +56,8 @@ export class PassThroughReader implements ReplyReader {
   }
 
   renderFailure(error: GatewayError): string {
-    return this.#observer.renderFailure(error);
+    const event = this.#observer.renderFailure(error, this.usage);
+    return this.#amender?.event(event, this.#observer.usage) ?? event;
   }
 
   whole(body: Buffer, contentType: string): WholeReply {

@@ -12,6 +12,6 @@ export interface ReplyObserver {
   readonly isComplete: boolean;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
-  /** Writes the error that ends the stream at this point. */
-  renderFailure(error: GatewayError): string;
+  /** Writes the error that ends the stream at this point. @param usage what the answer has taken so far */
+  renderFailure(error: GatewayError, usage?: Usage): string;
 }

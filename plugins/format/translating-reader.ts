@@ -68,7 +68,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   renderFailure(error: GatewayError): string {
-    return this.#encoder.failure(error);
+    return this.#encoder.failure(error, this.usage);
   }
 
   whole(body: Buffer): WholeReply {

@@ -1,4 +1,5 @@
 import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Traits } from '#core/traits.ts';
 import type { Conversation, OpaqueState } from './conversation.ts';
@@ -64,6 +65,6 @@ export interface ReplyEncoder {
   /** Server-sent events, each whole; the empty string when the client sees nothing of it. */
   event(event: ReplyEvent): string;
   whole(reply: CompleteReply): JsonObject;
-  /** Ends a stream that has begun, with an error in the format's own shape. */
-  failure(error: GatewayError): string;
+  /** Ends a stream that has begun, with an error in the format's own shape. @param usage what it has taken so far */
+  failure(error: GatewayError, usage?: Usage): string;
 }

@@ -1,9 +1,10 @@
 import type { GatewayError } from '#core/errors.ts';
+import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderResponseFailed } from '#core/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
-import { responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';
+import { isCut, responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';
 import { itemId, writeCitation, writeItem, writeOpenItem, writePart, writeSummary } from './write-output.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
@@ -16,6 +17,8 @@ export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   /** Items that are finished. */
   readonly #output: JsonObject[] = [];
+  /** The item under way, as far as it has gone out. */
+  #begun: BegunItem | undefined;
   #sequence = 0;
   #hasSummary = false;
   #citations = 0;
@@ -43,11 +46,12 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   whole(reply: CompleteReply): JsonObject {
     const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
-    return responseObject(this.#context, { status: statusOf(reply), output, reply });
+    return responseObject(this.#context, { status: statusOf(reply), output: endOutput(output, reply), reply });
   }
 
-  failure(error: GatewayError): string {
-    const response = responseObject(this.#context, { status: 'failed', output: this.#output });
+  failure(error: GatewayError, usage?: Usage): string {
+    const output = [...this.#output, ...(this.#begun === undefined ? [] : [this.#broken(this.#begun)])];
+    const response = responseObject(this.#context, { status: 'failed', output, usage });
     return renderResponseFailed(error, responseId(this.#context), this.#sequence++, response);
   }
 
@@ -57,12 +61,13 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   #finish(reply: CompleteReply): string {
     const status = statusOf(reply);
-    return this.#response(`response.${status}`, { status, output: this.#output, reply });
+    return this.#response(`response.${status}`, { status, output: endOutput(this.#output, reply), reply });
   }
 
   #open(index: number, head: BlockHead): string {
     this.#hasSummary = false;
     this.#citations = 0;
+    this.#begun = { index, head, text: '', citations: [] };
     const item = writeOpenItem(this.#itemId(index, head), head);
     const added = this.#write('response.output_item.added', { output_index: index, item });
     if (head.type === 'text') return added + this.#part('added', index, { ...head, text: '', citations: [] });
@@ -70,6 +75,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   #delta(index: number, head: BlockHead, delta: string): string {
+    if (this.#begun !== undefined) this.#begun.text += delta;
     const place = this.#place(index, head);
     switch (head.type) {
       case 'text':
@@ -96,6 +102,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   #cite(index: number, citation: Citation): string {
+    this.#begun?.citations.push(citation);
     return this.#write('response.output_text.annotation.added', {
       ...this.#place(index, { type: 'text' }),
       content_index: 0,
@@ -107,6 +114,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   #close(index: number, block: Block): string {
     const item = writeItem(this.#itemId(index, block), block);
     this.#output.push(item);
+    this.#begun = undefined;
     return this.#whole(index, block) + this.#write('response.output_item.done', { output_index: index, item });
   }
 
@@ -144,6 +152,23 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#write(`${inputEvents[form]}.done`, { ...this.#place(index, call), ...whole });
   }
 
+  #broken({ index, head, text, citations }: BegunItem): JsonObject {
+    const id = this.#itemId(index, head);
+    switch (head.type) {
+      case 'text':
+        return writeItem(id, { type: 'text', text, citations }, 'incomplete');
+      case 'refusal':
+        return writeItem(id, { type: 'refusal', text }, 'incomplete');
+      case 'reasoning': {
+        // Its seal comes with its end.
+        const { encrypted_content: _, ...item } = writeItem(id, { ...head, text, state: '', isRedacted: false });
+        return { ...item, status: 'incomplete' };
+      }
+      case 'tool_call':
+        return writeItem(id, { ...head, input: text }, 'incomplete');
+    }
+  }
+
   #part(what: 'added' | 'done', index: number, block: BlockOf<'text'> | BlockOf<'refusal'>): string {
     const place = this.#place(index, block);
     return this.#write(`response.content_part.${what}`, { ...place, content_index: 0, part: writePart(block) });
@@ -162,6 +187,20 @@ export class ResponsesEncoder implements ReplyEncoder {
     const data = { type, sequence_number: this.#sequence++, ...members };
     return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   }
+}
+
+interface BegunItem {
+  readonly index: number;
+  readonly head: BlockHead;
+  text: string;
+  readonly citations: Citation[];
+}
+
+/** Where a limit has cut the answer off, its last item is not complete. */
+function endOutput(output: readonly JsonObject[], reply: CompleteReply): readonly JsonObject[] {
+  const last = output.at(-1);
+  if (last === undefined || !isCut(reply)) return output;
+  return [...output.slice(0, -1), { ...last, status: 'incomplete' }];
 }
 
 const inputEvents = {

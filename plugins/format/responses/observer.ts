@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import type { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
@@ -5,6 +6,8 @@ import { renderResponseFailed } from '#core/render-error.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/upstream-error.ts';
 import { count, member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
+import { writeUsage } from './reply-object.ts';
+import { unfinishedItems } from './unfinished-items.ts';
 
 /** Watches a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
 export class ResponsesObserver implements ReplyObserver {
@@ -15,7 +18,12 @@ export class ResponsesObserver implements ReplyObserver {
   readonly #id: string;
   /** What a `response.failed` of ours has to repeat: the response as announced, the items that are finished. */
   #response: JsonObject = {};
-  readonly #output: JsonValue[] = [];
+  #output: JsonValue[] = [];
+  /** The events of items that are not finished: read only when it comes to that. */
+  #unfinished: string[] = [];
+  #room: number = bounds.unfinishedItems;
+  #openItems = 0;
+  /** Of the last event that has gone to the client. */
   #lastData = '';
 
   constructor(id: string) {
@@ -23,7 +31,12 @@ export class ResponsesObserver implements ReplyObserver {
   }
 
   event(name: string | undefined, data: string): void {
-    this.#lastData = data;
+    if (this.failure !== undefined) return;
+    this.#see(name, data);
+    if (this.failure === undefined) this.#lastData = data;
+  }
+
+  #see(name: string | undefined, data: string): void {
     const type = name ?? member(parseObject(data), 'type');
     switch (type) {
       case 'response.created':
@@ -47,6 +60,12 @@ export class ResponsesObserver implements ReplyObserver {
         return;
       case 'response.output_item.done':
         this.#output.push(member(parseObject(data), 'item') ?? null);
+        this.#keep(data);
+        if (--this.#openItems <= 0) this.#forget();
+        return;
+      case 'response.output_item.added':
+        this.#openItems++;
+        this.#keep(data);
         return;
       case undefined:
         // Those who speak this format at second hand leave out what the event is.
@@ -54,7 +73,20 @@ export class ResponsesObserver implements ReplyObserver {
         return;
       default:
         this.hasContent ||= isContent(type);
+        if (this.#openItems > 0) this.#keep(data);
     }
+  }
+
+  #keep(data: string): void {
+    this.#room -= data.length;
+    if (this.#room >= 0) this.#unfinished.push(data);
+    else this.#unfinished = [];
+  }
+
+  #forget(): void {
+    this.#unfinished = [];
+    this.#room = bounds.unfinishedItems;
+    this.#openItems = 0;
   }
 
   whole(body: JsonObject): void {
@@ -64,13 +96,24 @@ export class ResponsesObserver implements ReplyObserver {
     this.isComplete = true;
   }
 
-  renderFailure(error: GatewayError): string {
+  renderFailure(error: GatewayError, usage: Usage | undefined = this.usage): string {
     const last = /"sequence_number"\s*:\s*(\d+)/.exec(this.#lastData)?.[1];
-    const response = { ...this.#response, output: this.#output };
+    const response = {
+      ...this.#response,
+      output: [...this.#output, ...unfinishedItems(this.#unfinished)],
+      usage: usage === undefined ? null : writeUsage(usage),
+    };
     return renderResponseFailed(error, `resp_${this.#id}`, last === undefined ? 0 : Number(last) + 1, response);
   }
 
+  /** What the upstream says at its end of the answer counts more than its events. */
   #fail(body: JsonValue | undefined): void {
+    const output = member(body, 'output');
+    if (Array.isArray(output) && output.length > 0) {
+      this.#output = output;
+      this.#forget();
+    }
+    this.usage ??= responsesUsage(member(body, 'usage'));
     this.failure = reportedFailure(readRefusal(isJsonObject(body) ? body : undefined));
   }
 }

@@ -8,6 +8,8 @@ export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly JsonObject[];
   readonly reply?: CompleteReply;
+  /** What a broken answer has taken so far. */
+  readonly usage?: Usage | undefined;
 }
 
 export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
@@ -18,7 +20,10 @@ export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
  * The response object: what was asked for is repeated, what was not is as it is by default.
  * Source: Open Responses specification, "ResponseResource", whose members all have to be there.
  */
-export function responseObject(context: ReplyContext, { status, output, reply }: ResponseState): JsonObject {
+export function responseObject(
+  context: ReplyContext,
+  { status, output, reply, usage = reply?.usage }: ResponseState,
+): JsonObject {
   return {
     id: responseId(context),
     object: 'response',
@@ -30,14 +35,19 @@ export function responseObject(context: ReplyContext, { status, output, reply }:
     model: context.model,
     ...repeated(context.request),
     output: [...output],
-    usage: reply === undefined ? null : writeUsage(reply.usage),
+    usage: usage === undefined ? null : writeUsage(usage),
   };
 }
 
 /** A refusal is an answer; what was filtered without one is not. */
 export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
-  if (finish === 'length' || finish === 'context_length') return 'incomplete';
+  if (isCut({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
+}
+
+/** True where the limit came in the middle of the last item. */
+export function isCut({ finish }: Pick<CompleteReply, 'finish'>): boolean {
+  return finish === 'length' || finish === 'context_length';
 }
 
 function whyIncomplete({ finish }: CompleteReply): string {

@@ -17,19 +17,21 @@ export function itemId(id: string, index: number, block: BlockHead): string {
   return `${idPrefixes[block.type === 'tool_call' ? block.form : block.type]}_${id}_${index}`;
 }
 
+/** Of an item: `incomplete` where the answer breaks off in it. */
+export type ItemStatus = 'completed' | 'incomplete';
+
 /** A block as an item of the output. Source: OpenAI API reference, "The response object". */
-export function writeItem(id: string, block: Block): JsonObject {
+export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): JsonObject {
   switch (block.type) {
     case 'text':
-      return writeMessage(id, 'completed', [writePart(block)]);
     case 'refusal':
-      return writeMessage(id, 'completed', [writePart(block)]);
+      return writeMessage(id, status, [writePart(block)]);
     case 'reasoning': {
       const summary = block.text === '' ? [] : [writeSummary(block.text)];
-      return { id, type: 'reasoning', summary, encrypted_content: block.state, status: 'completed' };
+      return { id, type: 'reasoning', summary, encrypted_content: block.state, status };
     }
     case 'tool_call':
-      return writeCall(id, block, block.input, 'completed');
+      return writeCall(id, block, block.input, status);
   }
 }
 

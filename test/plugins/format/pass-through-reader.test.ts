@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json.ts';
 import { ChatObserver } from '../../../plugins/format/chat/observer.ts';
 import { MessagesObserver } from '../../../plugins/format/messages/observer.ts';
 import { PassThroughReader } from '../../../plugins/format/pass-through-reader.ts';
@@ -201,7 +203,60 @@ describe('a responses stream', () => {
     const reader = responses();
     reader.push(bytes(created, delta, 'event: error\ndata: {"type":"error","sequence_number":5,"message":"gone"}\n\n'));
     const event = JSON.parse(/data: (.*)/.exec(reader.renderFailure(reader.failure as never))?.[1] ?? '');
-    expect(event).toMatchObject({ type: 'response.failed', response: { id: 'resp_7', status: 'failed' } });
+    expect(event).toMatchObject({
+      type: 'response.failed',
+      sequence_number: 5,
+      response: { id: 'resp_7', status: 'failed' },
+    });
+  });
+
+  const item = (output_index: number, members: object) => ({
+    output_index,
+    item: { id: `i${output_index}`, ...members },
+  });
+  const place = (output_index: number) => ({ output_index, item_id: `i${output_index}` });
+  const failed = (...events: string[]) => {
+    const reader = responses();
+    reader.push(bytes(created, ...events));
+    const text = reader.renderFailure(new GatewayError('upstream_failed', 'gone'));
+    return (JSON.parse(/data: (.*)/.exec(text)?.[1] ?? '') as { response: JsonObject }).response;
+  };
+  const message = { type: 'message', role: 'assistant', status: 'in_progress', content: [] };
+  const call = { type: 'function_call', call_id: 'c', name: 'now', arguments: '', status: 'in_progress' };
+
+  it('fails with the output so far, the text and the call under way among it', () => {
+    const done = { type: 'message', status: 'completed', content: [{ type: 'output_text', text: 'Hi' }] };
+    const { output } = failed(
+      event('response.output_item.added', item(0, message)),
+      event('response.output_text.delta', { ...place(0), content_index: 0, delta: 'Hi' }),
+      event('response.output_item.done', item(0, done)),
+      event('response.output_item.added', item(1, message)),
+      event('response.output_text.delta', { ...place(1), content_index: 0, delta: 'And ' }),
+      event('response.output_text.delta', { ...place(1), content_index: 0, delta: 'so' }),
+      event('response.output_item.added', item(2, call)),
+      event('response.function_call_arguments.delta', { ...place(2), delta: '{"a' }),
+    );
+    expect(output).toMatchObject([
+      { id: 'i0', ...done },
+      { id: 'i1', status: 'incomplete', content: [{ type: 'output_text', text: 'And so' }] },
+      { id: 'i2', status: 'incomplete', arguments: '{"a' },
+    ]);
+  });
+
+  it('fails with the output and the usage that the upstream tells when it fails', () => {
+    const response = { output: [{ type: 'message', id: 'm' }], usage: { input_tokens: 3, output_tokens: 2 } };
+    expect(failed(event('response.failed', { response }))).toMatchObject({
+      output: response.output,
+      usage: { ...response.usage, total_tokens: 5 },
+    });
+  });
+
+  it('fails without parts whose numbers skip others', () => {
+    const { output } = failed(
+      event('response.output_item.added', item(0, message)),
+      event('response.output_text.delta', { ...place(0), content_index: 4_000_000_000, delta: 'Hi' }),
+    );
+    expect(output).toMatchObject([{ content: [] }]);
   });
 });
 

@@ -115,7 +115,10 @@ const incomplete = response(['incomplete'], {
   completed_at: { type: 'null' },
   incomplete_details: shape({ reason: { enum: ['max_output_tokens', 'content_filter'] } }),
 });
-const failed = response(['failed'], { usage: { type: 'null' }, error: shape({ code: text, message: text }) });
+const failed = response(['failed'], {
+  usage: { anyOf: [{ type: 'null' }, usage] },
+  error: shape({ code: text, message: text }),
+});
 
 export const wholeReplySchema = { anyOf: [completed, incomplete] };
 

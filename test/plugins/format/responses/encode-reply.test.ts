@@ -171,11 +171,13 @@ describe('a stream', () => {
     expect(readStream(streamOf(events)).at(-1)?.['response']).toEqual(wholeOf(reply));
   });
 
-  it('fails with the items that are finished', () => {
+  it('fails with the items that are finished, the one under way, and the usage', () => {
     const { events } = repliedTo(everything);
     const encoder = responsesCodec.createEncoder(context);
     const stream = events.slice(0, 9).map((event) => encoder.event(event));
-    const sent = readStream(stream.join('') + encoder.failure(new GatewayError('upstream_failed', 'cut off')));
+    const sent = readStream(
+      stream.join('') + encoder.failure(new GatewayError('upstream_failed', 'cut off'), { input: 7, output: 3 }),
+    );
     expect(sent.at(-1)).toMatchObject({
       type: 'response.failed',
       sequence_number: sent.length - 1,
@@ -183,9 +185,32 @@ describe('a stream', () => {
         id: 'resp_req1',
         status: 'failed',
         error: { code: 'upstream_failed', message: 'cut off' },
-        output: [{ type: 'reasoning' }],
+        output: [{ type: 'reasoning' }, { type: 'message', status: 'incomplete', content: [{ text: 'Hel' }] }],
+        usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 },
       },
     });
+  });
+
+  it.each([
+    ['message', [{ type: 'text', text: 'Hel' }]],
+    [
+      'function_call',
+      [
+        { type: 'call', key: 0, id: 'call_0', name: 'now' },
+        { type: 'input', key: 0, text: '{"a' },
+      ],
+    ],
+  ] as const)('that is cut off in a %s says so of that item alone, streamed and whole', (type, cut) => {
+    const { events, reply } = repliedTo([
+      { type: 'text', text: 'First' },
+      { type: 'break' },
+      ...cut,
+      { type: 'finish', reason: 'length' },
+      { type: 'end' },
+    ]);
+    const expected = { output: [{ status: 'completed' }, { type, status: 'incomplete' }] };
+    expect(wholeOf(reply)).toMatchObject(expected);
+    expect(readStream(streamOf(events)).at(-1)).toMatchObject({ response: expected });
   });
 
   it('is understood by the official SDK', async () => {

@@ -2,7 +2,6 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import { catalogSections } from './catalog-sections.ts';
 import type { GatewayDocument } from './config/document.ts';
-import { ConfigError } from './config/mistake.ts';
 import { coreSections } from './config/sections.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
@@ -18,9 +17,8 @@ export interface Assembly {
 }
 
 /**
- * Registers core's sections, the own plugins and those that gateway.yaml names.
- *
- * @throws ConfigError when a plugin of gateway.yaml cannot be loaded
+ * Registers core's sections, the own plugins and those that gateway.yaml names. One of these that cannot be loaded is a
+ * mistake that the registry keeps: what else is wrong can still be found.
  */
 export async function assemble(
   document: GatewayDocument | undefined,
@@ -33,23 +31,28 @@ export async function assemble(
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
   await registerOwnPlugins(server);
-  for (const [index, specifier] of foreignPlugins(document).entries()) {
-    try {
-      await registerForeignPlugin(server, specifier, document?.file ?? '');
-    } catch (error) {
-      const wrong = `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
-      const right =
-        error instanceof PluginMissing
-          ? 'write a path that begins with ./ or the name of an installed package'
-          : 'mend the plugin, or take it out of the list';
-      throw document === undefined ? error : new ConfigError([document.mistake(['plugins', index], wrong, right)]);
-    }
-  }
+  if (document !== undefined) await registerForeignPlugins(document, server, registry);
   return { server, listener, registry };
 }
 
 /** Read before anything is validated, because the schema depends on them. */
-function foreignPlugins(document: GatewayDocument | undefined): string[] {
-  const listed = document?.values()['plugins'];
-  return Array.isArray(listed) ? listed.filter((entry) => typeof entry === 'string') : [];
+async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
+  registry.unloaded.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
+  const listed = document.values()['plugins'];
+  for (const [index, specifier] of (Array.isArray(listed) ? listed : []).entries()) {
+    const path = ['plugins', index];
+    if (typeof specifier !== 'string' || document.isUnfilled(path)) continue;
+    try {
+      await registerForeignPlugin(server, specifier, document.file);
+    } catch (error) {
+      registry.unloaded.push(document.mistake(path, ...explainUnloaded(error)));
+    }
+  }
+}
+
+function explainUnloaded(error: unknown): [wrong: string, right: string] {
+  const wrong = `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  return error instanceof PluginMissing
+    ? [wrong, 'write a path that begins with ./ or the name of an installed package']
+    : [wrong, 'mend the plugin, or take it out of the list'];
 }

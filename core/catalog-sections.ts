@@ -161,7 +161,7 @@ export const models = defineSection({
     },
   },
   check(value, report, all) {
-    const known = namesIn(all.get(upstreams));
+    const known = all.names(upstreams);
     for (const [key, { routes, resume }] of Object.entries(value)) {
       if (resume && routes.length < 2) {
         report(
@@ -193,11 +193,12 @@ export const aliases = defineSection({
     additionalProperties: { type: 'string', minLength: 1, description: 'A name of the catalog, or another alias.' },
   },
   check(value, report, all) {
-    const known = namesIn(all.get(models));
+    const known = all.names(models);
+    const others = all.names(aliases) ?? Object.keys(value);
     for (const [alias, target] of Object.entries(value)) {
       const path = ['aliases', alias];
       if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
-      else if (known?.includes(target) === false && !Object.hasOwn(value, target)) {
+      else if (known?.includes(target) === false && !others.includes(target)) {
         report(path, `leads to the model "${target}", which does not exist`, suggest(target, known));
       } else if (isLoop(alias, value)) report(path, 'leads back to itself', 'let one of the aliases name a model');
     }
@@ -212,11 +213,11 @@ type UpstreamValue = SectionValue<typeof upstreams>[string];
 function checkUpstream(
   upstream: UpstreamValue,
   path: YamlPath,
-  { vendors, isProduction }: CheckContext,
+  { vendors, isProduction, hasAllPlugins }: CheckContext,
   report: Report,
 ): void {
   const { vendor, format, base_url } = upstream;
-  if (vendor !== undefined && !vendors.has(vendor)) {
+  if (vendor !== undefined && hasAllPlugins && !vendors.has(vendor)) {
     report(
       [...path, 'vendor'],
       `names the vendor "${vendor}", which is not known`,
@@ -252,11 +253,6 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
   if (upstream === '' || model === '') report(path, `is "${to}"`, 'write upstream/model-there, such as openai/gpt-5');
   else if (known?.includes(upstream) === false)
     report(path, `goes to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
-}
-
-/** Undefined while the section has mistakes of its own: what it would hold is not known then. */
-function namesIn(section: object | undefined): string[] | undefined {
-  return section === undefined ? undefined : Object.keys(section);
 }
 
 /** The model's name there may have slashes of its own. */

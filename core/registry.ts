@@ -1,5 +1,6 @@
 import type { Catalog, Vendor } from './catalog.ts';
 import type { Command } from './command.ts';
+import type { Mistake } from './config/mistake.ts';
 import type { Section } from './config/section.ts';
 import type { Gauge } from './gauge.ts';
 import type { Host } from './host.ts';
@@ -45,6 +46,8 @@ export class Registry {
   readonly statusReports = new Map<string, StatusReport>();
   readonly gauges = new Map<string, Gauge>();
   readonly observers = new Map<string, Observer>();
+  /** Plugins of gateway.yaml that could not be loaded, as mistakes of it: what they would have brought is not known. */
+  readonly unloaded: Mistake[] = [];
 
   stage(definition: AnyStageDefinition): void {
     add(this.stages, 'stage', definition);

@@ -27,6 +27,8 @@ export interface GatewayDocument {
   readonly fingerprint: string;
   /** NODE_ENV is `production`: what is only for show is refused. */
   readonly isProduction: boolean;
+  /** Variables that are not set, or are none. The rest can be validated all the same, and these told with it. */
+  readonly mistakes: readonly Mistake[];
   /** The file as plain values. A fresh copy each time: validation fills defaults in. */
   values(): Record<string, unknown>;
   /** Where a path stands. The nearest part that is there when it is not; the key itself with `atKey`. */
@@ -35,9 +37,11 @@ export interface GatewayDocument {
   written(path: YamlPath): string | undefined;
   /** True for an unquoted value with variables in it: it may turn out to be a number. */
   isLoose(path: YamlPath): boolean;
+  /** True for a value of which a variable could not be filled in: nothing else can be said about it. */
+  isUnfilled(path: YamlPath): boolean;
 }
 
-/** @throws ConfigError when the file cannot be read, is no YAML, or uses variables that are not set */
+/** @throws ConfigError when the file cannot be read or is no YAML */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
   return parseDocument(await readText(file), file, environment);
 }
@@ -84,6 +88,7 @@ interface Written {
   /** Without quotes: it may turn out to be a number. */
   readonly isLoose: boolean;
   readonly filled: Interpolated['filled'];
+  readonly isUnfilled: boolean;
 }
 
 /** Characters below which a value is no secret; as a part of words it would be found everywhere. */
@@ -121,21 +126,23 @@ class Reader {
     }
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
-    const mistakes = [...this.#forbidUnknownTags(document), ...this.#forbidSharing(document)];
+    const forbidden = [...this.#forbidUnknownTags(document), ...this.#forbidSharing(document)];
     const written = new Map<Node, Written>();
-    mistakes.push(...this.#fillIn(document, environment, written));
-    if (mistakes.length > 0) throw new ConfigError(mistakes);
+    const mistakes = this.#fillIn(document, environment, written);
+    if (forbidden.length > 0) throw new ConfigError([...forbidden, ...mistakes]);
     const text = JSON.stringify(document.toJS());
     const writtenAt = (path: YamlPath) => written.get(findNode(contents, path) as Node);
     return {
       file: this.#file,
       isProduction: environment['NODE_ENV'] === 'production',
+      mistakes,
       fingerprint: createHash('sha256').update(text).digest('hex'),
       values: () => document.toJS() as Record<string, unknown>,
       mistake: (path, wrong, right, atKey = false) =>
         this.at(findOffset(contents, path, atKey), path, withoutSecret(wrong, writtenAt(path)), right),
       written: (path) => writtenAt(path)?.text,
       isLoose: (path) => writtenAt(path)?.isLoose === true,
+      isUnfilled: (path) => writtenAt(path)?.isUnfilled === true,
     };
   }
 
@@ -212,8 +219,9 @@ class Reader {
             ),
           );
         }
-        if (filled.length + unknown.length > 0)
-          written.set(node, { text: node.value, isLoose: node.type === Scalar.PLAIN, filled });
+        const isUnfilled = unknown.length + malformed.length > 0;
+        if (isUnfilled || filled.length > 0)
+          written.set(node, { text: node.value, isLoose: node.type === Scalar.PLAIN, filled, isUnfilled });
         node.value = value;
       },
     });

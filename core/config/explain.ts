@@ -30,7 +30,7 @@ export function explainErrors(errors: readonly ErrorObject[]): Explained[] {
  * Of several alternatives only that one is looked at whose type the value has: who wrote a map where a text or a map is
  * possible wants to know what is wrong with the map.
  */
-function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   // The rule that a name has broken is told with the name.
   let kept = errors.filter(({ propertyName }) => propertyName === undefined);
   for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
@@ -138,7 +138,7 @@ function typeOf(value: unknown): string {
 }
 
 /** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes, as keys they would be quoted. */
-function parsePointer(pointer: string): (string | number)[] {
+export function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')
     .slice(1)

@@ -5,10 +5,11 @@ import type { Registry } from '../registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
 import { allowVariables } from './editor-schema.ts';
-import { ConfigError, suggest } from './mistake.ts';
+import { ConfigError, mayBeForeign, suggest } from './mistake.ts';
 import { type ListedStage, readPipeline } from './pipeline-rules.ts';
-import type { Section, SectionValue, SectionValues } from './section.ts';
+import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
 import { pipelineSection } from './sections.ts';
+import type { Sound } from './sound.ts';
 import { Validator } from './validator.ts';
 
 /** A gateway.yaml that is valid. Frozen, with every value in it: plugins share what they get. */
@@ -23,8 +24,11 @@ export interface Config extends SectionValues {
 export function validate(document: GatewayDocument, registry: Registry): Config {
   const values = document.values();
   const validator = new Validator(document);
+  // A plugin whose variable is not set is among the document's own mistakes as well.
+  validator.mistakes.push(...registry.unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
   refuseUnknownSections(values, registry, validator);
   const sections = new Map<string, unknown>();
+  const sound = new Map<string, Sound>();
   for (const { name, schema } of registry.sections.values()) {
     const given = values[name] ?? structuredClone(schema.default);
     if (given === undefined)
@@ -33,10 +37,21 @@ export function validate(document: GatewayDocument, registry: Registry): Config 
         'is missing',
         `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
       );
-    else sections.set(name, validator.validate(given, schema, [name]));
+    else {
+      const judged = validator.judge(given, schema, [name]);
+      sections.set(name, judged.value);
+      sound.set(name, judged.sound);
+    }
   }
   const stages = readPipeline(values['pipeline'], registry, validator);
-  checkSections(sections, registry, validator, document.isProduction);
+  const context: CheckContext = {
+    ...readerOf(sections),
+    vendors: registry.vendors,
+    isProduction: document.isProduction,
+    hasAllPlugins: registry.unloaded.length === 0,
+    names: ({ name }) => sound.get(name)?.names,
+  };
+  checkSections(sound, registry, validator, context);
   if (validator.mistakes.length === 0) reviewCatalog(readerOf(sections), registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
@@ -61,22 +76,32 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
 function refuseUnknownSections(values: Record<string, unknown>, registry: Registry, validator: Validator): void {
   const known = [...registry.sections.keys(), 'pipeline'];
   for (const name of Object.keys(values)) {
-    if (!known.includes(name)) validator.report([name], 'is not known here', suggest(name, known), true);
+    if (known.includes(name) || (registry.unloaded.length > 0 && mayBeForeign(name, known, Object.keys(values))))
+      continue;
+    validator.report([name], 'is not known here', suggest(name, known), true);
   }
 }
 
-/** Rules across fields and sections; a section whose schema is not satisfied is undefined for the others. */
+/** Rules across fields and sections, held against what satisfies the schemas. */
 function checkSections(
-  sections: ReadonlyMap<string, unknown>,
+  sound: ReadonlyMap<string, Sound>,
   registry: Registry,
   validator: Validator,
-  isProduction: boolean,
+  context: CheckContext,
 ): void {
-  const all = { ...readerOf(sections), vendors: registry.vendors, isProduction };
   for (const { name, check } of registry.sections.values()) {
-    const value = sections.get(name);
-    if (value !== undefined) check?.(value, (path, wrong, right) => validator.report(path, wrong, right), all);
+    const { value, bereft = [] } = sound.get(name) ?? {};
+    const incomplete = new Set(bereft.map((path) => pathKey([name, ...path])));
+    const report: Report = (path, wrong, right) => {
+      // What a map seems to lack may stand there under a name that is not known.
+      if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right);
+    };
+    if (value !== undefined) check?.(value, report, context);
   }
+}
+
+function pathKey(path: YamlPath): string {
+  return JSON.stringify(path.map(String));
 }
 
 /** What can only be seen in the catalog as a whole: what plugins find in it that cannot work. */

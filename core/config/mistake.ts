@@ -49,3 +49,12 @@ export function closestName(name: string, names: readonly string[]): string | un
     ? undefined
     : closestMatch(name.slice(0, 100), [...names], { maxDistance: bound });
 }
+
+/**
+ * True when a name that nobody knows may belong to a plugin that could not be loaded: when it is not near to a known name
+ * that the file does without, and so hardly a slip of the pen.
+ */
+export function mayBeForeign(name: string, known: readonly string[], used: readonly string[]): boolean {
+  const near = closestName(name, known);
+  return near === undefined || used.includes(near);
+}

@@ -1,6 +1,6 @@
 import type { AnyStageDefinition } from '../pipeline/stage.ts';
 import type { Registry } from '../registry.ts';
-import { suggest } from './mistake.ts';
+import { mayBeForeign, suggest } from './mistake.ts';
 import type { YamlPath } from './section.ts';
 import type { Validator } from './validator.ts';
 
@@ -22,27 +22,42 @@ export function readPipeline(value: unknown, registry: Registry, validator: Vali
     );
     return [];
   }
-  const listed = value.flatMap((entry, index) => readEntry(entry, ['pipeline', index], registry, validator) ?? []);
+  const names = value.map(nameOf).filter((name) => name !== undefined);
+  const listed = value.flatMap(
+    (entry, index) => readEntry(entry, ['pipeline', index], names, registry, validator) ?? [],
+  );
   refuseRepeats(listed, validator);
   // An entry that nobody can read may well be the one that the others need.
   if (listed.length === value.length) checkOrder(listed, registry, validator);
   return listed;
 }
 
-function readEntry(entry: unknown, path: YamlPath, registry: Registry, validator: Validator): ListedStage | undefined {
-  const [name, given, ...more] =
-    typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? Object.entries(entry).flat() : [entry, {}];
-  if (typeof name !== 'string' || more.length > 0) {
+/** The name of the stage that an entry lists; undefined when it lists none, or several. */
+function nameOf(entry: unknown): string | undefined {
+  if (typeof entry === 'string') return entry;
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
+  const names = Object.keys(entry);
+  return names.length === 1 ? names[0] : undefined;
+}
+
+function readEntry(
+  entry: unknown,
+  path: YamlPath,
+  listedNames: readonly string[],
+  registry: Registry,
+  validator: Validator,
+): ListedStage | undefined {
+  const name = nameOf(entry);
+  if (name === undefined) {
     validator.report(path, 'is no stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
     return undefined;
   }
+  const given = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
   const definition = registry.stages.get(name);
   if (definition === undefined) {
-    validator.report(
-      path,
-      `names the stage "${name}", which does not exist`,
-      suggest(name, [...registry.stages.keys()]),
-    );
+    const known = [...registry.stages.keys()];
+    if (registry.unloaded.length > 0 && mayBeForeign(name, known, listedNames)) return undefined;
+    validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, known));
     return undefined;
   }
   const inner = typeof entry === 'string' ? path : [...path, name];

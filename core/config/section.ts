@@ -18,7 +18,10 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   readonly name: Name;
   /** Type, bounds, defaults, and descriptions that give units. Objects refuse unknown keys. */
   readonly schema: S;
-  /** Rules across fields, next to the schema. Runs only when the schema is satisfied; `all` holds every section. */
+  /**
+   * Rules across fields, next to the schema. They get what satisfies the schema: of a map of entries only those entries
+   * that do, of anything else the whole or nothing, and never a key that is not known.
+   */
   check?(value: Infer<S>, report: Report, all: CheckContext): void;
 }
 
@@ -35,6 +38,10 @@ export interface CheckContext extends SectionValues {
   readonly vendors: ReadonlyMap<string, Vendor>;
   /** True where what is only for show has to be refused. */
   readonly isProduction: boolean;
+  /** False when a plugin could not be loaded: what is not known may be of that plugin. */
+  readonly hasAllPlugins: boolean;
+  /** The names in a map of entries, of those with mistakes too; undefined when one that is meant may be missing there. */
+  names(section: Section): readonly string[] | undefined;
 }
 
 /** Ties a section's checks to its schema. A section without a `default` in its schema may be left out only if it has no required content. */

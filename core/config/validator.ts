@@ -1,9 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
-import { explainErrors } from './explain.ts';
+import { explainErrors, withoutOtherBranches } from './explain.ts';
 import { type Mistake } from './mistake.ts';
 import type { YamlPath } from './section.ts';
+import { findSound, type Sound } from './sound.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -18,6 +19,14 @@ const ajv = new Ajv({
 /** Ajv keeps all that it compiles, so a schema is compiled once, not with every reload. */
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
+/** A value that has been held against its schema. */
+export interface Judged {
+  /** With defaults; undefined when something was wrong with it. */
+  readonly value: unknown;
+  /** What rules can be held against in spite of what was wrong. */
+  readonly sound: Sound;
+}
+
 /** Holds a value under its path against a schema, fills defaults in, and collects what is wrong. */
 export class Validator {
   readonly #document: GatewayDocument;
@@ -25,14 +34,22 @@ export class Validator {
 
   constructor(document: GatewayDocument) {
     this.#document = document;
+    this.mistakes.push(...document.mistakes);
   }
 
+  /** Nothing is said about the value of a variable that could not be filled in: that is told already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
+    if (!atKey && this.#document.isUnfilled(path)) return;
     this.mistakes.push(this.#document.mistake(path, wrong, right, atKey));
   }
 
   /** Returns the value with defaults, or undefined when something was wrong with it. */
   validate(value: unknown, schema: JsonSchema, path: YamlPath): unknown {
+    return this.judge(value, schema, path).value;
+  }
+
+  /** The same, with what can be relied on when something was wrong. */
+  judge(value: unknown, schema: JsonSchema, path: YamlPath): Judged {
     const box = { value };
     const check = compile(schema);
     let errors = run(check, box);
@@ -49,7 +66,8 @@ export class Validator {
         atKey,
       );
     }
-    return errors.length === 0 ? box.value : undefined;
+    const sound = findSound(box.value, withoutOtherBranches(errors), schema);
+    return { value: errors.length === 0 ? box.value : undefined, sound };
   }
 
   /** An unquoted `${PORT}` is a text until the schema asks for a number. */

@@ -189,6 +189,28 @@ describe('variables', () => {
     ]);
   });
 
+  it('hide no other mistake when they are not set, and nothing is said of what they would have been', () => {
+    const text = `service: { prefix: "\${PREFIX}" }
+listen:
+  port: \${PORT}
+  drain_timeout: soon
+pipeline: [auth, "\${STAGE}", auht, rate-limit: "\${OPTIONS}"]
+upstreams:
+  one: { vendor: "\${VENDOR}", base_url: "\${URL" }
+  two: { vendor: openai, api_key: "\${KEY}" }
+models: { test: { routes: [one/a, "\${ROUTE}", oen/a] } }
+aliases: { a: "\${MODEL}", b: tset }`;
+    const lines = mistakesIn(text);
+    expect(lines.filter((line) => !/the variable \w+ is not set|begins a variable/.test(line))).toEqual([
+      'gateway.yaml:4:18 listen.drain_timeout: is "soon"; it has to be a number',
+      'gateway.yaml:5:30 pipeline[2]: names the stage "auht", which does not exist; did you mean "auth"?',
+      'gateway.yaml:8:26 upstreams.two.api_key: is not known here; did you mean "api_keys"?',
+      'gateway.yaml:9:47 models.test.routes[2]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+      'gateway.yaml:10:30 aliases.b: leads to the model "tset", which does not exist; did you mean "test"?',
+    ]);
+    expect(lines).toHaveLength(14);
+  });
+
   it('do not hide that their key is unknown', () => {
     expect(mistakesIn('upstreams: { one: { vendor: openai, api_key: "${KEY}" } }', { KEY: 'sk-1' })).toEqual([
       'gateway.yaml:1:37 upstreams.one.api_key: is not known here; did you mean "api_keys"?',

@@ -39,12 +39,20 @@ function load(text: string): Promise<Assembly> {
 
 /** The mistakes that a list of plugins leads to, with the test's folder taken out. */
 async function mistakesOf(text: string): Promise<string> {
-  const error: unknown = await load(text).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ConfigError)) throw new Error('there is no mistake', { cause: error });
-  return error.message.replaceAll(folder, '');
+  const { registry } = await load(text);
+  return new ConfigError(registry.unloaded).message.replaceAll(folder, '');
+}
+
+/** Everything that is wrong with a gateway.yaml, plugins included. */
+async function allMistakesOf(text: string): Promise<string[]> {
+  const { registry } = await load(text);
+  try {
+    validate(documentOf(text), registry);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.replaceAll(folder, '').split('\n');
+    throw error;
+  }
 }
 
 const hint = 'write a path that begins with ./ or the name of an installed package';
@@ -136,5 +144,33 @@ describe('a plugin of somebody else', () => {
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: stage "auth" is registered twice; ${faulty}`,
     );
+  });
+
+  it('does not hide what else is wrong, nor another that is not there', async () => {
+    const text = `plugins: [./nowhere.ts, "${'${NOBODY}'}", ./neither.ts]
+listen: { port: 70000 }
+pipeline: [auht]
+upstreams: {}
+modles: {}`;
+    expect(await allMistakesOf(text)).toEqual([
+      'gateway.yaml:1:1 models: is missing; add it: What clients can ask for, by name.',
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: there is no file /nowhere.ts; ${hint}`,
+      'gateway.yaml:1:25 plugins[1]: the variable NOBODY is not set; set it, or give it a default: ${NOBODY:-…}',
+      `gateway.yaml:1:38 plugins[2]: cannot be loaded: there is no file /neither.ts; ${hint}`,
+      'gateway.yaml:2:17 listen.port: is 70000; it has to be at most 65535',
+      'gateway.yaml:3:12 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
+      'gateway.yaml:5:1 modles: is not known here; did you mean "models"?',
+    ]);
+  });
+
+  it('is not asked for its stages, sections and vendors when it could not be loaded', async () => {
+    const text = `plugins: [./nowhere.ts]
+pipeline: [auth, moderation, plan, logs, log]
+upstreams: { one: { vendor: ours } }
+models: { test: { routes: [one/a] } }
+moderation: { words: 5 }`;
+    expect(await allMistakesOf(text)).toEqual([
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: there is no file /nowhere.ts; ${hint}`,
+    ]);
   });
 });

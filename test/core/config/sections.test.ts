@@ -400,4 +400,42 @@ upstreams: { one: { vendor: opnai } }`;
       'gateway.yaml:8:29 upstreams.one.vendor: names the vendor "opnai", which is not known; did you mean "openai"?',
     ]);
   });
+
+  it('do not hide each other in one section, nor in the sections that refer to it', () => {
+    const text = `models: { demo: { routes: [dem/chatty], foo: 1 }, b: { routes: [nope/x] } }
+upstreams: { demo: { vendor: demoo }, x: { format: chatt, base_url: "http://x" } }
+aliases: { z: dmo }`;
+    expect(mistakesIn(text)).toEqual([
+      'gateway.yaml:1:28 models.demo.routes[0]: goes to the upstream "dem", which does not exist; did you mean "demo"?',
+      'gateway.yaml:1:41 models.demo.foo: is not known here; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, parameters',
+      'gateway.yaml:1:65 models.b.routes[0]: goes to the upstream "nope", which does not exist; use one of: demo, x',
+      'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which is not known; did you mean "demo"?',
+      'gateway.yaml:2:52 upstreams.x.format: is "chatt"; did you mean "chat"?',
+      'gateway.yaml:3:15 aliases.z: leads to the model "dmo", which does not exist; did you mean "demo"?',
+    ]);
+  });
+
+  it('do not make an entry that is wrong one that does not exist', () => {
+    const text = `upstreams: { one: { format: chat, base_url: 5 } }
+models: { test: { routes: [one/a], max_tokens: x } }
+aliases: { a: test, b: c, c: 5 }`;
+    expect(mistakesIn(text)).toEqual([
+      expect.stringContaining('upstreams.one.base_url: is 5'),
+      expect.stringContaining('models.test.max_tokens: is "x"'),
+      expect.stringContaining('aliases.c: is 5'),
+    ]);
+  });
+
+  it('do not make what stands under an unknown key something that is missing', () => {
+    expect(mistakesIn('upstreams: { one: { formt: chat, base_url: "http://x" } }')).toEqual([
+      'gateway.yaml:1:21 upstreams.one.formt: is not known here; did you mean "format"?',
+    ]);
+  });
+
+  it('are told beside an unknown key of the section', () => {
+    expect(mistakesIn('listen: { prt: 1, trusted_proxies: [x] }')).toEqual([
+      expect.stringContaining('listen.prt: is not known here'),
+      expect.stringContaining('listen.trusted_proxies[0]: is no address'),
+    ]);
+  });
 });

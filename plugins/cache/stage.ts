@@ -11,7 +11,8 @@ const header = 'x-service-cache';
  * requests at the same time cause one call of an upstream: the others wait for its answer, and each asks by itself as soon
  * as it has failed or turned out to be too large.
  *
- * @throws GatewayError `invalid_request` when the header is no whole number of seconds within bounds
+ * @throws GatewayError `invalid_request` when the header is no whole number of seconds within bounds, also where nothing is
+ * kept: lists, token counts, the key
  */
 export const cacheStage = defineStage({
   name: 'cache',
@@ -43,8 +44,10 @@ export const cacheStage = defineStage({
     return {
       enter(exchange) {
         const asked = exchange.headers[header];
-        if (asked === undefined || exchange.format === undefined || !exchange.endpoint.isMetered) return;
-        return cache.look(exchange, readSeconds(String(asked), maxAge));
+        if (asked === undefined || exchange.endpoint.isPublic) return;
+        const seconds = readSeconds(String(asked), maxAge);
+        if (exchange.format === undefined || !exchange.endpoint.isMetered) return;
+        return cache.look(exchange, seconds);
       },
       leave: (exchange, reply) => cache.keep(exchange, reply),
       done: (exchange) => cache.release(exchange),

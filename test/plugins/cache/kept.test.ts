@@ -43,7 +43,18 @@ describe('the header X-Service-Cache', () => {
     expect(stand.upstream).toHaveBeenCalledTimes(2);
   });
 
-  it.each([modelsEndpoint, countTokensEndpoint])('means nothing on $path', async (endpoint) => {
+  it.each([modelsEndpoint, countTokensEndpoint])('is refused on $path too when it is no number', async (endpoint) => {
+    expect((await stand.ask({ endpoint, seconds: 'abc' })).status).toBe(400);
+    expect(stand.upstream).not.toHaveBeenCalled();
+  });
+
+  it.each([modelsEndpoint, countTokensEndpoint])('keeps nothing on $path', async (endpoint) => {
+    for (const text of ['{"n":1}', '{"n":2}'])
+      expect(await stand.ask({ endpoint })).toMatchObject({ status: 200, cache: undefined, text });
+  });
+
+  it('is not looked at where whoever asks is answered', async () => {
+    const endpoint = { ...modelsEndpoint, isPublic: true };
     expect((await stand.ask({ endpoint, seconds: 'abc' })).status).toBe(200);
   });
 });

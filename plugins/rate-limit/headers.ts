@@ -1,21 +1,24 @@
 import type { RateLimitState } from '#core/facts.ts';
 import type { Dialect } from '#core/formats.ts';
 
-/** The headers in which the tools of each family look for limits. OpenAI gives durations, Anthropic points in time. */
+/**
+ * The headers in which the tools of each family look for limits: how many requests a period has, and how many of them can
+ * be sent at once now. OpenAI gives durations, Anthropic points in time.
+ */
 export function limitHeaders(
   dialect: Dialect,
-  { burst, remaining, resetAfter }: RateLimitState,
+  { limit, remaining, resetAfter }: RateLimitState,
   now: number,
 ): Record<string, string> {
   if (dialect === 'anthropic') {
     return {
-      'anthropic-ratelimit-requests-limit': String(burst),
+      'anthropic-ratelimit-requests-limit': String(limit),
       'anthropic-ratelimit-requests-remaining': String(remaining),
       'anthropic-ratelimit-requests-reset': rfc3339(now + resetAfter * 1000),
     };
   }
   return {
-    'x-ratelimit-limit-requests': String(burst),
+    'x-ratelimit-limit-requests': String(limit),
     'x-ratelimit-remaining-requests': String(remaining),
     'x-ratelimit-reset-requests': formatDuration(resetAfter),
   };

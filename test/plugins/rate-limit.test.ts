@@ -129,7 +129,7 @@ describe('a request within its limits', () => {
   it('carries the headers that OpenAI SDKs know', async () => {
     expect(await headersOf(await send())).toEqual({
       'content-type': 'application/json',
-      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-limit-requests': '6',
       'x-ratelimit-remaining-requests': '1',
       'x-ratelimit-reset-requests': '10s',
     });
@@ -138,7 +138,7 @@ describe('a request within its limits', () => {
   it('carries the headers that Anthropic SDKs know', async () => {
     expect(await headersOf(await send('key', { endpoint: messagesEndpoint }))).toEqual({
       'content-type': 'application/json',
-      'anthropic-ratelimit-requests-limit': '2',
+      'anthropic-ratelimit-requests-limit': '6',
       'anthropic-ratelimit-requests-remaining': '1',
       'anthropic-ratelimit-requests-reset': '2027-01-01T00:00:10Z',
     });
@@ -179,7 +179,7 @@ describe('a request beyond the rate', () => {
     clock += 7_000;
     expect((await refusal()).message).toMatch(/try again in 1 second$/);
     expect(error.details.headers).toEqual({
-      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-limit-requests': '6',
       'x-ratelimit-remaining-requests': '0',
       'x-ratelimit-reset-requests': '18s',
     });
@@ -190,7 +190,7 @@ describe('a request beyond the rate', () => {
     await finish(await send());
     const { details } = await refusal('key', { endpoint: messagesEndpoint });
     expect(details.headers).toEqual({
-      'anthropic-ratelimit-requests-limit': '2',
+      'anthropic-ratelimit-requests-limit': '6',
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '2027-01-01T00:00:20Z',
     });

@@ -3,6 +3,10 @@ import { chat, Stand } from './stand.ts';
 
 const stand = Stand.use();
 
+const upgrade = (path: string, credential: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${credential}User-Agent: ${stand.agent}\r\n` +
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n';
+
 describe('headers', () => {
   it('that drip end the connection at the header timeout, while others are served', async () => {
     using client = await stand.connect();
@@ -78,10 +82,6 @@ describe('methods, protocols and paths', () => {
   });
 
   describe('an upgrade to a WebSocket', () => {
-    const upgrade = (path: string, credential: string) =>
-      `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${credential}User-Agent: ${stand.agent}\r\n` +
-      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n';
-
     it.each([
       ['with a key', '/v1/responses', () => `Authorization: Bearer ${stand.key}\r\n`],
       ['without a key', '/v1/responses', () => ''],

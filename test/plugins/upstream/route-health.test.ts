@@ -59,11 +59,11 @@ describe('a shared store that is away at first', () => {
     expect(shared.events.subscribe).toHaveBeenCalledTimes(1);
   });
 });
+const serve = (firstContentAfter: number, source: string) =>
+  health.served(route, pass, firstContentAfter, undefined, () => source);
+const state = () => health.status([route])[0]?.state;
 
 describe('a route that has become slow', () => {
-  const serve = (firstContentAfter: number, source: string) =>
-    health.served(route, pass, firstContentAfter, undefined, () => source);
-  const state = () => health.status([route])[0]?.state;
   beforeEach(() => {
     for (let answer = 0; answer < 20; answer++) serve(100, 'anybody');
   });

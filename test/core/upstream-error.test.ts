@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readReportedError, reportedFailure } from '../../core/upstream-error.ts';
 
-const codeOf = (error: object) => reportedFailure(readReportedError({ ...{ error } } as never)).code;
+const codeOf = (error: object) => reportedFailure(readReportedError({ error } as never)).code;
 
 describe('an error inside an answer', () => {
   it.each([

@@ -19,6 +19,12 @@ const messages = () => new PassThroughReader(new MessagesObserver('req_1'));
 const responses = () => new PassThroughReader(new ResponsesObserver('req_1'));
 const bytes = (...events: string[]) => Buffer.from(events.join(''));
 
+const item = (output_index: number, members: object) => ({
+  output_index,
+  item: { id: `i${output_index}`, ...members },
+});
+const place = (output_index: number) => ({ output_index, item_id: `i${output_index}` });
+
 describe('a chat stream', () => {
   it('has no content while only the role has come', () => {
     const reader = chat();
@@ -210,11 +216,6 @@ describe('a responses stream', () => {
     });
   });
 
-  const item = (output_index: number, members: object) => ({
-    output_index,
-    item: { id: `i${output_index}`, ...members },
-  });
-  const place = (output_index: number) => ({ output_index, item_id: `i${output_index}` });
   const failed = (...events: string[]) => {
     const reader = responses();
     reader.push(bytes(created, ...events));

@@ -185,7 +185,7 @@ describe('a stream', () => {
         id: 'resp_req1',
         status: 'failed',
         error: { code: 'upstream_failed', message: 'cut off' },
-        output: [{ type: 'reasoning' }, { type: 'message', status: 'incomplete', content: [{ text: 'Hel' }] }],
+        output: [{ type: 'reasoning' }, { type: 'message', status: 'incomplete', content: [{ text: 'Hello you' }] }],
         usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 },
       },
     });

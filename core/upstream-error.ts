@@ -118,11 +118,23 @@ export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
 
 /** What may stand in a vendor's words and is nobody's business: credentials, accounts and addresses of the operator. */
 const secrets =
-  /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g;
+  /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
+/** Longer words of a vendor are not looked at: what hides in them has to be found in bounded time. */
+const longestWords = 16_384;
 
-/** A vendor's words as a client may see them, cut to so many characters. */
-export function withoutSecrets(message: string, length: number): string {
-  return message.slice(0, length).replace(secrets, '[…]');
+/**
+ * A vendor's words as a client may see them, cut to so many characters.
+ *
+ * @param own what is secret whatever it looks like: the keys that gateway.yaml has, and the host
+ */
+export function withoutSecrets(message: string, length: number, own: readonly string[] = []): string {
+  // A secret that is cut in half is not found any more.
+  return withoutOwn(message.slice(0, longestWords), own).replace(secrets, '[…]').slice(0, length);
+}
+
+/** The same for words that are no sentences: nothing that only looks like a secret is taken away. */
+export function withoutOwn(words: string, own: readonly string[]): string {
+  return own.reduce((rest, secret) => rest.replaceAll(secret, '[…]'), words);
 }
 
 /** Our credential was refused: the client must never take that for its own. */

@@ -26,6 +26,8 @@ export interface AttemptRequest {
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
   readonly now: () => number;
+  /** What no error may show: keys and host of the upstream. Asked for when there is an error. */
+  readonly secrets?: () => readonly string[];
   /** There is a connection, new or old, and the request goes out. */
   readonly onConnected?: () => void;
   /** Content of the answer has come. */
@@ -222,7 +224,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #refusal(): Fault {
-    return refusalFault(this.#status, this.#headers, this.#collected(), this.#request.now());
+    const { now, secrets } = this.#request;
+    return refusalFault(this.#status, this.#headers, this.#collected(), now(), secrets?.());
   }
 
   #finishWhole(): void {
@@ -233,7 +236,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, body });
       this.#request.onEnd(undefined);
     } catch (error) {
-      this.#end(answerFault(toGatewayError(error), this.#status));
+      this.#end(answerFault(toGatewayError(error), this.#status, this.#request.secrets?.()));
     }
   }
 
@@ -292,7 +295,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #breakOff(): boolean {
     const { failure } = this.#reader;
     if (failure === undefined) return false;
-    this.#end(answerFault(failure, this.#status));
+    this.#end(answerFault(failure, this.#status, this.#request.secrets?.()));
     return true;
   }
 

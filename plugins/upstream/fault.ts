@@ -1,5 +1,6 @@
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
+import { withoutOwn } from '#core/upstream-error.ts';
 import { brokenConnection, isStale } from './connector.ts';
 
 export interface FaultEffects {
@@ -121,11 +122,17 @@ export function kindOf(meaning: ErrorMeaning): FaultKind {
   return kinds[meaning];
 }
 
-/** An error that came inside of an answer, or instead of one, with a status that said that all was well. */
-export function answerFault(error: GatewayError, status: number): Fault {
+/**
+ * An error that came inside of an answer, or instead of one, with a status that said that all was well.
+ *
+ * @param secrets of the upstream, which the client is not shown
+ */
+export function answerFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
   const kind = meaning === undefined ? 'route' : kindOf(meaning);
-  return new Fault(kind, error, { status, mayBeCausedByRequest: true });
+  const message = withoutOwn(error.message, secrets);
+  const told = message === error.message ? error : new GatewayError(error.code, message, error.details);
+  return new Fault(kind, told, { status, mayBeCausedByRequest: true });
 }
 
 /**

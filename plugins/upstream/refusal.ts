@@ -11,6 +11,7 @@ import {
   readRefusal,
   type ReportedError,
   throttled,
+  withoutOwn,
   withoutSecrets,
 } from '#core/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
@@ -30,8 +31,19 @@ export interface RefusalHeaders {
   readonly 'retry-after-ms'?: string | string[] | undefined;
 }
 
-/** Turns an answer that is no 2xx into a fault. @param body the first bytes of it, whatever they are */
-export function refusalFault(status: number, headers: RefusalHeaders, body: Buffer, now: number): Fault {
+/**
+ * Turns an answer that is no 2xx into a fault.
+ *
+ * @param body the first bytes of it, whatever they are
+ * @param secrets of the upstream, which the client is not shown
+ */
+export function refusalFault(
+  status: number,
+  headers: RefusalHeaders,
+  body: Buffer,
+  now: number,
+  secrets: readonly string[] = [],
+): Fault {
   const object = parse(body);
   const said = readRefusal(object);
   const kind = kindOfRefusal(status, said, object === undefined && isHtml(body));
@@ -43,7 +55,7 @@ export function refusalFault(status: number, headers: RefusalHeaders, body: Buff
       return new Fault('key', keyRefused(), { status });
     case 'client':
     case 'overflow':
-      return new Fault(kind, clientError(status, said), { status });
+      return new Fault(kind, clientError(status, said, secrets), { status });
     case 'unfit':
       return new Fault('unfit', new GatewayError('upstream_failed', answeredWith(status)), { status });
     default:
@@ -93,17 +105,18 @@ function isHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
 
-function clientError(status: number, said: ReportedError): GatewayError {
+function clientError(status: number, said: ReportedError, secrets: readonly string[]): GatewayError {
+  const told = (word: string | undefined) => word && withoutOwn(word, secrets);
   const message = said.message ?? `the upstream refused the request with status ${status}`;
-  return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000), {
+  return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
     upstream: {
       // Tools know by 400 that a prompt is too long.
       status: status === 422 && isContextOverflow(said) ? 400 : status,
-      type: said.type,
-      code: said.code,
+      type: told(said.type),
+      code: told(said.code),
       isContextOverflow: isContextOverflow(said),
     },
-    ...(said.param !== undefined && { param: said.param }),
+    ...(said.param !== undefined && { param: withoutOwn(said.param, secrets) }),
   });
 }
 

@@ -14,6 +14,7 @@ import { Fault, faultEffects, goneFault, lostFault, summarize } from './fault.ts
 import { Patience } from './patience.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply, type Served } from './resume.ts';
+import { secretsOf } from './secrets.ts';
 
 interface Tried {
   readonly route: Route;
@@ -296,6 +297,7 @@ export class Relay {
         deadline,
       },
       now,
+      secrets: () => secretsOf(route.upstream),
     } satisfies Partial<AttemptRequest>;
   }
 

@@ -15,13 +15,19 @@ export function intervalOf({ limit, period }: Limits): number {
 }
 
 /**
- * What a key owes. One burst at most: more is left over from limits that have changed or from a clock that was put
- * back, and must not keep the key waiting for what it does not owe any more.
+ * The theoretical arrival time that counts, and that has to be kept, refused or not: one burst ahead at most. More is left
+ * over from limits that have changed or from a clock that was put back; a key that kept it would be one interval short of
+ * its next request until all of it had passed.
  *
- * @param arrival theoretical arrival time so far; 0 for a key that has not been seen
+ * @param arrival as it was kept; 0 for a key that has not been seen
  */
-export function debtOf(arrival: number, now: number, limits: Limits): number {
-  return Math.min(Math.max(0, arrival - now), limits.burst * intervalOf(limits));
+export function capArrival(arrival: number, now: number, limits: Limits): number {
+  return Math.min(arrival, now + limits.burst * intervalOf(limits));
+}
+
+/** What a key owes. */
+export function debtOf(arrival: number, now: number): number {
+  return Math.max(0, arrival - now);
 }
 
 /** µs until a key with this debt may send a request; 0 or less when it may now. */

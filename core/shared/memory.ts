@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { debtOf, describe, intervalOf, waitOf } from './gcra.ts';
+import { capArrival, debtOf, describe, intervalOf, waitOf } from './gcra.ts';
 import type { Cache, CacheEntry, Events, Limiter, Limits, Shared, Take } from './shared.ts';
 
 /** Bytes that an entry costs beside its key and its value. */
@@ -52,7 +52,8 @@ export class MemoryLimiter implements Limiter {
   take(key: string, limits: Limits): Take {
     const account = this.#account(key);
     const now = this.#microseconds();
-    const debt = debtOf(account.arrival, now, limits);
+    account.arrival = capArrival(account.arrival, now, limits);
+    const debt = debtOf(account.arrival, now);
     const wait = waitOf(debt, limits);
     if (wait > 0) return describe(debt, limits, wait, 'rate', undefined);
     if (account.leases.size >= limits.concurrent) return describe(debt, limits, 1_000_000, 'concurrency', undefined);
@@ -64,8 +65,10 @@ export class MemoryLimiter implements Limiter {
   }
 
   peek(key: string, limits: Limits): Take {
-    const debt = debtOf(this.#accounts.get(key)?.arrival ?? 0, this.#microseconds(), limits);
-    return describe(debt, limits, 0, undefined, undefined);
+    const account = this.#accounts.get(key);
+    const now = this.#microseconds();
+    if (account !== undefined) account.arrival = capArrival(account.arrival, now, limits);
+    return describe(debtOf(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
   }
 
   release(key: string, lease: string): void {

@@ -13,13 +13,23 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local function keep(arrival)
+  redis.call('SET', KEYS[1], string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000) + 1000)
+end
+
 local arrival = tonumber(redis.call('GET', KEYS[1]) or 0)
--- One burst at most: more is left over from limits that have changed or from a clock that was put back.
-local base = math.min(math.max(arrival, now), now + burst * interval)
+-- One burst at most, and kept so whatever comes of the request: more is left over from limits that have changed or from
+-- a clock that was put back.
+local most = now + burst * interval
+if arrival > most then
+  arrival = most
+  keep(arrival)
+end
+local base = math.max(arrival, now)
 if ARGV[4] == '' then return { 0, math.floor(base - now), 0 } end
 
 local next = base + interval
-local ahead = next - now - burst * interval
+local ahead = next - most
 if ahead > 0 then return { 1, math.floor(base - now), math.ceil(ahead) } end
 
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
@@ -28,5 +38,5 @@ if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return { 2, math.floor
 local lifetime = tonumber(ARGV[5])
 redis.call('ZADD', KEYS[2], now + lifetime, ARGV[4])
 redis.call('PEXPIRE', KEYS[2], math.ceil(lifetime / 1000) + 1000)
-redis.call('SET', KEYS[1], string.format('%.0f', next), 'PX', math.ceil((next - now) / 1000) + 1000)
+keep(next)
 return { 0, math.floor(next - now), 0 }

@@ -61,6 +61,15 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     await build.clear(prefix);
   });
 
+  /** Lets so many seconds pass without another look at what is tested. */
+  const letPass = async (seconds: number) => {
+    const until = performance.now() + seconds * 1000;
+    await build.pass(seconds, async () => {
+      await second.ping();
+      return performance.now() >= until;
+    });
+  };
+
   const run = it.skipIf(build.isMissing);
   run('says what it is and answers', async () => {
     expect(first.kind).toBe(build.kind);
@@ -115,11 +124,7 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     expect(refused).toMatchObject({ refusedBy: 'rate', lease: undefined, remaining: 0 });
     expect(refused.retryAfter).toBeGreaterThan(0);
     expect(refused.retryAfter).toBeLessThanOrEqual(1 + 1e-6);
-    const until = performance.now() + refused.retryAfter * 1000;
-    await build.pass(refused.retryAfter, async () => {
-      await second.ping();
-      return performance.now() >= until;
-    });
+    await letPass(refused.retryAfter);
     expect((await second.limiter.take(key, slow)).refusedBy).toBeUndefined();
   });
 
@@ -141,6 +146,19 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     expect(refused).toMatchObject({ refusedBy: 'rate', remaining: 0 });
     expect(refused.retryAfter).toBeLessThanOrEqual(1);
   });
+
+  run.each(['take', 'peek'] as const)(
+    'lets a key that owes too much go on at the rate of now after a %s',
+    async (call) => {
+      const key = newKey();
+      await first.limiter.take(key, limits({ limit: 1, period: 86_400, burst: 1 }));
+      const now = limits({ limit: 20, period: 1, burst: 2 });
+      await first.limiter[call](key, now);
+      await letPass(0.11);
+      expect(await second.limiter.peek(key, now)).toMatchObject({ remaining: 2, resetAfter: 0 });
+      expect((await second.limiter.take(key, now)).refusedBy).toBeUndefined();
+    },
+  );
 
   run('tells where a key stands without taking anything', async () => {
     const key = newKey();

@@ -60,8 +60,9 @@ export class AttemptReport {
     this.#record(fault, status);
     const { route, pass } = this.#asked;
     if (fault !== undefined) return this.#learn(fault);
-    const source = () => conversationOf(this.#exchange);
-    this.#parts.health.served(route, pass, this.#contentAfter ?? 0, this.#rateOf(tokens), source);
+    const duration = this.#exchange.elapsed - this.#startedAt;
+    const timing = { firstContentAfter: this.#contentAfter ?? 0, duration, tokens };
+    this.#parts.health.served(route, pass, timing, () => conversationOf(this.#exchange));
   }
 
   /** What a fault means for the key and for the route, by the table of faults. */
@@ -94,12 +95,5 @@ export class AttemptReport {
       fault: fault?.kind,
       error: fault === undefined ? undefined : describeFault(fault),
     });
-  }
-
-  /** Tokens a second after the first content; undefined for answers too short to tell. */
-  #rateOf(tokens: number | undefined): number | undefined {
-    if (tokens === undefined || tokens < 50 || this.#contentAfter === undefined) return undefined;
-    const seconds = (this.#exchange.elapsed - this.#startedAt - this.#contentAfter) / 1000;
-    return seconds < 0.5 ? undefined : tokens / seconds;
   }
 }

@@ -6,7 +6,7 @@ import type { Logger } from '#core/logger.ts';
 import type { RouteStatus } from '#core/route-status.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { Breaker, type BreakerOptions, type BreakerStatus, defaultBreaker, type Pass } from './breaker.ts';
-import { Pace } from './pace.ts';
+import { Pace, type Timing } from './pace.ts';
 import { Rest } from './rest.ts';
 import { resetChannel } from './reset-channel.ts';
 
@@ -26,6 +26,8 @@ const pauses = { first: 500, longest: 30_000 };
 interface RouteState {
   readonly breaker: Breaker;
   readonly pace: Pace;
+  /** It was slow when it was left out: its first content alone does not tell that it is back. */
+  isSlow: boolean;
   /** After it has said that it does not have the model. */
   readonly rest: Rest;
 }
@@ -87,24 +89,22 @@ export class RouteHealth implements AsyncDisposable {
     return this.#of(route.id).rest.until <= this.#parts.now();
   }
 
-  /** The first content has come: a probe has shown what it had to. */
+  /** The first content has come: a probe has shown what it had to, unless it has to show how fast the route is. */
   answers(route: Route, pass: Pass): void {
-    const { breaker, rest } = this.#of(route.id);
+    const { breaker, rest, isSlow } = this.#of(route.id);
     rest.forget();
-    if (breaker.isProbedBy(pass)) this.#close(route.id, breaker, 'it answers again');
+    if (!isSlow && breaker.isProbedBy(pass)) this.#close(route.id, breaker, 'it answers again');
   }
 
   /**
    * An answer has come to its end.
    *
-   * @param firstContentAfter ms since it was sent
-   * @param rate tokens a second from then on, where it can be told
    * @param source its conversation: one with long prompts, or of a client that reads slowly, says little of the route
    */
-  served(route: Route, pass: Pass, firstContentAfter: number, rate: number | undefined, source: () => string): void {
+  served(route: Route, pass: Pass, timing: Timing, source: () => string): void {
     const { breaker, pace } = this.#of(route.id);
-    const slowness = pace.observe(firstContentAfter, rate);
-    if (slowness !== undefined) this.failed(route, pass, `slow: ${slowness}`, source());
+    const slowness = pace.observe(timing);
+    if (slowness !== undefined) this.#fail(route, pass, `slow: ${slowness}`, source(), true);
     else if (breaker.succeeded(this.#parts.now(), pass)) this.#close(route.id, breaker, 'it answers again');
   }
 
@@ -113,11 +113,18 @@ export class RouteHealth implements AsyncDisposable {
    * @param source see `Breaker.failed`
    */
   failed(route: Route, pass: Pass, words: string, source: string | undefined): void {
-    const { breaker } = this.#of(route.id);
+    this.#fail(route, pass, words, source, false);
+  }
+
+  #fail(route: Route, pass: Pass, words: string, source: string | undefined, isSlow: boolean): void {
+    const state = this.#of(route.id);
+    const { breaker } = state;
     const now = this.#parts.now();
     // Upstreams write pages; the log, the list of routes and the front page have a line for each.
     const reason = words.replace(/\s+/g, ' ').trim();
     if (!breaker.failed(now, reason, source, pass)) return;
+    // Until it is back: what fails between does not make it fast.
+    state.isSlow ||= isSlow;
     const { opensUntil, openings } = breaker.status(now);
     const what = openings === 1 ? 'is left out for' : 'has failed its probe and stays out for';
     this.#parts.log.warn(`route ${route.id} ${what} ${Math.round((opensUntil - now) / 1000)} s: ${reason}`);
@@ -185,7 +192,7 @@ export class RouteHealth implements AsyncDisposable {
   #of(id: string): RouteState {
     const known = this.#states.get(id);
     if (known !== undefined) return known;
-    const state = { breaker: new Breaker(this.options), pace: new Pace(), rest: new Rest() };
+    const state = { breaker: new Breaker(this.options), pace: new Pace(), rest: new Rest(), isSlow: false };
     this.#states.set(id, state);
     return state;
   }
@@ -201,6 +208,7 @@ export class RouteHealth implements AsyncDisposable {
 
   #close(id: string, breaker: Breaker, why: string): void {
     breaker.reset();
+    this.#of(id).isSlow = false;
     this.#parts.log.info(`route ${id} is back: ${why}`);
     this.#announce(id, breaker);
   }

@@ -2,19 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog.ts';
 import { orderRoutes } from '../../../plugins/upstream/choice.ts';
 import { RetryBudget } from '../../../plugins/upstream/retry-budget.ts';
-import { Pace } from '../../../plugins/upstream/pace.ts';
 import { routeTo, upstreamAt } from './upstream-fixture.ts';
 
 const route = (name: string, priority: number, weight = 1): Route =>
   routeTo(upstreamAt('http://x', { name }), { priority, weight });
 const namesOf = (routes: readonly Route[]) => routes.map(({ upstream }) => upstream.name).join('');
 const first = (among: readonly Route[], session: string) => namesOf(orderRoutes(among, session))[0];
-
-function learned(firstContent: number, rate: number): Pace {
-  const pace = new Pace();
-  for (let answer = 0; answer < 20; answer++) pace.observe(firstContent, rate);
-  return pace;
-}
 
 describe('routes', () => {
   it('are tried by priority', () => {
@@ -60,32 +53,5 @@ describe('the budget of retries', () => {
     while (budget.spend());
     for (let request = 0; request < 101; request++) budget.earn();
     expect(Array.from({ length: 25 }, () => budget.spend()).filter(Boolean)).toHaveLength(10);
-  });
-});
-
-describe('the pace of a route', () => {
-  it('is not judged before it is known', () => {
-    const pace = new Pace();
-    pace.observe(100, 50);
-    expect(pace.observe(60_000, 1)).toBeUndefined();
-  });
-
-  it('is slow at ten times the time to the first content', () => {
-    expect(learned(500, 50).observe(4_900, 50)).toBeUndefined();
-    expect(learned(500, 50).observe(5_100, 50)).toBe('first content after 5.1 s');
-  });
-
-  it('is not slow below two seconds', () => {
-    expect(learned(50, 50).observe(1_900, 50)).toBeUndefined();
-  });
-
-  it('is slow at a tenth of the throughput', () => {
-    expect(learned(500, 50).observe(500, 4)).toBe('4.0 tokens a second');
-  });
-
-  it('does not get used to being slow', () => {
-    const pace = learned(500, 50);
-    for (let answer = 0; answer < 100; answer++) pace.observe(20_000, 50);
-    expect(pace.observe(20_000, 50)).toBeDefined();
   });
 });

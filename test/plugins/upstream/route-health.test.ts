@@ -28,6 +28,11 @@ afterEach(() => health[Symbol.asyncDispose]());
 const pass: Pass = { isProbe: false };
 const fail = (reason: string, by = pass) => health.failed(route, by, reason, undefined);
 
+/** An answer of 60 tokens. @param took ms until its first content, and as long again to its end */
+const serve = (took: number, source: string, by = pass) =>
+  health.served(route, by, { firstContentAfter: took, duration: took * 2, tokens: 60 }, () => source);
+const state = () => health.status([route])[0]?.state;
+
 /** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
 async function untilProbe(): Promise<Pass> {
   fail('route: 503');
@@ -59,9 +64,6 @@ describe('a shared store that is away at first', () => {
     expect(shared.events.subscribe).toHaveBeenCalledTimes(1);
   });
 });
-const serve = (firstContentAfter: number, source: string) =>
-  health.served(route, pass, firstContentAfter, undefined, () => source);
-const state = () => health.status([route])[0]?.state;
 
 describe('a route that has become slow', () => {
   beforeEach(() => {
@@ -76,6 +78,45 @@ describe('a route that has become slow', () => {
   it('is left out when it is slow for several', () => {
     for (const source of ['a', 'b']) serve(9_000, source);
     expect(state()).toBe('open');
+  });
+
+  describe('and was left out for it', () => {
+    let probe: Pass;
+    beforeEach(async () => {
+      for (const source of ['a', 'b']) serve(9_000, source);
+      now += 5_000;
+      probe = (await health.admit(route)) as Pass;
+      health.answers(route, probe);
+    });
+
+    it('is not back at the first content of its probe', () => {
+      expect(state()).toBe('half_open');
+    });
+
+    it('stays out for longer when its probe is slow', () => {
+      serve(9_000, 'c', probe);
+      expect(lines.at(-1)).toBe(
+        'warn route one/model-there has failed its probe and stays out for 10 s: slow: first content after 9.0 s',
+      );
+    });
+
+    it('is back when its probe is as fast as it was', () => {
+      serve(100, 'c', probe);
+      expect(state()).toBe('closed');
+    });
+
+    it('has to show its pace even when it has failed otherwise since', async () => {
+      fail('route: 503', probe);
+      now += 10_000;
+      health.answers(route, (await health.admit(route)) as Pass);
+      expect(state()).toBe('half_open');
+    });
+
+    it('has nothing to show once it was back', async () => {
+      serve(100, 'c', probe);
+      health.answers(route, await untilProbe());
+      expect(state()).toBe('closed');
+    });
   });
 });
 
@@ -97,7 +138,7 @@ describe('the log', () => {
   it('says when the probe has shown that the route is back, once', async () => {
     const probe = await untilProbe();
     health.answers(route, probe);
-    health.served(route, probe, 10, undefined, () => 'conversation');
+    serve(10, 'conversation', probe);
     expect(lines.slice(1)).toEqual(['info route one/model-there is back: it answers again']);
   });
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { Notes } from './canonical/notes.ts';
 import { originOf, readTaggedState } from './canonical/opaque-state.ts';
 import type { OpaqueState } from './canonical/conversation.ts';
-import type { ClientRequest } from './client-request.ts';
+import { type ClientRequest, exactBody } from './client-request.ts';
 import { joinContents } from './gemini/join-contents.ts';
 import { demandsSignatures, readSeal, skipValidation } from './gemini/seal.ts';
 import { settleThinking } from './messages/settle-thinking.ts';
@@ -26,15 +26,22 @@ export interface AmendedRequest {
  * @throws GatewayError `not_supported`, `invalid_request`, see `applySwitches`
  */
 export function amendRequest(client: ClientRequest, route: Route): AmendedRequest {
-  const { format, text, body: parsed, isStream } = client;
+  return amendBody(client, client.body, route);
+}
+
+function amendBody(client: ClientRequest, parsed: JsonObject, route: Route): AmendedRequest {
+  const { format, text, isStream } = client;
   const notes = new Notes();
-  const switched = applySwitches(client, route, notes);
+  const switched = applySwitches(format, parsed, route, notes);
   const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(switched) : switched;
   const settled = settle(format, opened, parsed, notes);
   if (settled === parsed) {
     const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
   }
+  // Written anew, inputs of calls would lose what no double can say.
+  const exact = parsed === client.body ? exactBody(client) : parsed;
+  if (exact !== parsed) return amendBody(client, exact, route);
   const named = format === 'gemini' ? settled : { ...settled, model: route.model };
   const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
   return { body: JSON.stringify(asked), notes: notes.entries, ...(format === 'chat' && untoldIn(parsed, asked)) };
@@ -93,7 +100,8 @@ class SealOpener {
 
   #value(value: JsonValue | undefined): Opened {
     if (Array.isArray(value)) return this.#list(value);
-    if (!isJsonObject(value)) return value;
+    // A long number is an object as well, and is good for nothing but being written.
+    if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
     const sealed = sealedMember(value);
     return sealed === undefined ? this.#members(value) : this.#sealed(value, sealed);
   }

@@ -2,6 +2,8 @@ import { GatewayError } from '#core/errors.ts';
 import type { Format } from '#core/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import { mayHoldLongNumbers } from './exact-json.ts';
+import { parseBody } from './members.ts';
 
 /** What is wanted: an answer, or the number of tokens that the request would take. */
 export type Purpose = 'answer' | 'count';
@@ -43,4 +45,9 @@ export async function readClientRequest(exchange: Exchange, format: Format): Pro
     text: await source.text(),
     body,
   };
+}
+
+/** The body, with the inputs of calls exactly as they were written: it was parsed before anybody knew what for. */
+export function exactBody({ body, text }: Pick<ClientRequest, 'body' | 'text'>): JsonObject {
+  return mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
 }

@@ -1,11 +1,10 @@
 import type { Route } from '#core/catalog.ts';
-import type { TextFormat } from '#core/formats.ts';
+import type { Format, TextFormat } from '#core/formats.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Traits } from '#core/traits.ts';
 import type { Notes } from './canonical/notes.ts';
 import { originOf } from './canonical/opaque-state.ts';
 import { noteCutting } from './canonical/stop-cutter.ts';
-import type { ClientRequest } from './client-request.ts';
 import { switchGeneration } from './gemini/generation-switches.ts';
 import { switchDialogue } from './switches/dialogue.ts';
 import { switchMedia } from './switches/media.ts';
@@ -38,7 +37,7 @@ const userNames: Readonly<Record<TextFormat, readonly string[]>> = {
  * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when what would have
  *   to be said differently cannot be understood
  */
-export function applySwitches({ format, body }: ClientRequest, route: Route, notes: Notes): JsonObject {
+export function applySwitches(format: Format, body: JsonObject, route: Route, notes: Notes): JsonObject {
   if (!isTextFormat(format)) return body;
   const { traits, upstream } = route;
   const target = { traits, notes, origin: originOf(upstream) };

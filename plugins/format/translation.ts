@@ -2,7 +2,6 @@ import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Format, TextFormat } from '#core/formats.ts';
-import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from './canonical/codec.ts';
 import type { Conversation } from './canonical/conversation.ts';
@@ -13,10 +12,8 @@ import type { Sealer } from './canonical/open-block.ts';
 import { originOf, tagState } from './canonical/opaque-state.ts';
 import { StopCutter } from './canonical/stop-cutter.ts';
 import { ToolNames } from './canonical/tool-names.ts';
-import type { ClientRequest } from './client-request.ts';
+import { type ClientRequest, exactBody } from './client-request.ts';
 import { codecs, nameRules, ownKinds } from './codecs.ts';
-import { mayHoldLongNumbers } from './exact-json.ts';
-import { parseBody } from './members.ts';
 import type { Way } from './model-call.ts';
 import { toldStops } from './told-stops.ts';
 import { TranslatingReader } from './translating-reader.ts';
@@ -171,11 +168,6 @@ function createDecoder({ traits }: Route, format: TextFormat, untold: readonly s
 function sealerOf({ upstream }: Route): Sealer {
   const origin = originOf(upstream);
   return (kind, data) => tagState({ kind, origin, data });
-}
-
-/** The body, with the inputs of calls exactly as they were written: it was parsed before anybody knew what for. */
-function exactBody({ body, text }: ClientRequest): JsonObject {
-  return mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
 }
 
 /** The exchange's id without its prefix: each format has its own. */

@@ -39,6 +39,15 @@ describe('a request of the client’s own format', () => {
     expect(String(amendRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
 
+  it('keeps numbers in the input of a call that no double can say, also where it is written anew', () => {
+    const input = '{"id":12345678901234567890}';
+    const call = `{"type":"tool_use","id":"a","name":"look","input":${input}}`;
+    const thinking = `{"type":"thinking","thinking":"hm","signature":"dps1s${own}.SIG"}`;
+    const text = `{"model":"test","messages":[{"role":"assistant","content":[${thinking},${call}]}]}`;
+    const request = { ...requestOf('messages', {}), text, bytes: Buffer.from(text), body: JSON.parse(text) };
+    expect(String(amendRequest(request, route).body)).toContain(`"input":${input}`);
+  });
+
   it('has our tag taken off what this upstream has sealed', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: `dps1s${own}.SIG` };
     const { body, notes } = sent('messages', { messages: [{ role: 'assistant', content: [thinking] }] });

@@ -10,6 +10,7 @@ import { writeUsage as writeGeminiUsage } from './gemini/usage.ts';
 import { writeUsage as writeMessagesUsage } from './messages/usage.ts';
 import { writeUsage as writeResponsesUsage } from './responses/reply-object.ts';
 import { member } from './members.ts';
+import { isOneAnswer } from './parameter-switches.ts';
 import { dataOf, UsageMeter } from './usage-meter.ts';
 
 /**
@@ -107,7 +108,8 @@ class MessagesAmender implements ReplyAmender {
     this.#tagRedacted = tagger('data', 'redacted', origin);
   }
 
-  event(text: string, counted?: Usage): string {
+  event(said: string, counted?: Usage): string {
+    const text = withName(said);
     if (!this.#hasStarted && text.includes('"message_start"')) return this.#start(text, counted);
     if (text.includes('"content_block_delta"')) this.meter.delta(text);
     // Elsewhere these could be members of a tool's input.
@@ -169,7 +171,7 @@ class ResponsesAmender implements ReplyAmender {
   }
 
   event(text: string, counted?: Usage): string {
-    const tagged = this.#tag(text);
+    const tagged = this.#tag(withName(text));
     if (tagged.includes('.delta"')) this.meter.delta(tagged);
     if (!tagged.includes('"response.completed"') && !tagged.includes('"response.incomplete"')) return tagged;
     if (isCounted(counted) && /"total_tokens"\s*:\s*\d/.test(tagged)) return tagged;
@@ -197,20 +199,26 @@ class ChatAmender implements ReplyAmender {
   readonly #hasOwnOptions: boolean;
   #isOwed: boolean;
   #last: string | undefined;
+  #hasCalls = false;
+  /** True when a finish reason has come, or may have: of several answers each has one of its own. */
+  #hasFinished: boolean;
 
   constructor({ body }: ClientRequest) {
     const options = body['stream_options'];
     this.meter = new UsageMeter(body);
     this.#hasOwnOptions = isJsonObject(options);
     this.#isOwed = isJsonObject(options) && options['include_usage'] === true;
+    this.#hasFinished = !isOneAnswer(body);
   }
 
   event(text: string, counted?: Usage): string {
+    this.#hasFinished ||= /"finish_reason"\s*:\s*"/.test(text);
+    this.#hasCalls ||= text.includes('"tool_calls"') && /"tool_calls"\s*:\s*\[\s*\{/.test(text);
     if (text.includes('"usage"') && /"usage"\s*:\s*\{/.test(text)) {
       // The gateway has asked for this one, not the client.
       return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
     }
-    if (/^data:\s?\[DONE\]/m.test(text)) return this.end(counted) + text;
+    if (/^data:\s?\[DONE\]/m.test(text)) return this.#finish() + this.end(counted) + text;
     if (text.startsWith('data')) {
       this.meter.delta(text);
       this.#last = text;
@@ -225,6 +233,14 @@ class ChatAmender implements ReplyAmender {
     return JSON.stringify({ ...body, usage: filledUsage(body['usage'], this.#usage(counted)) });
   }
 
+  /** The reason that the upstream has not given, as a translation would: the helpers of OpenAI's SDK throw without one. */
+  #finish(): string {
+    if (this.#hasFinished || this.#last === undefined) return '';
+    this.#hasFinished = true;
+    const choice = { index: 0, delta: {}, finish_reason: this.#hasCalls ? 'tool_calls' : 'stop' };
+    return rewriteData(this.#last, (chunk) => ({ ...chunk, choices: [choice] }));
+  }
+
   /** The chunk that the client has asked for and the upstream has not given. */
   end(counted?: Usage): string {
     if (!this.#isOwed || isCounted(counted)) return '';
@@ -236,6 +252,13 @@ class ChatAmender implements ReplyAmender {
   #usage(counted: Usage | undefined): JsonObject {
     return writeChatUsage(this.meter.complete(counted, true));
   }
+}
+
+/** Clients of Messages skip events without a name, those of Responses insist on it; some who speak them at second hand leave it out. */
+function withName(event: string): string {
+  if (event.startsWith('event:') || /^event:/m.test(event)) return event;
+  const type = dataOf(event)?.['type'];
+  return typeof type === 'string' ? `event: ${type}\n${event}` : event;
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

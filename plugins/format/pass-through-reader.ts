@@ -12,8 +12,8 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const eventEnd = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 
 /**
- * Hands a reply on as it came, for routes that speak the client's own format. An observer looks on; only what follows
- * an error of the upstream is held back.
+ * Hands a reply on as it came, for routes that speak the client's own format. An observer looks on; what follows an
+ * error of the upstream or the end of the answer is held back, and so are events that are no objects: clients die of both.
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
@@ -22,6 +22,8 @@ export class PassThroughReader implements ReplyReader {
   readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
   readonly #converter: (() => ReplyReader) | undefined;
   #hasBegun = false;
+  /** True when the event at hand has data that a client can read. */
+  #isReadable = false;
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
@@ -79,6 +81,7 @@ export class PassThroughReader implements ReplyReader {
   }
 
   push(chunk: Buffer): Buffer {
+    if (this.#observer.isOver) return none;
     const events = this.#splitter.push(this.#hasBegun ? chunk : withoutMark(chunk));
     this.#hasBegun = true;
     if (this.#splitter.isOverfull) this.#damage = noAnswer('an event larger than any answer');
@@ -103,11 +106,13 @@ export class PassThroughReader implements ReplyReader {
 
   /** Without what is missing in a damaged event, the rest would be another answer. */
   #take(name: string | undefined, data: string): void {
+    const begin = data.trimStart();
+    this.#isReadable = begin.startsWith('{') || begin.trimEnd() === '[DONE]';
     if (isTornObject(data)) this.#damage = noAnswer('a damaged event');
     else this.#observer.event(name, data);
   }
 
-  /** Shows each event to the observer and returns those that come before a failure. */
+  /** Shows each event to the observer and returns those that come before a failure or the end. */
   #observe(events: Buffer): Buffer {
     const text = events.toString();
     let amended = '';
@@ -115,13 +120,21 @@ export class PassThroughReader implements ReplyReader {
     eventEnd.lastIndex = 0;
     for (let match = eventEnd.exec(text); match !== null; match = eventEnd.exec(text)) {
       const event = text.slice(begin, eventEnd.lastIndex);
+      begin = eventEnd.lastIndex;
+      this.#isReadable = isComment(event);
       this.#parser.feed(event);
       if (this.failure !== undefined) return Buffer.from(amended);
+      if (!this.#isReadable) continue;
       amended += this.#amender?.event(event, this.#observer.usage) ?? event;
-      begin = eventEnd.lastIndex;
+      if (this.#observer.isOver) break;
     }
     return amended === text ? events : Buffer.from(amended);
   }
+}
+
+/** True for what keeps a connection alive and says nothing. */
+function isComment(event: string): boolean {
+  return event.startsWith(':') || event.trim() === '';
 }
 
 function withoutMark(chunk: Buffer): Buffer {

@@ -10,6 +10,8 @@ export interface ReplyObserver {
   whole(body: JsonObject): void;
   readonly hasContent: boolean;
   readonly isComplete: boolean;
+  /** True once the stream has said its last word: whatever else comes belongs to no answer of ours. */
+  readonly isOver: boolean;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
   /** Writes the error that ends the stream at this point. @param usage what the answer has taken so far */

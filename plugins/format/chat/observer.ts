@@ -2,7 +2,7 @@ import type { GatewayError } from '#core/errors.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { renderStreamError } from '#core/render-error.ts';
-import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/upstream-error.ts';
 import { member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { chatUsage } from './usage.ts';
@@ -14,6 +14,7 @@ const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"error"\s*:/;
 export class ChatObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
+  isOver = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   readonly #id: string;
@@ -27,9 +28,14 @@ export class ChatObserver implements ReplyObserver {
     this.#choices = choices;
   }
 
-  event(_name: string | undefined, data: string): void {
-    if (data === '[DONE]') {
+  event(name: string | undefined, data: string): void {
+    if (data.trim() === '[DONE]') {
       this.isComplete = true;
+      this.isOver = true;
+      return;
+    }
+    if (name === 'error') {
+      this.failure = reportedFailure(readRefusal(parseObject(data) ?? { message: data }));
       return;
     }
     if (this.hasContent && !notable.test(data)) return;

@@ -30,6 +30,11 @@ export class GeminiObserver implements ReplyObserver {
     this.isComplete = true;
   }
 
+  /** Its stream ends with the body: chunks with an ending may come several times. */
+  get isOver(): boolean {
+    return false;
+  }
+
   renderFailure(error: GatewayError): string {
     return renderStreamError(error, { id: this.#id, format: 'gemini', dialect: 'google' });
   }

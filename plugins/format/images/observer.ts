@@ -43,6 +43,11 @@ export class ImagesObserver implements ReplyObserver {
     this.isComplete = true;
   }
 
+  /** There may be several pictures. */
+  get isOver(): boolean {
+    return false;
+  }
+
   renderFailure(error: GatewayError): string {
     return renderStreamError(error, { id: this.#id, format: 'images', dialect: 'openai' });
   }

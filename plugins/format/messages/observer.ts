@@ -59,6 +59,10 @@ export class MessagesObserver implements ReplyObserver {
     this.isComplete = true;
   }
 
+  get isOver(): boolean {
+    return this.isComplete;
+  }
+
   renderFailure(error: GatewayError): string {
     return renderStreamError(error, { id: this.#id, format: 'messages', dialect: 'anthropic' });
   }

@@ -96,6 +96,10 @@ export class ResponsesObserver implements ReplyObserver {
     this.isComplete = true;
   }
 
+  get isOver(): boolean {
+    return this.isComplete;
+  }
+
   renderFailure(error: GatewayError, usage: Usage | undefined = this.usage): string {
     const last = /"sequence_number"\s*:\s*(\d+)/.exec(this.#lastData)?.[1];
     const response = {

@@ -267,9 +267,8 @@ describe('a Chat stream', () => {
 
   it('gets a usage chunk when the client has asked and the upstream has not given it', () => {
     const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
-    amender.event(
-      `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta: { content: 'x' } }] })}\n\n`,
-    );
+    const choice = { index: 0, delta: { content: 'x' }, finish_reason: 'stop' };
+    amender.event(`data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`);
     const ending = amender.event(done);
     expect(ending.endsWith(done)).toBe(true);
     expect(dataOf(ending.slice(0, -done.length))).toMatchObject({
@@ -288,5 +287,32 @@ describe('a Chat stream', () => {
   it('gets none when the client has not asked', () => {
     const amender = amenderOf('chat', { stream: true });
     expect([amender.event(done), amender.end?.()]).toEqual([done, '']);
+  });
+});
+
+const chatChunk = (delta: object): string => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`;
+
+describe('a stream that leaves something out', () => {
+  it.each(['messages', 'responses'] as const)('of %s gets the names of its events', (format) => {
+    const data = '{"type":"ping"}';
+    expect(amenderOf(format).event(`data: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
+    expect(amenderOf(format).event(`event: ping\ndata: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
+  });
+
+  it.each([
+    ['stop', { content: 'hi' }],
+    ['tool_calls', { tool_calls: [{ index: 0, id: 'a' }] }],
+  ])('of Chat gets the finish reason %s before its [DONE]', (reason, delta) => {
+    const amender = amenderOf('chat', { stream: true });
+    amender.event(chatChunk(delta));
+    const [finish, done, rest] = amender.event('data: [DONE]\n\n').split('\n\n');
+    expect(dataOf(finish ?? '')).toEqual({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+    expect([done, rest]).toEqual(['data: [DONE]', '']);
+  });
+
+  it('of Chat with several answers stays as it is', () => {
+    const amender = amenderOf('chat', { stream: true, n: 2 });
+    amender.event(chatChunk({ content: 'hi' }));
+    expect(amender.event('data: [DONE]\n\n')).toBe('data: [DONE]\n\n');
   });
 });

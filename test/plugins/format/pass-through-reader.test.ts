@@ -95,11 +95,26 @@ describe('a chat stream', () => {
     expect(reader.failure?.message).toContain('damaged');
   });
 
-  it('passes on events that are no objects', () => {
+  it('holds back events that are no objects, but not what keeps the connection alive', () => {
     const reader = chat();
-    const events = bytes('data: ping\n\n', 'data: {"id":"c","choices":[]} \n\n', ...chatEvents);
-    expect(reader.push(events).toString()).toBe(events.toString());
+    const odd = ['data: ping\n\n', 'event: note\n\n', 'data: [1]\n\n'];
+    const fine = [': keep-alive\n\n', 'data: {"id":"c","choices":[]} \n\n', ...chatEvents];
+    expect(reader.push(bytes(...odd, ...fine)).toString()).toBe(fine.join(''));
     expect(reader).toMatchObject({ failure: undefined, isComplete: true });
+  });
+
+  it('is over with its [DONE]: nothing that comes behind it is passed on', () => {
+    const reader = chat();
+    const whole = bytes(...chatEvents);
+    expect(reader.push(Buffer.concat([whole, whole])).equals(whole)).toBe(true);
+    expect(reader.push(whole)).toHaveLength(0);
+    expect(reader.end()).toHaveLength(0);
+  });
+
+  it('fails with an event of an error that is no object', () => {
+    const reader = chat();
+    reader.push(bytes(chatEvents[1] as string, 'event: error\ndata: out of order\n\n'));
+    expect(reader.failure?.message).toContain('out of order');
   });
 
   it('does not take the word error in a text for an error', () => {
@@ -176,6 +191,12 @@ describe('a messages stream', () => {
     expect(reader.isComplete).toBe(true);
   });
 
+  it('is over with its message_stop', () => {
+    const reader = messages();
+    expect(reader.push(bytes(start, delta, end, stop, start)).toString()).toBe(start + delta + end + stop);
+    expect(reader.push(bytes(delta, end, stop))).toHaveLength(0);
+  });
+
   it('ends with an error event when it is broken off', () => {
     const reader = messages();
     reader.push(
@@ -203,6 +224,13 @@ describe('a responses stream', () => {
     expect(reader.hasContent).toBe(false);
     reader.push(bytes(delta, completed));
     expect(reader).toMatchObject({ isComplete: true, usage: { input: 3, output: 2 } });
+  });
+
+  it('is over with its response.completed', () => {
+    const reader = responses();
+    expect(reader.push(bytes(created, delta, completed, created, completed)).toString()).toBe(
+      created + delta + completed,
+    );
   });
 
   it('fails under the id and the next sequence number of the response that was announced', () => {

@@ -81,6 +81,13 @@ export const errorKinds = {
     statusFor: { chat: 400, responses: 400, gemini: 400 },
     final: true,
   },
+  /** A picture, a file or a recording for a model that takes none. */
+  unsupported_content: {
+    status: 400,
+    openai: { type: 'invalid_request_error', code: 'not_supported' },
+    anthropic: 'invalid_request_error',
+    final: true,
+  },
   /** An upstream refused the content of the request. The status is the upstream's own 4xx. */
   upstream_rejected: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
   upstream_failed: { status: 502, openai: { type: 'server_error', code: 'upstream_failed' }, anthropic: 'api_error' },

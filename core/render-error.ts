@@ -32,10 +32,16 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
 /** The error object of the caller's dialect. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
 function errorBody(error: GatewayError, { dialect, id, format }: Caller): object {
   const { type, code } = error.wording(dialect);
-  const message = error.messageFor(dialect);
+  const { param } = error.details;
+  const message = dialect === 'openai' ? error.messageFor(dialect) : placed(error.messageFor(dialect), param);
   if (dialect === 'anthropic') return { type: 'error', error: { type, message }, request_id: id };
   if (dialect === 'google') return { error: { code: error.status(format), message, status: type } };
-  return { error: { message, type, param: error.details.param ?? null, code } };
+  return { error: { message, type, param: param ?? null, code } };
+}
+
+/** The parameter at fault is part of the message where the dialect has no member for it. */
+function placed(message: string, param: string | undefined): string {
+  return param === undefined || message.includes(param) ? message : `${param}: ${message}`;
 }
 
 /**

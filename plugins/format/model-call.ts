@@ -3,6 +3,7 @@ import type { Model, Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ClientRequest } from './client-request.ts';
+import { omissionNote, omitResultImages } from './omit-images.ts';
 import { PassThrough } from './pass-through.ts';
 import { isResumable, resumptionOf } from './resumption.ts';
 import { openingOf, sessionOf } from './session.ts';
@@ -13,6 +14,15 @@ import { upstreamFormat } from './upstream-format.ts';
 export interface Way {
   readonly request: UpstreamRequest;
   read(): ReplyReader;
+}
+
+/** A call that a route can serve, if need be without the pictures that tools have shown. */
+export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
+  const call = new ModelCall(exchange, model, request);
+  const omitted = call.refusal === undefined ? undefined : omitResultImages(request);
+  if (omitted === undefined) return call;
+  const without = new ModelCall(exchange, model, omitted, [omissionNote]);
+  return without.refusal === undefined ? without : call;
 }
 
 /**
@@ -29,8 +39,11 @@ export class ModelCall implements Adapter {
   readonly #translator: Translator;
   readonly #ways = new Map<Route, Way | GatewayError>();
   readonly #isResumable: boolean;
+  readonly #notes: readonly string[];
 
-  constructor(exchange: Exchange, model: Model, request: ClientRequest) {
+  /** @param notes what is to be said of the request, whichever route it takes */
+  constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
+    this.#notes = notes;
     this.model = model;
     this.requestedModel = request.model;
     this.isStream = request.isStream;
@@ -61,7 +74,8 @@ export class ModelCall implements Adapter {
   }
 
   encode(route: Route): UpstreamRequest {
-    return this.#served(route).request;
+    const { request } = this.#served(route);
+    return this.#notes.length === 0 ? request : { ...request, notes: [...(request.notes ?? []), ...this.#notes] };
   }
 
   read(route: Route): ReplyReader {

@@ -4,7 +4,7 @@ import { readClientRequest } from './client-request.ts';
 import { countTokens } from './count-tokens.ts';
 import { findModel } from './find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
-import { ModelCall } from './model-call.ts';
+import { openCall } from './model-call.ts';
 import { checkParameters, requiredParameters } from './parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { wires } from './wire.ts';
@@ -30,7 +30,7 @@ export const formatStage = defineStage({
         const request = await store.enter(exchange, await readClientRequest(exchange, format));
         const model = findModel(host, request.model);
         checkParameters(request.body, wires[format].parameters, requiredParameters[exchange.endpoint.name] ?? []);
-        const call = new ModelCall(exchange, model, request);
+        const call = openCall(exchange, model, request);
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) throw refusal;

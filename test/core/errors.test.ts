@@ -23,6 +23,7 @@ describe('the status of an error', () => {
     ['rate_limited', 429, 429, 429, 429],
     ['internal_error', 500, 500, 500, 500],
     ['not_supported', 400, 400, 501, 501],
+    ['unsupported_content', 400, 400, 400, 400],
     ['upstream_rejected', 400, 400, 400, 400],
     ['upstream_failed', 502, 502, 502, 502],
     ['unavailable', 503, 503, 529, 503],
@@ -77,6 +78,7 @@ describe('an error', () => {
       'model_not_found',
       'previous_response_not_found',
       'not_supported',
+      'unsupported_content',
     ]);
   });
 

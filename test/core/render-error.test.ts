@@ -55,6 +55,11 @@ describe('a whole error', () => {
     expect(bodyOf(error, 'chat')).toMatchObject({ error: { param: 'messages[0].content' } });
   });
 
+  it.each(['messages', 'gemini'] as const)('names it in the message where there is no other place: %s', (format) => {
+    const { message } = bodyOf(new GatewayError('invalid_request', 'no', { param: 'contents[0]' }), format).error;
+    expect(message).toBe('contents[0]: no');
+  });
+
   it('never shows its cause', () => {
     const error = new GatewayError('internal_error', 'no', { cause: new Error('secret') });
     for (const format of formats) expect(JSON.stringify(renderError(error, callerOf(format)))).not.toContain('secret');

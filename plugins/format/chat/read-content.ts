@@ -3,6 +3,7 @@ import type { AudioPart, FilePart, ImagePart, Part, Source } from '../canonical/
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeText, readObject, readText } from '../canonical/read.ts';
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
+import { placeParts } from '../canonical/parts.ts';
 
 /**
  * Reads the content of a message: a string or a list of parts. Parts without text are left out.
@@ -16,7 +17,9 @@ export function readContent(value: JsonValue | undefined, path: string, notes: N
   if (!Array.isArray(value)) throw invalid(path, 'a string or a list of parts');
   return value.flatMap((part, index) => {
     const partPath = `${path}[${index}]`;
-    return typeof part === 'string' ? textPart(part) : readPart(readObject(part, partPath), partPath, notes);
+    return typeof part === 'string'
+      ? textPart(part)
+      : placeParts(readPart(readObject(part, partPath), partPath, notes), partPath);
   });
 }
 

@@ -49,22 +49,24 @@ function writePart(part: Part, target: Target): JsonObject {
   }
 }
 
-function writeImage({ source, detail }: ImagePart, { traits, notes }: Target): JsonObject {
-  if (!traits.capabilities.images) throw unsupported('images', 'image');
-  if (source.type === 'id') throw unsupported('images by the id of a file', 'image');
+function writeImage(image: ImagePart, { traits, notes }: Target): JsonObject {
+  const { source, detail } = image;
+  if (!traits.capabilities.images) throw unsupported('images', image);
+  if (source.type === 'id') throw unsupported('images by the id of a file', image);
   const closeness = detail === undefined ? undefined : details.get(detail);
   if (detail !== undefined && closeness !== detail) notes.approximate('detail of an image');
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url, ...(closeness !== undefined && { detail: closeness }) } };
 }
 
-function writeFile({ source, name }: FilePart, { traits, notes }: Target): JsonObject {
+function writeFile(file: FilePart, { traits, notes }: Target): JsonObject {
+  const { source, name } = file;
   if (source.type === 'base64' && source.mediaType.startsWith('text/')) {
     notes.approximate('text files as text');
     return { type: 'text', text: titled(name, Buffer.from(source.data, 'base64').toString()) };
   }
-  if (!traits.capabilities.files) throw unsupported('files', 'file');
-  if (source.type === 'url') throw unsupported('files by address', 'file');
+  if (!traits.capabilities.files) throw unsupported('files', file);
+  if (source.type === 'url') throw unsupported('files by address', file);
   if (source.type === 'id') return { type: 'file', file: { file_id: source.id } };
   return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: writeDataUrl(source) } };
 }
@@ -74,7 +76,8 @@ function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 
-function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
-  if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
+function writeAudio(audio: AudioPart, { traits }: Target): JsonObject {
+  const { data, format } = audio;
+  if (!traits.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }

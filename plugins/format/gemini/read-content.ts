@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { placeParts } from '../canonical/parts.ts';
 import { maybeText, readText } from '../canonical/read.ts';
 import { maybeFields, readFields } from './fields.ts';
 
@@ -19,7 +20,11 @@ const foreign = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolRespo
  *
  * @throws GatewayError `invalid_request`
  */
-export function readPart({ part, path }: PlacedPart, notes: Notes): Part[] {
+export function readPart(placed: PlacedPart, notes: Notes): Part[] {
+  return placeParts(readShown(placed, notes), placed.path);
+}
+
+function readShown({ part, path }: PlacedPart, notes: Notes): Part[] {
   const text = maybeText(part['text'], `${path}.text`);
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }];
   const inline = maybeFields(part['inlineData'], `${path}.inlineData`);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
-import type { AudioPart, FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
+import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
 import { fileText, unsupported } from '../canonical/parts.ts';
 
@@ -52,49 +52,53 @@ export function writeText(text: string): JsonObject[] {
   return text === '' ? [] : [{ text }];
 }
 
-function writeImage({ source, detail }: ImagePart, target: Target): JsonObject {
+function writeImage(image: ImagePart, target: Target): JsonObject {
+  const { detail } = image;
   const { traits, notes } = target;
-  if (!traits.capabilities.images) throw unsupported('images', 'image');
+  if (!traits.capabilities.images) throw unsupported('images', image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
-  return writeSource(source, 'image', target);
+  return writeSource(image, target);
 }
 
 /** Text can be read by models that read no files. */
-function writeFile({ source, name }: FilePart, target: Target): JsonObject[] {
+function writeFile(file: FilePart, target: Target): JsonObject[] {
+  const { source, name } = file;
   if (target.traits.capabilities.files) {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
-    return [writeSource(source, 'file', target)];
+    return [writeSource(file, target)];
   }
   const content = fileText(source);
-  if (content === undefined) throw unsupported('files', 'file');
+  if (content === undefined) throw unsupported('files', file);
   return writeText([name, content].filter(Boolean).join('\n\n'));
 }
 
-function writeAudio({ data, format }: AudioPart, { traits }: Target): JsonObject {
-  if (!traits.capabilities.audio) throw unsupported('audio', 'input_audio');
+function writeAudio(audio: AudioPart, { traits }: Target): JsonObject {
+  const { data, format } = audio;
+  if (!traits.capabilities.audio) throw unsupported('audio', audio);
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-function writeSource(source: Source, kind: 'image' | 'file', { notes }: Target): JsonObject {
+function writeSource(part: ImagePart | FilePart, { notes }: Target): JsonObject {
+  const { source } = part;
   switch (source.type) {
     case 'base64':
       return { inlineData: { mimeType: source.mediaType, data: source.data } };
     case 'id':
-      if (!/^(gs|https):\/\/|^files\//.test(source.id)) throw unsupported(`${kind}s by the id of a file`, kind);
+      if (!/^(gs|https):\/\/|^files\//.test(source.id)) throw unsupported(`${part.type}s by the id of a file`, part);
       return { fileData: { fileUri: source.id } };
     case 'url':
-      return writeUrl(source.url, kind, notes);
+      return writeUrl(source.url, part, notes);
   }
 }
 
 /** Google fetches what it can reach. */
-function writeUrl(url: string, kind: 'image' | 'file', notes: Target['notes']): JsonObject {
+function writeUrl(url: string, part: ImagePart | FilePart, notes: Target['notes']): JsonObject {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
-    if (inline === undefined) throw unsupported('data that is not base64', kind);
+    if (inline === undefined) throw unsupported('data that is not base64', part);
     return { inlineData: { mimeType: inline.mediaType, data: inline.data } };
   }
-  notes.approximate(`${kind}s by address: only where Google can fetch them`);
+  notes.approximate(`${part.type}s by address: only where Google can fetch them`);
   const mimeType = mediaTypes[endingOf(url)];
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { FilePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { placeParts } from '../canonical/parts.ts';
 import { invalid, isMissing, maybeText, readList, readObject, readText } from '../canonical/read.ts';
 
 /** A block of content and where it stands. */
@@ -35,7 +36,11 @@ export function readParts(value: JsonValue | undefined, path: string, notes: Not
  * Reads what a user or a tool shows. A block without text is left out, one of an unknown type too.
  * Source: Anthropic API reference, "Messages", content blocks.
  */
-export function readPart({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
+export function readPart(placed: PlacedBlock, notes: Notes): Part[] {
+  return placeParts(readShown(placed, notes), placed.path);
+}
+
+function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
   switch (type) {
     case 'text':
       return textPart(readText(block['text'], `${path}.text`));

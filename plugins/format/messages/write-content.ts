@@ -20,11 +20,11 @@ export function writeInput(parts: readonly Part[], target: Target): JsonObject[]
   return parts.flatMap((part) => {
     switch (part.type) {
       case 'image':
-        return [writeImage(part, target)];
+        return [writeImage(part, target, part)];
       case 'file':
         return writeFile(part, target);
       case 'audio':
-        throw unsupported('audio', 'input_audio');
+        throw unsupported('audio', part);
       default:
         return writeText(part.text);
     }
@@ -44,8 +44,9 @@ export function writeText(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-function writeImage({ source, detail }: ImagePart, { traits, notes }: Target): JsonObject {
-  if (!traits.capabilities.images) throw unsupported('images', 'image');
+/** @param from the client's part that it is */
+function writeImage({ source, detail }: ImagePart, { traits, notes }: Target, from: Part): JsonObject {
+  if (!traits.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
   const begun = imageBeginnings.find(([beginning]) => source.data.startsWith(beginning));
@@ -69,17 +70,17 @@ function writeFile(file: FilePart, target: Target): JsonObject[] {
   const content = fileText(source);
   const { files } = target.traits.capabilities;
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
-  if (!files) throw unsupported('files', 'file');
+  if (!files) throw unsupported('files', file);
   if (content !== undefined && content.trim() === '') return [];
   const title = name === undefined || name === '' ? {} : { title: name };
   if (content !== undefined) {
     return [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: content }, ...title }];
   }
   if (source.type === 'base64' && source.mediaType.startsWith('image/')) {
-    return [writeImage({ type: 'image', source, detail: undefined }, target)];
+    return [writeImage({ type: 'image', source, detail: undefined }, target, file)];
   }
   if (source.type === 'base64' && source.mediaType !== 'application/pdf') {
-    throw unsupported(`files of the type ${source.mediaType}`, 'file');
+    throw unsupported(`files of the type ${source.mediaType}`, file);
   }
   return [{ type: 'document', source: writeSource(source), ...title }];
 }

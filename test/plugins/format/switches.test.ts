@@ -263,7 +263,10 @@ describe('a route of the client’s own format that sees no images', () => {
 
   it('refuses with what the model does not take when there is no other', () => {
     expect(() => sent('chat', shows[0]![1], { capabilities: { images: false } })).toThrow(
-      expect.objectContaining({ code: 'not_supported', message: 'this model does not take images' }) as GatewayError,
+      expect.objectContaining({
+        code: 'unsupported_content',
+        message: 'this model does not take images',
+      }) as GatewayError,
     );
   });
 

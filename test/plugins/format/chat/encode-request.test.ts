@@ -194,7 +194,9 @@ describe('messages', () => {
     ];
     for (const part of parts) {
       const items: Item[] = [{ type: 'message', role: 'user', parts: [part] }];
-      expect(() => encode({ items }, { capabilities })).toThrow(expect.objectContaining({ code: 'not_supported' }));
+      expect(() => encode({ items }, { capabilities })).toThrow(
+        expect.objectContaining({ code: 'unsupported_content' }),
+      );
       expect(() => encode({ items })).not.toThrow();
     }
   });

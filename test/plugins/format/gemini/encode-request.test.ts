@@ -117,14 +117,13 @@ describe('contents', () => {
     expect(partOf({ type: 'url', url: 'data:application/pdf;base64,JVBE' })).toEqual({
       inlineData: { mimeType: 'application/pdf', data: 'JVBE' },
     });
-    expect(refusalBy(() => partOf({ type: 'id', id: 'file_1' }))).toMatchObject({ code: 'not_supported' });
+    expect(refusalBy(() => partOf({ type: 'id', id: 'file_1' }))).toMatchObject({ code: 'unsupported_content' });
   });
 
   it('refuse what the model cannot see', () => {
     const items: Item[] = [{ type: 'message', role: 'user', parts: [picture] }];
     expect(refusalBy(() => contentsOf(items, { capabilities: { images: false } }))).toMatchObject({
-      code: 'not_supported',
-      details: { param: 'image' },
+      code: 'unsupported_content',
     });
   });
 });

@@ -84,9 +84,11 @@ describe('messages', () => {
     const capabilities = { images: false, files: false };
     const sound: Part = { type: 'audio', data: 'UklG', format: 'wav' };
     for (const part of [picture, file('application/pdf', 'JVBE'), sound, file('application/zip', 'UEsD')]) {
-      expect(() => contentOf([part], { capabilities })).toThrow(expect.objectContaining({ code: 'not_supported' }));
+      expect(() => contentOf([part], { capabilities })).toThrow(
+        expect.objectContaining({ code: 'unsupported_content' }),
+      );
     }
-    expect(() => contentOf([sound])).toThrow(expect.objectContaining({ details: { param: 'input_audio' } }));
+    expect(() => contentOf([sound])).toThrow(expect.objectContaining({ code: 'unsupported_content' }));
   });
 
   it('of the assistant are text alone', () => {

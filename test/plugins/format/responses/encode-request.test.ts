@@ -51,7 +51,9 @@ describe('a request', () => {
     const paper: Part = { type: 'file', source: { type: 'id', id: 'f' }, name: undefined };
     for (const part of [picture, sound, paper]) {
       const items: Item[] = [{ type: 'message', role: 'user', parts: [part] }];
-      expect(() => encode({ items }, { capabilities })).toThrow(expect.objectContaining({ code: 'not_supported' }));
+      expect(() => encode({ items }, { capabilities })).toThrow(
+        expect.objectContaining({ code: 'unsupported_content' }),
+      );
       expect(() => encode({ items })).not.toThrow();
     }
     expect(() => encode({ candidates: 2 })).toThrow(expect.objectContaining({ details: { param: 'n' } }));

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from './json.ts';
 
-/** Seconds. What a text says is no more than a hint: a key that rests for days because of it would be missed. */
-const longestWait = 3_600;
+/** Seconds. What an upstream says is no more than a hint: a key that rests for days because of it would be missed. */
+export const longestWait = 3_600;
 
 /** "Please try again in 6m0s" (OpenAI, Groq), "in 20ms", "Please retry after 26 seconds" (Azure), "retry in 34.07s" (Gemini). */
 const waitWords =

@@ -137,11 +137,12 @@ export function withoutOwn(words: string, own: readonly string[]): string {
   return own.reduce((rest, secret) => rest.replaceAll(secret, '[…]'), words);
 }
 
-/** Our credential was refused: the client must never take that for its own. */
-export function keyRefused(): GatewayError {
+/** Our credential was refused: the client must never take that for its own. @param words for the operator */
+export function keyRefused(words?: string): GatewayError {
   return new GatewayError('unavailable', 'the model is out of service at the moment; the operator has been told', {
     retryAfter: 30,
     meaning: 'key',
+    cause: words === undefined ? undefined : new Error(words),
   });
 }
 
@@ -165,7 +166,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
         meaning,
       });
     case 'key':
-      return keyRefused();
+      return keyRefused(said);
     case 'throttled':
       return throttled(reported?.retryAfter);
     default:

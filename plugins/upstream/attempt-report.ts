@@ -4,7 +4,7 @@ import type { Format } from '#core/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Pass } from './breaker.ts';
 import { conversationOf } from './conversation.ts';
-import { describeFault, type Fault, faultEffects } from './fault.ts';
+import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 
@@ -23,7 +23,7 @@ export interface Sent {
 
 /** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */
 export class AttemptReport {
-  readonly #parts: Pick<RelayParts, 'health' | 'now'>;
+  readonly #parts: Pick<RelayParts, 'health' | 'log' | 'now'>;
   readonly #exchange: Exchange;
   readonly #delivery: Delivery;
   readonly #asked: Asked;
@@ -31,7 +31,7 @@ export class AttemptReport {
   readonly #startedAt: number; // ms since the exchange began
   #contentAfter: number | undefined; // ms
 
-  constructor(parts: Pick<RelayParts, 'health' | 'now'>, exchange: Exchange, asked: Asked, sent: Sent) {
+  constructor(parts: Pick<RelayParts, 'health' | 'log' | 'now'>, exchange: Exchange, asked: Asked, sent: Sent) {
     this.#parts = parts;
     this.#exchange = exchange;
     this.#delivery = exchange.get(delivery);
@@ -71,8 +71,8 @@ export class AttemptReport {
     const { route, keys, pass } = this.#asked;
     const { key } = this.#sent;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
-    if (keyEffect === 'refuse') keys.refuse(key, now());
-    if (keyEffect === 'rest') keys.rest(key, now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (keyEffect === 'refuse') this.#refuse(fault);
+    if (keyEffect === 'rest') keys.rest(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
     if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
     else if (breaker === 'last') health.unfit(route, pass, describeFault(fault));
     else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
@@ -81,6 +81,17 @@ export class AttemptReport {
   /** The conversation that a failure is held against; undefined for failures that no request can cause. */
   #sourceOf({ mayBeCausedByRequest }: Fault): string | undefined {
     return mayBeCausedByRequest ? conversationOf(this.#exchange) : undefined;
+  }
+
+  /** Nobody but the operator can help a key that is not accepted: the log has a line for each rest of it. */
+  #refuse(fault: Fault): void {
+    const { log, now } = this.#parts;
+    const { route, keys } = this.#asked;
+    const { key } = this.#sent;
+    const seconds = keys.refuse(key, now());
+    if (seconds === 0) return;
+    const which = `key ${keys.positionOf(key)} of ${keys.size}`;
+    log.warn(`upstream ${route.upstream.name} refused ${which}, left alone for ${seconds} s: ${refusalOfKey(fault)}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

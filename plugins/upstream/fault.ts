@@ -1,6 +1,6 @@
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
-import { withoutOwn } from '#core/upstream-error.ts';
+import { keyRefused, withoutOwn } from '#core/upstream-error.ts';
 import { brokenConnection, isStale } from './connector.ts';
 
 export interface FaultEffects {
@@ -130,9 +130,23 @@ export function kindOf(meaning: ErrorMeaning): FaultKind {
 export function answerFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
   const kind = meaning === undefined ? 'route' : kindOf(meaning);
+  return new Fault(kind, shownError(error, secrets), { status, mayBeCausedByRequest: true });
+}
+
+/** The same error without the upstream's secrets. */
+function shownError(error: GatewayError, secrets: readonly string[]): GatewayError {
+  if (error.details.meaning === 'key') return keyRefused(withoutOwn(wordsOf(error), secrets));
   const message = withoutOwn(error.message, secrets);
-  const told = message === error.message ? error : new GatewayError(error.code, message, error.details);
-  return new Fault(kind, told, { status, mayBeCausedByRequest: true });
+  return message === error.message ? error : new GatewayError(error.code, message, error.details);
+}
+
+/** What an upstream has said of a key that it did not accept, on one line: for the log only. */
+export function refusalOfKey({ error, status }: Fault): string {
+  return `${status ?? ''} ${wordsOf(error)}`.replace(/\s+/g, ' ').trim();
+}
+
+function wordsOf({ cause }: GatewayError): string {
+  return cause instanceof Error ? cause.message : '';
 }
 
 /**

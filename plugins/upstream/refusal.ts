@@ -1,6 +1,7 @@
 import { type ErrorMeaning, GatewayError } from '#core/errors.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { longestWait } from '#core/stated-wait.ts';
 import {
   failureCode,
   isClientThingMissing,
@@ -52,7 +53,7 @@ export function refusalFault(
       return new Fault('throttled', throttled(readRetryAfter(headers, now) ?? said.retryAfter), { status });
     case 'key':
       // The operator's credential, not the caller's: the caller must never see it as its own.
-      return new Fault('key', keyRefused(), { status });
+      return new Fault('key', keyRefused(said.message && withoutSecrets(said.message, 300, secrets)), { status });
     case 'client':
     case 'overflow':
       return new Fault(kind, clientError(status, said, secrets), { status });
@@ -131,15 +132,15 @@ function parse(body: Buffer): JsonObject | undefined {
   }
 }
 
-/** Seconds to wait; undefined when the upstream gave none, or nonsense. Formats: RFC 9110 §10.2.3, and `retry-after-ms`. */
+/** Seconds to wait, an hour at most; undefined when the upstream gave none, or nonsense. Formats: RFC 9110 §10.2.3, and `retry-after-ms`. */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (isWait(milliseconds)) return milliseconds / 1000;
+  if (isWait(milliseconds)) return Math.min(milliseconds / 1000, longestWait);
   const value = headers['retry-after']?.toString();
   if (value === undefined) return undefined;
   const seconds = Number(value);
   const wait = Number.isNaN(seconds) ? (Date.parse(value) - now) / 1000 : seconds;
-  return isWait(wait) ? wait : undefined;
+  return isWait(wait) ? Math.min(wait, longestWait) : undefined;
 }
 
 /** An endless wait is none: a key that rests for it would never be used again. */

@@ -1,4 +1,5 @@
 import type { Route } from '#core/catalog.ts';
+import type { Logger } from '#core/logger.ts';
 import type { Connections } from './connections.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -20,6 +21,7 @@ export interface RelayParts {
   readonly connections: Connections;
   readonly health: RouteHealth;
   readonly budget: RetryBudget;
+  readonly log: Logger;
   keys(route: Route): KeyPool;
   now(): number; // epoch ms
 }

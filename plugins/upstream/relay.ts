@@ -7,6 +7,7 @@ import type { Reply } from '#core/pipeline/reply.ts';
 import { type Asked, AttemptReport } from './attempt-report.ts';
 import { Attempt, type AttemptRequest } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';
+import { throttled } from '#core/upstream-error.ts';
 import { orderRoutes, readyFirst, widerThan } from './choice.ts';
 import { targetOf } from './connections.ts';
 import { sessionOf } from './conversation.ts';
@@ -44,6 +45,8 @@ export class Relay {
   readonly #running = new Map<Route, Promise<Tried>>();
   readonly #attempts = new Map<Route, Attempt>();
   readonly #skipped: Route[] = [];
+  /** Of routes that were not asked, because they said before to wait. */
+  readonly #throttlings: Fault[] = [];
   readonly #patience: Patience;
   /** What routes are asked for: an answer, or the rest of one. */
   #calls: RouteCalls;
@@ -62,7 +65,7 @@ export class Relay {
     this.#session = sessionOf(exchange);
     this.#candidates = readyFirst(
       orderRoutes(model.routes, this.#session),
-      (route) => parts.keys(route).isReady(parts.now()) && parts.health.isFit(route),
+      (route) => parts.keys(route).isReady(parts.now(), route.model) && parts.health.isFit(route),
     );
     exchange.set(delivery, this.#delivery);
   }
@@ -131,7 +134,7 @@ export class Relay {
     const refusal = isRefused ? firstRefusal(failed) : undefined;
     if (refusal !== undefined) throw this.#stopped(refusal);
     throw summarize(
-      failed.map(({ result }) => result),
+      [...this.#throttlings, ...failed.map(({ result }) => result)],
       this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped) : undefined,
     );
   }
@@ -143,6 +146,11 @@ export class Relay {
       if (route === undefined) return;
       // Asked only now: most requests need one route, and finding out may mean translating.
       if (!this.#calls.canServe(route)) continue;
+      const throttling = this.#throttlingOf(route);
+      if (throttling !== undefined) {
+        this.#throttlings.push(throttling);
+        continue;
+      }
       const isSound = this.#isSound(route);
       const pass = await this.#parts.health.admit(route);
       if (pass === undefined) {
@@ -210,7 +218,7 @@ export class Relay {
 
   #isSound(route: Route): boolean {
     const { health, keys, now } = this.#parts;
-    return health.isSound(route) && keys(route).isReady(now());
+    return health.isSound(route) && keys(route).isReady(now(), route.model);
   }
 
   /** Seconds. */
@@ -223,8 +231,17 @@ export class Relay {
     for (;;) {
       const result = await this.#tryFresh(asked);
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
-      if (!asked.keys.isReady(this.#parts.now()) || !this.#mayTryKey()) return result;
+      const isReady = asked.keys.isReady(this.#parts.now(), asked.route.model);
+      // Of several keys that rest, the first to be back counts.
+      if (!isReady || !this.#mayTryKey()) return this.#throttlingOf(asked.route) ?? result;
     }
+  }
+
+  /** What a route would say whose keys all rest because there were too many requests; it is not asked then. */
+  #throttlingOf(route: Route): Fault | undefined {
+    const { keys, now } = this.#parts;
+    const wait = keys(route).throttledFor(now(), route.model);
+    return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000), { status: 429 });
   }
 
   /** A connection that was closed while idle says nothing about the route: tried again at once, and counted as one try. */
@@ -236,7 +253,7 @@ export class Relay {
 
   async #try(asked: Asked): Promise<Served | Fault> {
     const { route, keys } = asked;
-    const key = keys.pick(this.#parts.now(), this.#session);
+    const key = keys.pick(this.#parts.now(), route.model, this.#session);
     const request = this.#calls.encode(route);
     const reader = this.#calls.read(route);
     const isRest = this.#calls !== this.#adapter;

@@ -6,7 +6,7 @@ import type { RouteStatus } from '#core/route-status.ts';
 import { Connections } from './connections.ts';
 import { type BreakerOptions, defaultBreaker } from './breaker.ts';
 import { withEarlyHead } from './early-head.ts';
-import { KeyPool } from './key-pool.ts';
+import { KeyPool, type KnownKeys } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { Relay } from './relay.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -145,6 +145,7 @@ export const upstreamStage = defineStage({
       health,
       budget: retryBudget(host, options.retry_share),
       keys: ({ upstream }: Route) => keysOf(upstream, host),
+      log: host.log,
       now: () => host.now(),
     };
     return {
@@ -193,7 +194,10 @@ function wakeKeys(id: string, host: Host): void {
 export function routeStatus(host: Host): RouteStatus[] {
   const health = routeHealth(host);
   const routes = new Map(host.catalog.models.flatMap((model) => model.routes.map((route) => [route.id, route])));
-  const resting = (id: string) => keysOf((routes.get(id) as Route).upstream, host).resting(host.now());
+  const resting = (id: string) => {
+    const { upstream, model } = routes.get(id) as Route;
+    return keysOf(upstream, host).resting(host.now(), model);
+  };
   return health.status([...routes.values()]).map((status) => ({ ...status, keys_resting: resting(status.route) }));
 }
 
@@ -209,7 +213,9 @@ const pools = new WeakMap<Upstream, KeyPool>();
 export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const known = pools.get(upstream);
   if (known !== undefined) return known;
-  const pool = host.keep(`upstream/keys/${upstream.name}/${upstream.apiKeys.join(' ')}`, () => new KeyPool(upstream));
+  // The same name at another address is another upstream, whatever was said of its keys.
+  const learned = host.keep(`upstream/keys/${upstream.name} ${upstream.baseUrl}`, () => new Map() as KnownKeys);
+  const pool = new KeyPool(upstream, learned);
   pools.set(upstream, pool);
   return pool;
 }

@@ -11,6 +11,9 @@ describe('retry-after', () => {
     ['0.5', 0.5],
     [' 3 ', 3],
     ['Thu, 01 Jan 2026 00:01:30 GMT', 90],
+    ['31536000', 3_600],
+    ['1e300', 3_600],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', 3_600],
   ])('%j is a wait of %d seconds', (value, seconds) => {
     expect(readRetryAfter({ 'retry-after': value }, now)).toBe(seconds);
   });

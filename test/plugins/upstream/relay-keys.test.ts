@@ -94,7 +94,69 @@ describe('keys', () => {
     await bench.relay(exchangeFor([route]));
     bench.now += 20_000;
     await bench.relay(exchangeFor([route]));
-    expect(upstream.requests.map(({ headers }) => headers.authorization?.at(-1))).toEqual(['a', 'b', 'b', 'a']);
+    // The one that was never throttled comes first.
+    expect(upstream.requests.map(({ headers }) => headers.authorization?.at(-1))).toEqual(['a', 'b', 'b', 'b']);
+  });
+
+  it('that were all throttled are not asked before the first is back, and the client is told when', async () => {
+    await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await refusalOf(bench.relay(exchangeFor([route])));
+    bench.now += 20_000;
+    const exchange = exchangeFor([route]);
+    const error = await refusalOf(bench.relay(exchange));
+    expect([error.code, error.details.retryAfter, attemptsOf(exchange)]).toEqual(['rate_limited', 40, []]);
+    bench.now += 40_000;
+    expect((await bench.relay(exchangeFor([route]))).status).toBe(200);
+  });
+
+  it('that were throttled for one model are asked for another', async () => {
+    await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
+    const there = upstreamAt(upstream.url, { apiKeys: ['a'] });
+    await refusalOf(bench.relay(exchangeFor([routeTo(there)])));
+    const other = routeTo(there, { id: 'one/other', model: 'other' });
+    expect((await bench.relay(exchangeFor([other]))).status).toBe(200);
+  });
+
+  it('that were throttled for different times are told as the shortest', async () => {
+    const waits: Record<string, string> = { 'Bearer a': '5', 'Bearer b': '60' };
+    await using upstream = await createUpstream((request, response) =>
+      refuse(429, { 'retry-after': waits[request.headers.authorization ?? ''] ?? '1' })(request, response),
+    );
+    const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
+    expect((await refusalOf(bench.relay(exchangeFor([route])))).details.retryAfter).toBe(5);
+  });
+
+  it('that were throttled count where the others were refused', async () => {
+    await using upstream = await createUpstream([refuse(429, { 'retry-after': '7' }), refuse(401)]);
+    const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
+    const error = await refusalOf(bench.relay(exchangeFor([route])));
+    expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
+  });
+
+  it('that were throttled leave the fault of another route to be told', async () => {
+    await using first = await createUpstream(refuse(429, { 'retry-after': '60' }));
+    await using second = await createUpstream(refuse(500));
+    const routes = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
+    await refusalOf(bench.relay(exchangeFor(routes)));
+    expect((await refusalOf(bench.relay(exchangeFor(routes)))).code).toBe('upstream_failed');
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
+  });
+
+  it('that are refused are told to the operator once for each rest, without showing one', async () => {
+    const lines: string[] = [];
+    bench = createBench({}, (line) => lines.push(line));
+    await using upstream = await createUpstream((_request, response) =>
+      response.json(401, { error: { message: 'Incorrect API key provided:\n topsecretvendorkey' } }),
+    );
+    const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['topsecretvendorkey'] }));
+    for (const _ of [1, 2]) await refusalOf(bench.relay(exchangeFor([route])));
+    expect(lines.map((line) => line.slice(25).trim())).toEqual([
+      'warn  upstream one refused key 1 of 1, left alone for 60 s: 401 Incorrect API key provided: […]',
+    ]);
+    bench.now += 60_000;
+    await refusalOf(bench.relay(exchangeFor([route])));
+    expect(lines[1]).toContain('left alone for 120 s');
   });
 });
 

@@ -149,6 +149,7 @@ export function createBench(
           connections,
           health,
           budget,
+          log: createLogger(log),
           keys,
           now: () => bench.now,
         },

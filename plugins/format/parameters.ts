@@ -1,31 +1,85 @@
 import { GatewayError } from '#core/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
-/** Says what a value has to be; undefined when it is that. */
-type Rule = (value: JsonValue) => string | undefined;
+/** What is wrong with a value: what it has to be, and where in it the mistake is: `[2]` for instance. */
+interface Fault {
+  readonly at: string;
+  readonly right: string;
+}
+/** Says what a value, or something in it, has to be; undefined when it is that. */
+type Rule = (value: JsonValue) => string | Fault | undefined;
 interface Parameter {
   readonly name: string;
-  /** The names of the members that lead to it. */
-  readonly path: readonly string[];
+  /** Its place among the rules: mistakes are told in their order. */
+  readonly order: number;
+  /** Below the top level, the spellings of each member that leads to it. */
+  readonly inner: readonly (readonly string[])[];
   readonly rule: Rule;
 }
-/** In the order in which mistakes are told. */
-export type ParameterRules = readonly Parameter[];
 
-/** @param rules by the path of a parameter, `generationConfig.temperature` for instance */
-function parameters(rules: Readonly<Record<string, Rule>>): ParameterRules {
-  return Object.entries(rules).map(([name, rule]) => ({ name, path: name.split('.'), rule }));
+/** Found by what a body has, which is less than what it may have. */
+export interface ParameterRules {
+  readonly all: readonly Parameter[];
+  readonly byMember: ReadonlyMap<string, readonly Parameter[]>;
+}
+
+/**
+ * @param rules by the path of a parameter, `generationConfig.temperature` for instance
+ * @param spellingsOf the names that a member may have
+ */
+function parameters(
+  rules: Readonly<Record<string, Rule>>,
+  spellingsOf: (name: string) => readonly string[] = (name) => [name],
+): ParameterRules {
+  const byMember = new Map<string, Parameter[]>();
+  const all = Object.entries(rules).map(([name, rule], order) => {
+    const [outer = [], ...inner] = name.split('.').map(spellingsOf);
+    const parameter = { name, order, inner, rule };
+    for (const spelling of outer) byMember.set(spelling, [...(byMember.get(spelling) ?? []), parameter]);
+    return parameter;
+  });
+  return { all, byMember };
+}
+
+/** Protobuf takes camelCase and snake_case. */
+function bothCases(name: string): readonly string[] {
+  return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
 const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
 const text: Rule = (value) => (typeof value === 'string' ? undefined : 'a string');
-const list: Rule = (value) => (Array.isArray(value) && value.length > 0 ? undefined : 'a list with at least one entry');
-const anyList: Rule = (value) => (Array.isArray(value) ? undefined : 'a list');
-const textOrList: Rule = (value) =>
-  typeof value === 'string' || Array.isArray(value) ? undefined : 'a string or a list';
 const textOrObject: Rule = (value) =>
   typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object';
 const object: Rule = (value) => (isJsonObject(value) ? undefined : 'an object');
+
+const word =
+  (words: readonly string[], right: string): Rule =>
+  (value) =>
+    typeof value === 'string' && words.includes(value) ? undefined : right;
+
+/** A list whose entries are right; what is wrong with one is told with its index. */
+const listOf =
+  (entry: Rule): Rule =>
+  (value) => {
+    if (!Array.isArray(value)) return 'a list';
+    for (let index = 0; index < value.length; index++) {
+      const fault = entry(value[index] as JsonValue);
+      if (typeof fault === 'string') return { at: `[${index}]`, right: fault };
+    }
+    return undefined;
+  };
+const objects = listOf(object);
+const texts = listOf(text);
+
+const someObjects: Rule = (value) =>
+  Array.isArray(value) && value.length > 0 ? objects(value) : 'a list with at least one entry';
+
+const textOr =
+  (list: Rule): Rule =>
+  (value) => {
+    if (typeof value === 'string') return undefined;
+    return Array.isArray(value) ? list(value) : 'a string or a list';
+  };
 
 const number =
   (minimum: number, maximum: number): Rule =>
@@ -41,14 +95,18 @@ const integer =
       ? undefined
       : `an integer from ${minimum} to ${maximum}`;
 
+/** 64 bits, as in the reference. */
+const seed = integer(-(2 ** 63), 2 ** 63);
+
 /**
  * The parameters whose mistakes are the caller's for certain. Everything else, known or not, is the upstream's to judge:
  * vendors add fields faster than gateways learn them. Bounds are the published ones.
  */
 export const chatParameters = parameters({
-  messages: list,
+  messages: someObjects,
   stream: boolean,
   stream_options: object,
+  'stream_options.include_usage': boolean,
   n: integer(1, 128),
   max_tokens: integer(1),
   max_completion_tokens: integer(1),
@@ -56,65 +114,102 @@ export const chatParameters = parameters({
   top_p: number(0, 1),
   presence_penalty: number(-2, 2),
   frequency_penalty: number(-2, 2),
-  stop: textOrList,
-  tools: anyList,
+  seed,
+  stop: textOr(texts),
+  tools: objects,
+  functions: objects,
   tool_choice: textOrObject,
   parallel_tool_calls: boolean,
+  reasoning_effort: text,
   response_format: object,
+  // The last two are what vLLM and SGLang, and Fireworks, have besides.
+  'response_format.type': word(
+    ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
+    'text, json_object or json_schema',
+  ),
+  logit_bias: object,
+  logprobs: boolean,
+  // vLLM takes -1 for all.
+  top_logprobs: integer(-1),
+  user: text,
+  safety_identifier: text,
+  prompt_cache_key: text,
+  service_tier: text,
   store: boolean,
   metadata: object,
 });
 
 /** Source: OpenAI API reference, "Create a model response". */
 export const responsesParameters = parameters({
-  input: textOrList,
+  input: textOr(objects),
   instructions: text,
   stream: boolean,
   max_output_tokens: integer(1),
   temperature: number(0, 2),
   top_p: number(0, 1),
-  tools: anyList,
+  tools: objects,
   tool_choice: textOrObject,
   parallel_tool_calls: boolean,
   text: object,
+  'text.format': object,
   reasoning: object,
-  include: anyList,
+  'reasoning.effort': text,
+  include: texts,
   truncation: text,
   background: boolean,
   store: boolean,
+  user: text,
+  safety_identifier: text,
+  prompt_cache_key: text,
+  service_tier: text,
   metadata: object,
   previous_response_id: text,
 });
 
 export const messagesParameters = parameters({
-  messages: list,
+  messages: someObjects,
   stream: boolean,
-  system: textOrList,
+  system: textOr(objects),
   max_tokens: integer(1),
   temperature: number(0, 1),
   top_p: number(0, 1),
   top_k: integer(0),
-  stop_sequences: anyList,
-  tools: anyList,
+  stop_sequences: texts,
+  tools: objects,
   tool_choice: object,
   thinking: object,
+  'thinking.type': word(
+    ['enabled', 'adaptive', 'between_tools', 'disabled'],
+    'enabled, adaptive, between_tools or disabled',
+  ),
   output_config: object,
+  'output_config.effort': text,
   metadata: object,
+  'metadata.user_id': text,
+  service_tier: text,
 });
 
-export const geminiParameters = parameters({
-  contents: list,
-  tools: anyList,
-  toolConfig: object,
-  generationConfig: object,
-  'generationConfig.temperature': number(0, 2),
-  'generationConfig.topP': number(0, 1),
-  'generationConfig.maxOutputTokens': integer(1),
-  'generationConfig.candidateCount': integer(1, 8),
-  'generationConfig.stopSequences': textOrList,
-  'generationConfig.thinkingConfig': object,
-  systemInstruction: textOrObject,
-});
+export const geminiParameters = parameters(
+  {
+    contents: someObjects,
+    tools: objects,
+    toolConfig: object,
+    generationConfig: object,
+    'generationConfig.temperature': number(0, 2),
+    'generationConfig.topP': number(0, 1),
+    'generationConfig.topK': integer(0),
+    'generationConfig.maxOutputTokens': integer(1),
+    'generationConfig.candidateCount': integer(1, 8),
+    'generationConfig.stopSequences': textOr(texts),
+    'generationConfig.presencePenalty': number(-2, 2),
+    'generationConfig.frequencyPenalty': number(-2, 2),
+    'generationConfig.seed': integer(-(2 ** 31), 2 ** 31),
+    'generationConfig.responseMimeType': text,
+    'generationConfig.thinkingConfig': object,
+    systemInstruction: textOrObject,
+  },
+  bothCases,
+);
 
 export const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
 
@@ -131,24 +226,40 @@ export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
 /** @throws GatewayError `invalid_request` naming the first parameter that is wrong */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   for (const name of required) {
-    if (isMissing(body[name]))
-      throw wrong(name, 'is missing', rules.find((parameter) => parameter.name === name)?.rule(null));
+    if (isMissing(body[name])) throw wrong(name, 'is missing', missingRight(name, rules));
   }
-  for (const { name, path, rule } of rules) {
-    const value = valueAt(body, path);
-    const right = isMissing(value) ? undefined : rule(value);
-    if (right !== undefined) throw wrong(name, 'is wrong', right);
+  let first: { readonly order: number; readonly error: GatewayError } | undefined;
+  for (const member of Object.keys(body)) {
+    for (const { name, order, inner, rule } of rules.byMember.get(member) ?? []) {
+      const value = inner.length === 0 ? body[member] : valueAt(body[member], inner);
+      const fault = isMissing(value) ? undefined : rule(value);
+      if (fault === undefined || (first !== undefined && first.order < order)) continue;
+      const { at, right } = typeof fault === 'string' ? { at: '', right: fault } : fault;
+      first = { order, error: wrong(name + at, 'is wrong', right) };
+    }
   }
+  if (first !== undefined) throw first.error;
+}
+
+function missingRight(name: string, { all }: ParameterRules): string | undefined {
+  const right = all.find((parameter) => parameter.name === name)?.rule(null);
+  return typeof right === 'string' ? right : undefined;
 }
 
 function isMissing(value: JsonValue | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-function valueAt(body: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = body;
-  for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+function valueAt(outer: JsonValue | undefined, inner: Parameter['inner']): JsonValue | undefined {
+  let value = outer;
+  for (const spellings of inner) value = isJsonObject(value) ? ownMember(value, spellings) : undefined;
   return value;
+}
+
+/** Under the first of the names that it has. */
+function ownMember(value: JsonObject, spellings: readonly string[]): JsonValue | undefined {
+  for (const name of spellings) if (Object.hasOwn(value, name)) return value[name];
+  return undefined;
 }
 
 function wrong(name: string, what: string, right: string | undefined): GatewayError {

@@ -38,7 +38,9 @@ const right: [keyof typeof rules, string, JsonValue[]][] = [
   ['chat', 'temperature', [0, 0.5, 2]],
   ['chat', 'top_p', [0, 1]],
   ['chat', 'tools', [[], [{}]]],
-  ['chat', 'response_format', [{}]],
+  ['chat', 'response_format', [{}, { type: 'text' }, { type: 'structural_tag' }]],
+  ['chat', 'reasoning_effort', ['high', 'of tomorrow']],
+  ['messages', 'thinking', [{ type: 'adaptive' }]],
   ['chat', 'stream', [true, false]],
   ['chat', 'stop', ['x', ['x', 'y'], []]],
   ['chat', 'tool_choice', ['auto', {}]],
@@ -67,6 +69,11 @@ const wrong: [keyof typeof rules, string, JsonValue[]][] = [
   ['chat', 'presence_penalty', [-3, '0']],
   ['chat', 'parallel_tool_calls', ['yes', 1]],
   ['chat', 'metadata', ['a', []]],
+  ['chat', 'user', [5]],
+  ['chat', 'seed', ['x', 0.5]],
+  ['chat', 'logit_bias', [5, []]],
+  ['chat', 'top_logprobs', ['x']],
+  ['chat', 'reasoning_effort', [5]],
   ['responses', 'input', [5, {}, true]],
   ['responses', 'store', ['no', 0]],
   ['responses', 'include', ['reasoning.encrypted_content', {}]],
@@ -107,6 +114,24 @@ describe('a parameter', () => {
     expect(param).toBe(`generationConfig.${name}`);
   });
 
+  it.each<[keyof typeof rules, JsonObject, string]>([
+    ['chat', { messages: [{}, 5] }, 'messages[1]'],
+    ['chat', { stop: ['x', 5] }, 'stop[1]'],
+    ['chat', { tools: [5] }, 'tools[0]'],
+    ['chat', { response_format: { type: 'zorg' } }, 'response_format.type'],
+    ['responses', { input: [5] }, 'input[0]'],
+    ['responses', { include: [5] }, 'include[0]'],
+    ['messages', { messages: [5] }, 'messages[0]'],
+    ['messages', { stop_sequences: [5] }, 'stop_sequences[0]'],
+    ['messages', { thinking: { type: 'zorg' } }, 'thinking.type'],
+    ['messages', { metadata: { user_id: 5 } }, 'metadata.user_id'],
+    ['gemini', { contents: [5] }, 'contents[0]'],
+    ['gemini', { generation_config: { top_k: 'x' } }, 'generationConfig.topK'],
+    ['gemini', { generation_config: 5 }, 'generationConfig'],
+  ])('is named with the place of the mistake in it: %s, %j', (format, body, param) => {
+    expect(complaint(body, rules[format])?.details.param).toBe(param);
+  });
+
   it('that is wrong is refused with what would be right', () => {
     const error = complaint({ temperature: 3 }, chatParameters);
     expect([error?.code, error?.message]).toEqual([
@@ -116,7 +141,7 @@ describe('a parameter', () => {
   });
 
   it.each(['chat', 'responses', 'messages', 'images'] as const)('that is null counts as left out, in %s', (format) => {
-    const nulls = Object.fromEntries(Object.keys(rules[format]).map((name) => [name, null]));
+    const nulls = Object.fromEntries([...rules[format].byMember.keys()].map((name) => [name, null]));
     expect(complaint(nulls, rules[format])).toBeUndefined();
   });
 

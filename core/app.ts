@@ -169,11 +169,13 @@ export class Gateway {
     const { services } = this.#services;
     const catalog = await this.#catalog(config);
     const host = createHost(services, config, catalog);
-    const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = config.get(listen);
+    const section = config.get(listen);
+    const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = section;
     return {
       host,
       pipeline: await buildPipeline(config.stages, host, this.#assembly.registry.observers.values()),
       bodyLimits: { maxBytes, timeout },
+      writeTimeout: section.write_timeout,
       clientAddress: createClientAddress(proxies),
     };
   }

@@ -84,6 +84,13 @@ export const listen = defineSection({
         default: 60,
         description: 'Seconds without a byte of a request’s body.',
       },
+      write_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 3600,
+        default: 300,
+        description: 'Seconds for which a client may take no byte of what waits for it; then its answer is given up.',
+      },
       keep_alive_timeout: {
         type: 'number',
         minimum: 1,

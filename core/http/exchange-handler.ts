@@ -22,6 +22,7 @@ export interface Serving {
   readonly host: Host;
   readonly pipeline: Pipeline;
   readonly bodyLimits: BodyLimits;
+  readonly writeTimeout: number; // seconds without a byte taken by the client
   readonly clientAddress: ClientAddress;
 }
 
@@ -80,7 +81,7 @@ export class ExchangeHandler {
   };
 
   async #run({ raw: { req, res }, path, info }: Request): Promise<void> {
-    const { pipeline, host, bodyLimits, clientAddress } = this.serving;
+    const { pipeline, host, bodyLimits, writeTimeout, clientAddress } = this.serving;
     const method = req.method ?? 'GET';
     const match = this.#match(method, path, req);
     const exchange = new Exchange({
@@ -99,7 +100,7 @@ export class ExchangeHandler {
     const closed = this.#untilClosed(exchange, res);
     pipeline.begin(exchange);
     let sent: Sent | undefined;
-    const answered = this.#answer(pipeline, exchange, res, host).then((result) => {
+    const answered = this.#answer(pipeline, exchange, res, host, writeTimeout).then((result) => {
       sent = result;
       if (!req.complete) discardRest(req);
     });
@@ -130,6 +131,7 @@ export class ExchangeHandler {
     exchange: Exchange,
     response: ServerResponse,
     host: Host,
+    writeTimeout: number,
   ): Promise<Sent | undefined> {
     const reply = await pipeline.answer(exchange);
     if (response.destroyed) {
@@ -137,7 +139,8 @@ export class ExchangeHandler {
       return undefined;
     }
     try {
-      return sendReply(response, exchange, reply, this.#isClosing ? { connection: 'close' } : {});
+      const headers: Record<string, string> = this.#isClosing ? { connection: 'close' } : {};
+      return sendReply(response, exchange, reply, { headers, writeTimeout });
     } catch (error) {
       // A stage's or an upstream's header that HTTP does not allow, say. Nobody else hears of it.
       host.log.error(`the answer to ${exchange.id} could not be sent`, error);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { GatewayError, toGatewayError } from '../errors.ts';
+import { ClientGone, GatewayError, toGatewayError } from '../errors.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -15,15 +15,22 @@ export interface Sent {
   firstByteAfter: number | undefined; // ms
 }
 
+export interface SendOptions {
+  /** Sent beside those of the reply. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly writeTimeout: number; // seconds without a byte taken by the client
+}
+
 /**
  * Writes a reply to the socket, as fast as the client reads. A stream that fails is ended with an error in the
- * client's own format, or cut where the format has none: never with what looks like a proper end.
+ * client's own format, or cut where the format has none: never with what looks like a proper end. A client that takes
+ * nothing for too long is left alone: it would hold an upstream and a slot for good.
  */
 export function sendReply(
   response: ServerResponse,
   exchange: Exchange,
   reply: Reply,
-  extra: Record<string, string>,
+  { headers: extra, writeTimeout }: SendOptions,
 ): Sent {
   const sent: Sent = { bytes: 0, firstByteAfter: undefined };
   const { body } = reply;
@@ -38,7 +45,17 @@ export function sendReply(
   } else {
     sendStream(response, exchange, reply, headers, body, sent);
   }
+  // Node looks at whether the system has taken anything, be it the part of a chunk. It counts from the last write on.
+  response.setTimeout(writeTimeout * 1000, () => {
+    if (response.writableLength > 0) giveUp(response, exchange, writeTimeout);
+  });
   return sent;
+}
+
+function giveUp(response: ServerResponse, exchange: Exchange, seconds: number): void {
+  response.destroy();
+  exchange.fail(new GatewayError('request_timeout', `the client took nothing of its answer for ${seconds} seconds`));
+  exchange.abort(new ClientGone());
 }
 
 function sendWhole(

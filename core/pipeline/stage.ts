@@ -12,7 +12,7 @@ export type Answer = () => Awaitable<Reply>;
 
 /** How an exchange ended, when everything is over: the client has its answer, or has left. */
 export interface Outcome {
-  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or broken off after it began. `aborted`: the client left. */
+  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or broken off after it began. `aborted`: the client left, or read no further. */
   readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';
   /** The status that was sent; undefined when the client left before any. */
   readonly status: number | undefined;

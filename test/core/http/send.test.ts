@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/errors.ts';
-import { type Sent, sendReply } from '#core/http/send.ts';
+import { type SendOptions, type Sent, sendReply } from '#core/http/send.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
@@ -17,9 +17,19 @@ interface Sending extends AsyncDisposable {
 
 const streams = { 'content-type': 'text/event-stream; charset=utf-8' };
 const streamOf = () => new Readable({ read() {} });
+const endless = () =>
+  new Readable({
+    read() {
+      this.push(Buffer.alloc(65_536));
+    },
+  });
 
 /** Sends one reply over a real connection. */
-async function send(reply: Reply, exchange = createExchange(), extra: Record<string, string> = {}): Promise<Sending> {
+async function send(
+  reply: Reply,
+  exchange = createExchange(),
+  { headers = {}, writeTimeout = 10 }: Partial<SendOptions> = {},
+): Promise<Sending> {
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, outgoing) => arrived.resolve(outgoing)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -27,7 +37,7 @@ async function send(reply: Reply, exchange = createExchange(), extra: Record<str
   const client = fetch(`http://127.0.0.1:${port}`, { method: exchange.method === 'HEAD' ? 'HEAD' : 'GET' });
   client.catch(() => undefined);
   const response = await arrived.promise;
-  const sent = sendReply(response, exchange, reply, extra);
+  const sent = sendReply(response, exchange, reply, { headers, writeTimeout });
   return {
     client,
     exchange,
@@ -76,7 +86,9 @@ describe('a whole reply', () => {
   });
 
   it('carries what the host adds', async () => {
-    await using sending = await send({ status: 200, headers: {}, body: '' }, undefined, { connection: 'close' });
+    await using sending = await send({ status: 200, headers: {}, body: '' }, undefined, {
+      headers: { connection: 'close' },
+    });
     expect((await sending.client).headers.get('connection')).toBe('close');
   });
 });
@@ -246,6 +258,28 @@ describe('a silent stream', () => {
   });
 });
 
+describe('a client that takes nothing of its answer', () => {
+  it.each([
+    ['whole', () => Buffer.alloc(64 * 1024 * 1024)],
+    ['a stream', endless],
+  ])('is given up after a time when that is %s, and is said to be why', async (_name, body) => {
+    await using sending = await send({ status: 200, headers: {}, body: body() }, undefined, { writeTimeout: 0.1 });
+    await new Promise((resolve) => sending.response.once('close', resolve));
+    const { exchange } = sending;
+    expect([exchange.isClientGone, exchange.failure?.code]).toEqual([true, 'request_timeout']);
+  });
+
+  it('is not given up while nothing waits for it', async () => {
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: streams, body, isAwaited: true }, undefined, {
+      writeTimeout: 0.05,
+    });
+    await new Promise((resolve) => sending.response.once('timeout', resolve));
+    body.push(null);
+    expect(await (await sending.client).text()).toBe(': keep-alive\n\n');
+  });
+});
+
 describe('trailers', () => {
   const trailers = { names: ['x-notes'], read: () => ({ 'x-notes': 'late' }) };
   const endings: [string, (body: Readable) => void][] = [
@@ -255,9 +289,10 @@ describe('trailers', () => {
 
   /** What comes over the wire, when the client says this. */
   async function receive(client: string, end: (body: Readable) => void): Promise<string> {
+    const options: SendOptions = { headers: {}, writeTimeout: 10 };
     const server = createServer((_request, outgoing) => {
       const body = streamOf();
-      sendReply(outgoing, createExchange(), { status: 200, headers: streams, body, trailers }, {});
+      sendReply(outgoing, createExchange(), { status: 200, headers: streams, body, trailers }, options);
       body.push('data: 1\n\n');
       setImmediate(end, body);
     }).listen(0, '127.0.0.1');

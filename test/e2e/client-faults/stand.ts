@@ -7,7 +7,7 @@ import { createGatewayHome, type GatewayHome, yamlFor } from '../../support/gate
 import { RawClient } from '../../support/raw-client.ts';
 
 export const maxBodyBytes = 100_000;
-const listen = `listen: { port: 0, header_timeout: 1, drain_timeout: 1, max_body_bytes: ${maxBodyBytes} }\n`;
+const listen = `port: 0, header_timeout: 1, drain_timeout: 1, max_body_bytes: ${maxBodyBytes}`;
 
 const completion = {
   id: 'chatcmpl-1',
@@ -57,10 +57,14 @@ export class Stand {
   #gateway!: Gateway;
   #tests = 0;
 
-  /** Opens a stand before the tests of the file that asks for it, and closes it after them. */
-  static use(): Stand {
+  /**
+   * Opens a stand before the tests of the file that asks for it, and closes it after them.
+   *
+   * @param settings of `listen`, beside those that all stands have: `body_timeout: 1`
+   */
+  static use(settings = ''): Stand {
     const stand = new Stand();
-    beforeAll(() => stand.#open());
+    beforeAll(() => stand.#open(settings));
     afterAll(() => stand.#close());
     beforeEach(() => {
       stand.answer = answerWhole;
@@ -69,7 +73,7 @@ export class Stand {
     return stand;
   }
 
-  async #open(): Promise<void> {
+  async #open(settings: string): Promise<void> {
     this.upstream = await createUpstream((request, response) => this.answer(request, response));
     this.#home = await createGatewayHome('');
     const { file, databaseUrl } = this.#home;
@@ -77,7 +81,7 @@ export class Stand {
     const yaml = yamlFor(`${this.upstream.url}/v1`)
       .replaceAll(/(first_byte|idle)_timeout: 5/g, '$1_timeout: 60')
       .replace('routes: [one/model-there]', 'routes: [one/model-there, one/model-elsewhere]');
-    await writeFile(file, listen + yaml);
+    await writeFile(file, `listen: { ${listen}${settings && `, ${settings}`} }\n${yaml}`);
     this.#gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl }, log: silentLog });
   }
 

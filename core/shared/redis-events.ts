@@ -9,6 +9,7 @@ type Listener = (message: string) => void;
 /** Those who listen to one channel; all of them wait until Redis has heard of it. */
 interface Subscription {
   readonly listeners: Set<Listener>;
+  readonly gapListeners: Set<() => void>;
   readonly ready: Promise<unknown>;
 }
 
@@ -23,18 +24,21 @@ export class RedisEvents implements Events {
     subscriber.on('message', (channel: string, message: string) => {
       for (const listener of this.#subscriptions.get(channel)?.listeners ?? []) listener(message);
     });
+    subscriber.on('ready', () => void this.#resume());
   }
 
   async publish(channel: string, message: string): Promise<void> {
     await guard(this.#client.publish(eventChannel(channel), message));
   }
 
-  async subscribe(channel: string, listener: (message: string) => void): Promise<() => void> {
+  async subscribe(channel: string, listener: Listener, onGap?: () => void): Promise<() => void> {
     const name = eventChannel(channel);
     const subscription = this.#subscriptions.get(name) ?? this.#open(name);
     subscription.listeners.add(listener);
+    if (onGap !== undefined) subscription.gapListeners.add(onGap);
     const unsubscribe = () => {
       subscription.listeners.delete(listener);
+      if (onGap !== undefined) subscription.gapListeners.delete(onGap);
       if (subscription.listeners.size > 0 || this.#subscriptions.get(name) !== subscription) return;
       this.#subscriptions.delete(name);
       this.#subscriber.unsubscribe(name).catch(() => undefined);
@@ -49,8 +53,18 @@ export class RedisEvents implements Events {
   }
 
   #open(name: string): Subscription {
-    const subscription = { listeners: new Set<Listener>(), ready: this.#subscriber.subscribe(name) };
+    const ready = this.#subscriber.subscribe(name);
+    const subscription = { listeners: new Set<Listener>(), gapListeners: new Set<() => void>(), ready };
     this.#subscriptions.set(name, subscription);
     return subscription;
+  }
+
+  /** The connection has come back; its channels have as well once Redis has heard of them. */
+  async #resume(): Promise<void> {
+    for (const [name, { gapListeners }] of this.#subscriptions) {
+      if (gapListeners.size === 0) continue;
+      await this.#subscriber.subscribe(name).catch(() => undefined);
+      for (const listener of gapListeners) listener();
+    }
   }
 }

@@ -73,8 +73,12 @@ export interface CacheEntry {
 /** Small messages to every instance, this one included. Lost when nobody listens: never the only way to learn a thing. */
 export interface Events {
   publish(channel: string, message: string): Promise<void>;
-  /** Returns the function that ends the subscription. */
-  subscribe(channel: string, listener: (message: string) => void): Promise<() => void>;
+  /**
+   * Returns the function that ends the subscription.
+   *
+   * @param onGap called when the channel is heard again after messages may have been missed
+   */
+  subscribe(channel: string, listener: (message: string) => void, onGap?: () => void): Promise<() => void>;
 }
 
 /** The store is away or too slow. */

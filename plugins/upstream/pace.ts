@@ -21,6 +21,13 @@ export interface Timing {
   readonly tokens: number | undefined;
 }
 
+/** What a route's speed used to be. */
+export interface UsualPace {
+  readonly samples: number;
+  readonly firstContent: number; // ms, moving average
+  readonly rate: number; // tokens a second, moving average; 0 before there is one
+}
+
 /**
  * What a route's speed used to be. A route that answers, but ten times slower than before, is as good as broken to
  * those who wait for it.
@@ -37,6 +44,18 @@ export class Pace {
     // What is slow does not become the measure of what is slow.
     if (reason === undefined) this.#learn(timing);
     return reason;
+  }
+
+  get usual(): UsualPace {
+    return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
+  }
+
+  /** Takes over what another instance has measured, where this one has not seen enough itself. */
+  adopt({ samples, firstContent, rate }: UsualPace): void {
+    if (this.#samples >= minimumSamples || samples < minimumSamples) return;
+    this.#samples = samples;
+    this.#firstContent = firstContent;
+    this.#rate = rate;
   }
 
   #slowness(timing: Timing): string | undefined {

@@ -2,6 +2,14 @@
 const firstRest = 60_000;
 const longestRest = 3_600_000;
 
+/** What instances tell each other of a rest. */
+export interface RestStatus {
+  readonly until: number; // epoch ms; in the past when there is none
+  /** Rests since it was forgotten. */
+  readonly times: number;
+  readonly reason: string | undefined;
+}
+
 /** A pause that is twice as long each time, until it is forgotten. Times are epoch ms. */
 export class Rest {
   #until = 0;
@@ -26,8 +34,22 @@ export class Rest {
     return true;
   }
 
-  forget(): void {
+  get status(): RestStatus {
+    return { until: this.#until, times: this.#times, reason: this.#reason };
+  }
+
+  /** Another instance has found it out. */
+  adopt({ until, times, reason }: RestStatus): void {
+    this.#until = until;
+    this.#times = times;
+    this.#reason = reason;
+  }
+
+  /** @returns false when there was nothing to forget */
+  forget(): boolean {
+    if (this.#times === 0) return false;
     this.#until = 0;
     this.#times = 0;
+    return true;
   }
 }

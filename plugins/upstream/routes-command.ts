@@ -4,6 +4,7 @@ import type { Host } from '#core/host.ts';
 import { isJsonObject } from '#core/json.ts';
 import type { RouteStatus } from '#core/route-status.ts';
 import { resetChannel } from './reset-channel.ts';
+import { storeReset } from './route-report.ts';
 
 /** Ms within which the running gateway has to answer. */
 const askTimeout = 5_000;
@@ -28,11 +29,13 @@ export const routesCommand: Command = {
   },
 };
 
-async function resetRoute({ catalog, database }: Host, route: string): Promise<string> {
+async function resetRoute({ catalog, database, shared, now }: Host, route: string): Promise<string> {
   const known = catalog.models.flatMap(({ routes }) => routes.map(({ id }) => id));
   if (!known.includes(route)) {
     throw new CommandFailed(`there is no route ${route}; there are: ${[...new Set(known)].join(', ')}`);
   }
+  // For those that are started later. Where the store is away, the instances that hear of it store it when it is back.
+  if (shared.kind === 'redis') await storeReset(shared, route, now()).catch(() => undefined);
   await database.query('SELECT pg_notify(?, ?)', [resetChannel, route]);
   return `${route} is let in again`;
 }

@@ -132,6 +132,7 @@ export const upstreamStage = defineStage({
   create(options, host) {
     const health = routeHealth(host);
     Object.assign(health.options, breakerOptions(options.breaker));
+    health.learn(host.catalog.models.flatMap(({ routes }) => routes));
     health.onReset = (id) => wakeKeys(id, host);
     const parts: RelayParts = {
       options: {

@@ -68,6 +68,19 @@ describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
 });
 
 describe.skipIf(redisUrl === undefined)('a connection to Redis', () => {
+  it('that was broken says so once its channels are heard again', async () => {
+    const channel = `gap-${randomUUID()}`;
+    await using proxy = await startProxy();
+    await using shared = await openRedis(proxy.url);
+    await using other = await openRedis();
+    const [gap, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+    await shared.events.subscribe(channel, heard.resolve, gap.resolve);
+    reset(proxy);
+    await gap.promise;
+    await other.events.publish(channel, 'after the gap');
+    expect(await heard.promise).toBe('after the gap');
+  });
+
   it('is made again when it breaks, with scripts and channels', async () => {
     const channel = `gap-${randomUUID()}`;
     await using proxy = await startProxy();

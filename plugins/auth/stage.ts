@@ -66,7 +66,7 @@ function admit(exchange: Exchange, account: AccountRecord | undefined, service: 
 function notValid({ name, prefix, baseUrl }: Service): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    `the ${name} API key is missing or not valid; send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", never in the URL; it is shown at ${baseUrl}`,
+    `the ${name} API key is missing or not valid; send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", never in the URL; your key is shown at ${baseUrl}`,
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 }

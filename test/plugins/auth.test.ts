@@ -40,7 +40,7 @@ afterEach(async () => {
 const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
 
 const refusalText =
-  'the Daypass API key is missing or not valid; send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", never in the URL; it is shown at https://gateway.example';
+  'the Daypass API key is missing or not valid; send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", never in the URL; your key is shown at https://gateway.example';
 
 /** Lets a request in, or throws what refuses it. */
 async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {

@@ -6,8 +6,8 @@ import { dirname } from 'node:path';
 const settleTime = 100;
 
 /**
- * Calls back with the first content that it sees, and whenever the content has changed. The file's folder is watched,
- * because editors and Kubernetes put a new file in the place of the old one; so is the folder of what it links to.
+ * Calls back with the first content that it sees, and whenever the content has changed or the file has gone. The file's
+ * folder is watched, because editors and Kubernetes put a new file in the place of the old one; so is the folder of what it links to.
  */
 export function watchFile(file: string, onChange: () => void, onError: (error: Error) => void): Disposable {
   const watchers = new Map<string, FSWatcher>();
@@ -36,7 +36,7 @@ export function watchFile(file: string, onChange: () => void, onError: (error: E
   const look = async () => {
     await follow();
     const now = await readFile(file, 'utf8').catch(() => undefined);
-    if (now === undefined || now === text || isOver) return;
+    if (now === text || isOver) return;
     text = now;
     onChange();
   };

@@ -21,10 +21,12 @@ function startWatch(path = file) {
   const watch = watchFile(
     path,
     () => {
-      void readFile(path, 'utf8').then((text) => {
-        seen.push(text);
-        wake();
-      });
+      void readFile(path, 'utf8')
+        .catch(() => 'gone')
+        .then((text) => {
+          seen.push(text);
+          wake();
+        });
     },
     (error) => {
       errors.push(error);
@@ -66,6 +68,15 @@ describe('a watched file', () => {
   it('is seen when it is written in place', async () => {
     using watch = startWatch();
     await watch.sees('one');
+    await writeFile(file, 'two');
+    await watch.sees('two');
+  });
+
+  it('is missed when it is taken away, and seen when it is back', async () => {
+    using watch = startWatch();
+    await watch.sees('one');
+    await rm(file);
+    await watch.sees('gone');
     await writeFile(file, 'two');
     await watch.sees('two');
   });

@@ -13,7 +13,7 @@ export interface WrongMethod {
 
 /**
  * Finds the endpoint for a path. Also under the paths that real tools arrive at by misconfiguration: without `/v1`,
- * with it twice, with a slash at the end.
+ * with it twice, with a slash at the end or a slash too many.
  */
 export class EndpointTable {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
@@ -63,9 +63,13 @@ export class EndpointTable {
   }
 }
 
-/** `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`. */
+/**
+ * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`, and slashes
+ * that stand twice, after a base URL with one at its end, count once.
+ */
 export function canonicalPath(path: string): string {
-  const trimmed = path.length > 1 && path.endsWith('/') ? path.replace(/\/+$/, '') : path;
+  const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+  const trimmed = single.length > 1 && single.endsWith('/') ? single.slice(0, -1) : single;
   if (/^\/v1\/v1(beta)?\//.test(trimmed)) return trimmed.slice(3);
   return /^\/v1(beta)?\//.test(trimmed) ? trimmed : `/v1${trimmed}`;
 }

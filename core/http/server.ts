@@ -61,6 +61,8 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     });
   }
   server.ext('onRequest', (request, h) => {
+    // A base URL with a slash at its end; hapi would look for nothing behind the first.
+    if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
     if (!isExchangePath(request.path, endpoints)) inviteBody(request.raw.req);
     return h.continue;
   });

@@ -26,8 +26,12 @@ export interface GatewayOptions {
   readonly log: Logger;
 }
 
-/** Sections that a running gateway cannot change; they take effect at the next start. */
-const fixedSections = [listen, plugins, data] as const;
+/** What a running gateway cannot change: it takes effect at the next start. */
+const fixedParts = [
+  { name: 'listen', read: (config: Config) => [config.get(listen).host, config.get(listen).port] },
+  { name: 'plugins', read: (config: Config) => config.get(plugins) },
+  { name: 'data', read: (config: Config) => config.get(data) },
+] as const;
 
 /** One running gateway, made from one gateway.yaml. */
 export class Gateway {
@@ -150,13 +154,14 @@ export class Gateway {
     const { file, environment, log } = this.#options;
     const config = validate(await readDocument(file, environment), this.#assembly.registry);
     if (config.fingerprint === this.#config.fingerprint) return false;
-    for (const section of fixedSections) {
-      if (JSON.stringify(config.get(section)) !== JSON.stringify(this.#config.get(section))) {
-        log.warn(`${section.name} has changed in ${file}: that takes effect at the next start`);
+    for (const { name, read } of fixedParts) {
+      if (JSON.stringify(read(config)) !== JSON.stringify(read(this.#config))) {
+        log.warn(`${name} has changed in ${file}: that takes effect at the next start`);
       }
     }
     const previous = this.#handler.serve(await this.#build(config));
     this.#config = config;
+    this.#limitListener();
     log.info(`${file} has been loaded again`);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
     previous?.pipeline
@@ -184,15 +189,15 @@ export class Gateway {
     return buildCatalog(config, await this.#vendors.running(config));
   }
 
+  #limitListener(): void {
+    const { header_timeout: headerTimeout, keep_alive_timeout: keepAliveTimeout } = this.#config.get(listen);
+    limitListener(this.#assembly.listener, { headerTimeout, keepAliveTimeout });
+  }
+
   async #listen(): Promise<void> {
     const { server, listener } = this.#assembly;
-    const {
-      host,
-      port,
-      header_timeout: headerTimeout,
-      keep_alive_timeout: keepAliveTimeout,
-    } = this.#config.get(listen);
-    limitListener(listener, { headerTimeout, keepAliveTimeout });
+    const { host, port } = this.#config.get(listen);
+    this.#limitListener();
     await server.start();
     const { promise, resolve: done, reject } = Promise.withResolvers<void>();
     listener.once('error', (error: NodeJS.ErrnoException) => {

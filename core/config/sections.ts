@@ -47,7 +47,7 @@ export const listen = defineSection({
   name: 'listen',
   schema: {
     type: 'object',
-    description: 'The socket, and what a client may take of it. Changes take effect at the next start.',
+    description: 'The socket, and what a client may take of it. Host and port take effect at the next start.',
     default: {},
     properties: {
       host: {

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import packageFile from '../package.json' with { type: 'json' };
 import { Command as Parser, CommanderError } from 'commander';
 import { assemble } from './assembly.ts';
 import { CommandFailed } from './command.ts';
@@ -18,6 +19,7 @@ const usageError = 2;
 async function main(words: readonly string[]): Promise<number> {
   const parser = new Parser('gateway')
     .description('A self-hosted AI gateway sold by the day.')
+    .version(packageFile.version, '-V, --version', 'print the version')
     .option('-c, --config <file>', 'the configuration', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
     .showHelpAfterError('(--help explains)')
     .exitOverride();
@@ -54,4 +56,8 @@ function explain(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}\n  because: ${explain(error.cause)}`;
 }
 
+// Whoever reads our lines may have seen enough of them: `gateway check | head`. No reason to stop a gateway either.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 process.exitCode = await main(process.argv.slice(2));

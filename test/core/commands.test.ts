@@ -63,6 +63,15 @@ describe('gateway check', () => {
     });
   });
 
+  it('ends with 0 also for a reader who has seen enough', async () => {
+    await writeFile(file, valid);
+    const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
+    const child = spawn(process.execPath, [main, 'check'], { cwd: folder, env: inherited });
+    child.stdout.destroy();
+    const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect([code, errors]).toEqual([0, '']);
+  });
+
   it('prints the stages, upstreams, models and what is off', async () => {
     await writeFile(file, valid);
     const { out } = await run(['check']);

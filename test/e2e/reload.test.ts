@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '#core/logger.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
@@ -15,7 +15,6 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 beforeEach(() => {
   lines.length = 0;
 });
-afterEach(() => vi.restoreAllMocks());
 
 async function reload(listen: string): Promise<void> {
   await writeFile(gateway.file, `listen: { port: 0, ${listen} }\n${yamlFor('http://127.0.0.1:9/v1')}`);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import packageFile from '../package.json' with { type: 'json' };
+import { readFileSync } from 'node:fs';
 import { Command as Parser, CommanderError } from 'commander';
 import { assemble } from './assembly.ts';
 import { CommandFailed } from './command.ts';
@@ -19,7 +19,7 @@ const usageError = 2;
 async function main(words: readonly string[]): Promise<number> {
   const parser = new Parser('gateway')
     .description('A self-hosted AI gateway sold by the day.')
-    .version(packageFile.version, '-V, --version', 'print the version')
+    .version(ownVersion(), '-V, --version', 'print the version')
     .option('-c, --config <file>', 'the configuration', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
     .showHelpAfterError('(--help explains)')
     .exitOverride();
@@ -37,6 +37,11 @@ async function main(words: readonly string[]): Promise<number> {
   } catch (error) {
     return report(error);
   }
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Tells a person what went wrong; only our own mistakes come with a stack. */

@@ -11,6 +11,7 @@ import {
 } from './config/section.ts';
 import { formats } from './formats.ts';
 import { headerMistake, keyMistake } from './header-rules.ts';
+import type { JsonSchema } from './schema.ts';
 import { capabilitiesSchema, parametersSchema } from './traits.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
@@ -73,6 +74,13 @@ export const upstreams = defineSection({
     for (const [key, upstream] of Object.entries(value)) checkUpstream(upstream, ['upstreams', key], context, report);
   },
 });
+
+/** The section's schema for editors, which complete the vendors' names. A mistake in one is told by the rules above. */
+export function upstreamsSchema(vendors: readonly string[]): JsonSchema {
+  const { additionalProperties: entry, ...rest } = upstreams.schema;
+  const vendor = { ...entry.properties.vendor, enum: vendors };
+  return { ...rest, additionalProperties: { ...entry, properties: { ...entry.properties, vendor } } };
+}
 
 /** The section `models`: names in the catalog, and the routes that serve each. */
 export const models = defineSection({

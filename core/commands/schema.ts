@@ -2,8 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command as Parser } from 'commander';
 import { assemble } from '../assembly.ts';
-import { readDocument } from '../config/document.ts';
+import { CommandFailed } from '../command.ts';
+import { type GatewayDocument, readDocument } from '../config/document.ts';
 import { composeSchema } from '../config/load.ts';
+import { ConfigError } from '../config/mistake.ts';
 import type { CoreCommandContext } from './context.ts';
 
 export function defineSchema(parser: Parser, { file, log, print }: CoreCommandContext): void {
@@ -12,15 +14,51 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     .description('Writes the JSON Schema of the configuration beside it, so that editors complete every key.')
     .option('-o, --output <file>', 'where to write it; - for the terminal')
     .action(async ({ output }: { output?: string }) => {
-      // A file with mistakes is when completion is wanted most: only its plugins matter here.
-      const document = await readDocument(file(), process.env).catch(() => undefined);
+      const document = await readForPlugins(file());
       const { registry } = await assemble(document, log, () => {
         throw new Error('a command serves nothing');
       });
+      if (registry.unloaded.length > 0) warn(new ConfigError(registry.unloaded));
       const text = `${JSON.stringify(composeSchema(registry), null, 2)}\n`;
       const target = output ?? join(dirname(file()), 'gateway.schema.json');
       if (target === '-') return void process.stdout.write(text);
-      await writeFile(target, text);
+      await writeSchema(target, text);
       print(`${target} has been written`);
     });
 }
+
+/** A file with mistakes is when completion is wanted most: only its plugins matter here, and these only if it is YAML. */
+async function readForPlugins(file: string): Promise<GatewayDocument | undefined> {
+  try {
+    return await readDocument(file, process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    warn(error);
+    return undefined;
+  }
+}
+
+/** On stderr: the schema itself may go to stdout. */
+function warn(error: ConfigError): void {
+  console.error(`${error.message}\nnote: the schema has nothing of plugins that could not be loaded`);
+}
+
+async function writeSchema(target: string, text: string): Promise<void> {
+  try {
+    await writeFile(target, text);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = unwritable[code] ?? code;
+    throw new CommandFailed(`${target} cannot be written: ${reason}; name another file with --output FILE`);
+  }
+}
+
+/** Why the system does not write a file, by the code of its error. */
+const unwritable: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'the gateway has no right to',
+  EROFS: 'the disk can only be read',
+  ENOSPC: 'the disk is full',
+};

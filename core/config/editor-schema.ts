@@ -17,6 +17,13 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
   };
 }
 
+/** The schema of something that may be left empty: of a section with defaults only its name, for instance. */
+export function allowNothing(schema: JsonSchema): JsonSchema {
+  const { type, anyOf } = schema;
+  if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };
+  return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };
+}
+
 /** What an editor shows stays outside of the alternatives, where it looks for it. */
 function besideVariable({ description, default: fallback, examples, ...rest }: JsonSchema): JsonSchema {
   return {

@@ -1,10 +1,10 @@
 import { buildCatalog } from '../build-catalog.ts';
-import { models } from '../catalog-sections.ts';
+import { models, upstreams, upstreamsSchema } from '../catalog-sections.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 import type { Registry } from '../registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
-import { allowVariables } from './editor-schema.ts';
+import { allowNothing, allowVariables } from './editor-schema.ts';
 import { ConfigError, mayBeForeign, suggest } from './mistake.ts';
 import { type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
@@ -67,10 +67,15 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'gateway.yaml',
     type: 'object',
-    properties: Object.fromEntries(sections.map(({ name, schema }) => [name, allowVariables(schema)])),
+    properties: Object.fromEntries(sections.map((section) => [section.name, editorSchema(section, registry)])),
     required: sections.filter(({ schema }) => schema.default === undefined).map(({ name }) => name),
     additionalProperties: false,
   };
+}
+
+function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
+  const known = allowVariables(name === upstreams.name ? upstreamsSchema([...registry.vendors.keys()]) : schema);
+  return schema.default === undefined ? known : allowNothing(known);
 }
 
 function refuseUnknownSections(values: Record<string, unknown>, registry: Registry, validator: Validator): void {

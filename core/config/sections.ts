@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { bounds } from '../bounds.ts';
 import type { Registry } from '../registry.ts';
+import { allowNothing } from './editor-schema.ts';
 import { defineSection, type Section } from './section.ts';
 
 /** The section `service`. */
@@ -167,7 +168,10 @@ export function pipelineSection(registry: Registry): Section {
           {
             type: 'object',
             properties: Object.fromEntries(
-              stages.map(({ name, description, options }) => [name, { ...options, description }]),
+              stages.map(({ name, description, options }) => [
+                name,
+                { ...(options.required === undefined ? allowNothing(options) : options), description },
+              ]),
             ),
             additionalProperties: false,
             minProperties: 1,

@@ -198,6 +198,37 @@ describe('gateway schema', () => {
   });
 });
 
+describe('gateway schema, when something is in the way', () => {
+  it('has the stages of the plugins that can be loaded, and says on stderr which cannot', async () => {
+    await write('ours.ts', stageSource);
+    const given = `plugins: [./nowhere.ts, ./ours.ts, "\${NOBODY}"]\n${valid.replace('[k]', '["${NOBODY}"]')}`;
+    await writeFile(file, given);
+    const { code, out, errors } = await run(['schema', '-o', '-']);
+    expect([code, errors.replaceAll(folder, '')]).toEqual([
+      0,
+      [
+        'gateway.yaml:1:11 plugins[0]: cannot be loaded: there is no file /nowhere.ts; write a path that begins with ./ or the name of an installed package',
+        'gateway.yaml:1:36 plugins[2]: the variable NOBODY is not set; set it, or give it a default: ${NOBODY:-…}',
+        'note: the schema has nothing of plugins that could not be loaded',
+        '',
+      ].join('\n'),
+    ]);
+    expect(JSON.parse(out)).toHaveProperty(
+      'properties.pipeline.items.anyOf.0.enum',
+      expect.arrayContaining(['auth', 'ours']),
+    );
+  });
+
+  it('says that the folder to write it to does not exist', async () => {
+    await writeFile(file, valid);
+    expect(await run(['schema', '-o', 'nowhere/x'])).toEqual({
+      code: 1,
+      out: '',
+      errors: 'nowhere/x cannot be written: its folder does not exist; name another file with --output FILE\n',
+    });
+  });
+});
+
 describe('gateway start', () => {
   it('opens nothing and ends with 1 when gateway.yaml has mistakes', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));

@@ -62,6 +62,21 @@ describe('the schema of gateway.yaml', () => {
     expect(accepts({ ...complete, ...part })).toBe(true);
   });
 
+  it.each([
+    ['service', { service: null }],
+    ['plugins', { plugins: null }],
+    ['currency', { currency: null }],
+    ['plans', { plans: null }],
+    ['the options of a stage', { pipeline: [{ auth: null }] }],
+  ])('accepts nothing where there are defaults: %s', (_name, part) => {
+    expect(accepts({ ...complete, ...part })).toBe(true);
+  });
+
+  it('has the names of the vendors', () => {
+    const entry = schema.properties?.['upstreams']?.additionalProperties as JsonSchema;
+    expect(entry.properties?.['vendor']?.anyOf?.[0]?.enum).toEqual([...registry.vendors.keys()]);
+  });
+
   it('describes every property', () => {
     expect(undescribed(schema, '')).toEqual([]);
   });
@@ -85,6 +100,8 @@ describe('the schema of gateway.yaml', () => {
     ['an unknown key of an upstream', { upstreams: { one: { vndor: 'openai' } } }],
     ['a model without routes', { models: { test: {} } }],
     ['a text for a port', { listen: { port: 'http' } }],
+    ['a section without defaults that is left empty', { models: null }],
+    ['a misspelt vendor', { upstreams: { one: { vendor: 'opnai' } } }],
     ['a misspelt format', { upstreams: { one: { format: 'chatt' } } }],
     ['a port out of range', { listen: { port: 65_536 } }],
   ])('refuses %s', (_name, part) => {

@@ -2,9 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Assembly, assemble } from './assembly.ts';
 import type { Catalog } from './catalog.ts';
-import { buildCatalog } from './build-catalog.ts';
+import { buildCatalog, catalogNotices } from './build-catalog.ts';
 import { readDocument } from './config/document.ts';
 import { type Config, validate } from './config/load.ts';
+import { pipelineNotices } from './config/pipeline-rules.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { createHost, type Host } from './host.ts';
 import { createClientAddress } from './http/client-address.ts';
@@ -118,6 +119,11 @@ export class Gateway {
 
   get host(): Host {
     return this.#handler.serving.host;
+  }
+
+  /** What an operator should know about what runs. */
+  get notices(): string[] {
+    return [...pipelineNotices(this.#config.stages, this.#assembly.registry), ...catalogNotices(this.host.catalog)];
   }
 
   get config(): Config {

@@ -4,6 +4,7 @@ import type { Catalog, Model } from '../catalog.ts';
 import { models } from '../catalog-sections.ts';
 import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
+import { pipelineNotices } from '../config/pipeline-rules.ts';
 import type { YamlPath } from '../config/section.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -19,7 +20,7 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
         ...describePipeline(config, document),
         ...describeCatalog(catalog),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
-        ...catalogNotices(catalog).map((notice) => `note: ${notice}`),
+        ...[...pipelineNotices(config.stages, registry), ...catalogNotices(catalog)].map((notice) => `note: ${notice}`),
       ])
         print(line);
     });

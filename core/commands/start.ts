@@ -1,7 +1,6 @@
 import type { Command as Parser } from 'commander';
 import { ensureDemoAccount } from '../accounts/demo-account.ts';
 import { Gateway } from '../app.ts';
-import { catalogNotices } from '../build-catalog.ts';
 import { ConfigError } from '../config/mistake.ts';
 import { watchFile } from '../config/watch.ts';
 import type { CoreCommandContext } from './context.ts';
@@ -78,7 +77,7 @@ async function greeting(gateway: Gateway): Promise<string[]> {
     ...(catalog.upstreams.some(({ isDemo }) => isDemo)
       ? ['  Demo        an upstream of the catalog only pretends: its answers come from no model']
       : []),
-    ...catalogNotices(catalog).map((notice) => `  Note        ${notice}`),
+    ...gateway.notices.map((notice) => `  Note        ${notice}`),
     '',
     `  curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
     `    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,

@@ -1,3 +1,5 @@
+import { delivery, principal } from '../facts.ts';
+import type { AnyFact } from '../pipeline/fact.ts';
 import type { AnyStageDefinition } from '../pipeline/stage.ts';
 import type { Registry } from '../registry.ts';
 import { mayBeForeign, suggest } from './mistake.ts';
@@ -30,6 +32,29 @@ export function readPipeline(value: unknown, registry: Registry, validator: Vali
   // An entry that nobody can read may well be the one that the others need.
   if (listed.length === value.length) checkOrder(listed, registry, validator);
   return listed;
+}
+
+/** What an operator should know about a pipeline that is valid, but hardly what is meant. */
+export function pipelineNotices(listed: readonly ListedStage[], registry: Registry): string[] {
+  const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
+  return [
+    ...(lacks(principal)
+      ? [`anybody may call without a key: no stage of the pipeline asks who calls${exampleOf(principal, registry)}`]
+      : []),
+    ...(lacks(delivery)
+      ? [`model calls cannot be answered: no stage sends them to an upstream${exampleOf(delivery, registry)}`]
+      : []),
+  ];
+}
+
+/** The stages that could be listed for a fact: `, as auth would`. */
+function exampleOf(fact: AnyFact, registry: Registry): string {
+  const names = writersOf(fact, registry);
+  return names.length === 0 ? '' : `, as ${names.join(' or ')} would`;
+}
+
+function writersOf(fact: AnyFact, registry: Registry): string[] {
+  return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
 /** The name of the stage that an entry lists; undefined when it lists none, or several. */
@@ -85,9 +110,7 @@ function checkOrder(listed: readonly ListedStage[], registry: Registry, validato
     const before = listed.slice(0, index).map((stage) => stage.definition);
     for (const fact of definition.reads ?? []) {
       if (before.some(({ writes }) => writes?.includes(fact))) continue;
-      const writers = [...registry.stages.values()]
-        .filter(({ writes }) => writes?.includes(fact))
-        .map(({ name }) => name);
+      const writers = writersOf(fact, registry);
       const right =
         writers.length === 0
           ? 'list a stage that writes it before'

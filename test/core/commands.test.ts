@@ -85,6 +85,18 @@ describe('gateway check', () => {
     expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
   });
 
+  it('prints what can hardly be meant, of a pipeline that is valid', async () => {
+    await writeFile(file, valid.replace('[auth, plan, format, upstream, log]', '[format, log]'));
+    const { code, out } = await run(['check']);
+    expect([code, out.match(/^note: (?:anybody|model calls) .*$/gm)]).toEqual([
+      0,
+      [
+        'note: anybody may call without a key: no stage of the pipeline asks who calls, as auth would',
+        'note: model calls cannot be answered: no stage sends them to an upstream, as upstream would',
+      ],
+    ]);
+  });
+
   it('prints what routes of a model do for each other', async () => {
     await writeFile(file, valid.replace('[one/a, off/b]', '[one/a, one/b], hedge_after: 5, resume: true'));
     expect((await run(['check'])).out).toMatch(/^ {2}test +one\/a → one\/b \(hedge after 5 s, resume\)$/m);

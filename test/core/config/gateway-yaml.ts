@@ -4,7 +4,7 @@ import { parseDocument } from '#core/config/document.ts';
 import { type Config, validate } from '#core/config/load.ts';
 import { ConfigError } from '#core/config/mistake.ts';
 import { coreSections } from '#core/config/sections.ts';
-import { adapter, entitlement, principal } from '#core/facts.ts';
+import { adapter, delivery, entitlement, principal } from '#core/facts.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
 import { Registry } from '#core/registry.ts';
 
@@ -26,7 +26,7 @@ const stages: AnyStageDefinition[] = [
     reads: [principal],
   },
   { name: 'format', description: 'Reads.', options: { type: 'object' }, writes: [adapter] },
-  { name: 'upstream', description: 'Sends.', options: { type: 'object' }, reads: [adapter] },
+  { name: 'upstream', description: 'Sends.', options: { type: 'object' }, reads: [adapter], writes: [delivery] },
   { name: 'log', description: 'Records.', options: { type: 'object' }, after: ['auth', 'upstream'] },
 ].map((stage) => ({ ...stage, create: () => ({}) }) as AnyStageDefinition);
 

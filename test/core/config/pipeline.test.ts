@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/document.ts';
 import { validate } from '#core/config/load.ts';
+import { pipelineNotices } from '#core/config/pipeline-rules.ts';
 import { complete, createRegistry, mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
 
 const all = 'auth, plan, rate-limit, format, upstream, log';
@@ -160,5 +161,20 @@ describe('the pipeline', () => {
 
   it('is not said to lack a fact when the stage that writes it is only misspelt', () => {
     expect(mistakesIn('pipeline: [auht, plan]')).toHaveLength(1);
+  });
+});
+
+describe('what is said about a valid pipeline', () => {
+  const open = 'anybody may call without a key: no stage of the pipeline asks who calls, as auth would';
+  const mute = 'model calls cannot be answered: no stage sends them to an upstream, as upstream would';
+
+  it.each([
+    ['nothing when keys are asked for and upstreams are asked', '[auth, plan, format, upstream, log]', []],
+    ['that nobody is asked for a key', '[format, upstream, log]', [open]],
+    ['that model calls are not answered', '[auth, plan, rate-limit, format, log]', [mute]],
+    ['that they are not answered when only keys are looked at', '[auth]', [mute]],
+    ['both', '[log]', [open, mute]],
+  ])('is %s', (_name, list, notices) => {
+    expect(pipelineNotices(read(`pipeline: ${list}`).stages, createRegistry())).toEqual(notices);
   });
 });

@@ -139,7 +139,12 @@ class Reader {
       fingerprint: createHash('sha256').update(text).digest('hex'),
       values: () => document.toJS() as Record<string, unknown>,
       mistake: (path, wrong, right, atKey = false) =>
-        this.at(findOffset(contents, path, atKey), path, withoutSecret(wrong, writtenAt(path)), right),
+        this.at(
+          findOffset(contents, path, atKey),
+          pathInFile(contents, path),
+          withoutSecret(wrong, writtenAt(path)),
+          right,
+        ),
       written: (path) => writtenAt(path)?.text,
       isLoose: (path) => writtenAt(path)?.isLoose === true,
       isUnfilled: (path) => writtenAt(path)?.isUnfilled === true,
@@ -294,6 +299,11 @@ function pathOfKey(document: Document | undefined, offset: number): YamlPath {
     },
   });
   return path;
+}
+
+/** The same path, with numbers for the entries of lists only: keys may look like numbers as well. */
+function pathInFile(root: Node, path: YamlPath): YamlPath {
+  return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }
 
 /** Where the path stands; where its nearest ancestor stands when it is not there. */

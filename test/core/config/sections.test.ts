@@ -432,6 +432,14 @@ aliases: { a: test, b: c, c: 5 }`;
     ]);
   });
 
+  it('are told with keys that look like numbers as keys', () => {
+    const text = 'upstreams: { "1": { foo: 1 } }\nmodels: { "2": { routes: [1/a, 5] } }';
+    expect(mistakesIn(text)).toEqual([
+      expect.stringMatching(/^gateway\.yaml:1:21 upstreams\.1\.foo: is not known here/),
+      expect.stringMatching(/^gateway\.yaml:2:32 models\.2\.routes\[1\]: is 5/),
+    ]);
+  });
+
   it('are told beside an unknown key of the section', () => {
     expect(mistakesIn('listen: { prt: 1, trusted_proxies: [x] }')).toEqual([
       expect.stringContaining('listen.prt: is not known here'),

@@ -9,10 +9,10 @@ import {
   type SectionValue,
   type YamlPath,
 } from './config/section.ts';
-import { formats } from './formats.ts';
+import { type Format, formats, textFormats } from './formats.ts';
 import { headerMistake, keyMistake } from './header-rules.ts';
 import type { JsonSchema } from './schema.ts';
-import { capabilitiesSchema, parametersSchema } from './traits.ts';
+import { capabilitiesSchema, parametersSchema, reasoningWays, type TraitSettings } from './traits.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 /** A name that clients and routes can say without quotes or escapes. */
@@ -170,7 +170,9 @@ export const models = defineSection({
   },
   check(value, report, all) {
     const known = all.names(upstreams);
-    for (const [key, { routes, resume }] of Object.entries(value)) {
+    for (const [key, model] of Object.entries(value)) {
+      const { routes, resume } = model;
+      checkReasoning(model, ['models', key], all, report);
       if (resume && routes.length < 2) {
         report(
           ['models', key, 'resume'],
@@ -217,6 +219,7 @@ export const aliases = defineSection({
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
 type UpstreamValue = SectionValue<typeof upstreams>[string];
+type ModelValue = SectionValue<typeof models>[string];
 
 function checkUpstream(
   upstream: UpstreamValue,
@@ -261,6 +264,43 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
   if (upstream === '' || model === '') report(path, `is "${to}"`, 'write upstream/model-there, such as openai/gpt-5');
   else if (known?.includes(upstream) === false)
     report(path, `goes to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
+}
+
+/**
+ * A way of asking for thinking that no format of the route has would be passed over without a word. What stands at the
+ * model holds for all of its routes, and needs one that has it.
+ */
+function checkReasoning(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
+  const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
+  checkWay(model, path, spoken, report);
+  for (const [index, route] of model.routes.entries())
+    if (typeof route !== 'string') checkWay(route, [...path, 'routes', index], [spoken[index]], report);
+}
+
+function checkWay(
+  { parameters }: TraitSettings,
+  path: YamlPath,
+  spoken: readonly (readonly Format[] | undefined)[],
+  report: Report,
+): void {
+  const way = parameters?.reasoning;
+  if (way === undefined || spoken.includes(undefined)) return;
+  const there = textFormats.filter((format) => spoken.some((ofRoute) => ofRoute?.includes(format)));
+  const known = [...new Set(there.flatMap((format) => reasoningWays[format]))];
+  if (there.length === 0 || known.includes(way)) return;
+  report(
+    [...path, 'parameters', 'reasoning'],
+    `is "${way}", which ${there.join(' and ')} ${there.length === 1 ? 'has' : 'have'} no words for`,
+    `use one of: ${known.join(', ')}`,
+  );
+}
+
+/** What the upstream of a route speaks; undefined when that cannot be told. */
+function formatsOf(to: string, all: CheckContext): readonly Format[] | undefined {
+  const upstream = all.get(upstreams)?.[splitRoute(to)[0]];
+  if (upstream === undefined) return undefined;
+  if (upstream.format !== undefined) return [upstream.format].flat();
+  return upstream.vendor === undefined ? undefined : all.vendors.get(upstream.vendor)?.formats;
 }
 
 /** The model's name there may have slashes of its own. */

@@ -1,3 +1,4 @@
+import type { TextFormat } from './formats.ts';
 import type { Infer, JsonSchema } from './schema.ts';
 
 const flag = { type: 'boolean' } as const;
@@ -54,7 +55,7 @@ export const parametersSchema = {
       enum: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'adaptive', 'budget', 'level', 'none'],
       description:
         'How thinking is asked for. Chat: effort (reasoning_effort), thinking ({type}), enable_thinking, openrouter ' +
-        '(reasoning). Messages: adaptive, budget. Gemini: budget, level. none: not at all.',
+        '(reasoning). Responses: effort. Messages: adaptive, budget. Gemini: budget, level. none: not at all.',
     },
     efforts: {
       type: 'array',
@@ -115,6 +116,17 @@ export interface TraitSettings {
   readonly capabilities?: CapabilitySettings | undefined;
   readonly parameters?: ParameterSettings | undefined;
 }
+
+/** A way in which thinking is asked for. */
+export type ReasoningWay = NonNullable<ParameterSettings['reasoning']>;
+
+/** The ways that each format has words for. */
+export const reasoningWays: Readonly<Record<TextFormat, readonly ReasoningWay[]>> = {
+  chat: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  responses: ['effort', 'none'],
+  messages: ['adaptive', 'budget', 'none'],
+  gemini: ['budget', 'level', 'none'],
+};
 
 type Settled<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };
 

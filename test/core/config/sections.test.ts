@@ -6,6 +6,12 @@ import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
 /** Ten routes that are in order, for a mistake at the eleventh. */
 const tenRoutes = Array.from({ length: 10 }, (_, index) => `one/${index}`);
 
+/** The mistakes of a model whose upstream `one` speaks these formats; `two` speaks chat and responses. */
+const spoken = (formats: string, model: string) =>
+  mistakesIn(
+    `upstreams: { one: { format: ${formats}, base_url: "http://x" }, two: { vendor: openai } }\nmodels: { test: ${model} }`,
+  );
+
 describe('a section that is left out', () => {
   it.each([
     ['service', service, { name: 'Daypass', prefix: 'dp' }],
@@ -325,6 +331,33 @@ describe('models', () => {
       'gateway.yaml:1:35 models.test.routes[1]: is 5; it has to be a text or a map',
       expect.stringContaining('models.test.routes[10].wieght: is not known here; did you mean "weight"?'),
     ]);
+  });
+
+  it.each([
+    ['chat', 'adaptive', 'chat has', 'effort, thinking, enable_thinking, openrouter, none'],
+    ['responses', 'thinking', 'responses has', 'effort, none'],
+    ['messages', 'level', 'messages has', 'adaptive, budget, none'],
+    ['gemini', 'effort', 'gemini has', 'budget, level, none'],
+    ['[responses, messages]', 'level', 'responses and messages have', 'effort, none, adaptive, budget'],
+  ])('are refused on %s with the way %s of asking for thinking', (formats, way, who, ways) => {
+    expect(spoken(formats, `{ routes: [{ to: one/a, parameters: { reasoning: ${way} } }] }`)).toEqual([
+      `gateway.yaml:2:66 models.test.routes[0].parameters.reasoning: is "${way}", which ${who} no words for; use one of: ${ways}`,
+    ]);
+  });
+
+  it('are refused with a way of asking for thinking that none of the routes has', () => {
+    expect(spoken('chat', '{ routes: [one/a, two/b], parameters: { reasoning: budget } }')).toEqual([
+      'gateway.yaml:2:68 models.test.parameters.reasoning: is "budget", which chat and responses have no words for; use one of: effort, thinking, enable_thinking, openrouter, none',
+    ]);
+  });
+
+  it.each([
+    ['one of the routes has', 'messages', '{ routes: [one/a, two/b], parameters: { reasoning: adaptive } }'],
+    ['one of the formats has', '[messages, gemini]', '{ routes: [{ to: one/a, parameters: { reasoning: level } }] }'],
+    ['means none', 'gemini', '{ routes: [one/a], parameters: { reasoning: none } }'],
+    ['is for pictures only', 'images', '{ routes: [one/a], parameters: { reasoning: level } }'],
+  ])('may say a way of asking for thinking that %s', (_name, formats, model) => {
+    expect(spoken(formats, model)).toEqual([]);
   });
 
   it('may have slashes in the name there', () => {

@@ -10,15 +10,18 @@ const tokensPerObject = 3;
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
 /** Members in which upstreams seal what the model has thought. */
 const sealNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
-/** Members at the top that are no part of the prompt. */
-const settings = new Set([
-  'model',
-  'stream',
-  'metadata',
-  'max_tokens',
-  'thinking',
-  'output_config',
-  'generationConfig',
+/** Members at the top, over the formats, that a model gets to read; all others are settings. */
+const promptNames = new Set([
+  'messages',
+  'input',
+  'instructions',
+  'system',
+  'contents',
+  'systemInstruction',
+  'system_instruction',
+  'tools',
+  'functions',
+  'prompt',
 ]);
 
 /** Tokens of a text. */
@@ -31,8 +34,10 @@ export function estimateTokens(characters: number): number {
 
 /** Tokens that a request takes, in any format. @param ofText left out, texts are measured, not read */
 export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLength): number {
-  let tokens = 0;
-  for (const [name, value] of Object.entries(request)) if (!settings.has(name)) tokens += tokensOf(name, value, ofText);
+  // Google's counting takes a request inside of another, as it would be sent for an answer.
+  const packed = request['generateContentRequest'];
+  let tokens = isJsonObject(packed) ? promptTokens(packed, ofText) : 0;
+  for (const name of promptNames) tokens += tokensOf(name, request[name], ofText);
   return tokens;
 }
 

@@ -29,6 +29,16 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
   return json({ id, object: 'response', deleted: true });
 }
 
+/**
+ * What OpenAI has beside responses and is not served here; their paths would be taken for ids otherwise.
+ *
+ * @throws GatewayError `not_found` always
+ */
+export function refuseSibling({ endpoint }: Exchange): never {
+  const { method, path } = endpoint;
+  throw new GatewayError('not_found', `${method} ${path} is not supported here; send the whole conversation as input`);
+}
+
 async function load(host: Host, exchange: Exchange): Promise<StoredResponse> {
   const { accountId, id } = named(exchange);
   const found = await new ResponseRows(host.database).find(accountId, id, host.now()).catch(unavailable);

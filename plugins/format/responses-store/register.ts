@@ -1,8 +1,11 @@
 import type { Server } from '@hapi/hapi';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import { cleanupJob } from './cleanup.ts';
-import { deleteResponse, getResponse, listInputItems } from './endpoints.ts';
+import { deleteResponse, getResponse, listInputItems, refuseSibling } from './endpoints.ts';
 import { responsesSection } from './section.ts';
+
+/** Paths beside those of responses that clients try: Codex compacts there. */
+const siblings = ['compact', 'input_tokens'];
 
 /** Everything about stored responses but the work of the stage: section, job, and the paths to see and delete them. */
 export function registerResponsesStore(server: Server): void {
@@ -10,6 +13,9 @@ export function registerResponsesStore(server: Server): void {
     server.gateway.endpoint({ ...given, name, dialect: 'openai', isMetered: false, isAliased: true });
   server.gateway.section(responsesSection);
   server.gateway.job(cleanupJob);
+  for (const name of siblings) {
+    endpoint(`responses_${name}`, { method: 'POST', path: `/v1/responses/${name}`, answer: refuseSibling });
+  }
   endpoint('get_response', {
     method: 'GET',
     path: '/v1/responses/{id}',

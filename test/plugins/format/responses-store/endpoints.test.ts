@@ -47,6 +47,12 @@ describe('a stored response', () => {
     expect((await get(`/v1/responses/${id}`, 'none')).status).toBe(401);
   });
 
+  it.each(['compact', 'input_tokens'])('is not what a POST to %s is taken for', async (name) => {
+    const reply = await gateway.call('POST', `/v1/responses/${name}`, { model: 'test', input: 'one' });
+    const { error } = (await reply.json()) as { error: { message: string } };
+    expect([reply.status, error.message]).toEqual([404, expect.stringContaining('not supported here')]);
+  });
+
   it('is not streamed again', async () => {
     const { id } = await gateway.create({ input: 'one' });
     expect((await get(`/v1/responses/${id}?stream=true`)).body).toMatchObject({ error: { param: 'stream' } });

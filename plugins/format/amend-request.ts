@@ -34,7 +34,8 @@ function amendBody(client: ClientRequest, parsed: JsonObject, route: Route): Ame
   const notes = new Notes();
   const switched = applySwitches(format, parsed, route, notes);
   const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(switched) : switched;
-  const settled = settle(format, opened, parsed, notes);
+  const said = settle(format, opened, parsed, notes);
+  const settled = client.purpose === 'count' && format === 'gemini' ? nameCounted(said, route.model) : said;
   if (settled === parsed) {
     const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
@@ -57,6 +58,15 @@ function untoldIn(wanted: JsonObject, sent: JsonObject): Pick<AmendedRequest, 'u
 function settle(format: Format, opened: JsonObject, parsed: JsonObject, notes: Notes): JsonObject {
   if (format === 'messages') return settleThinking(opened, notes);
   return format === 'gemini' ? joinContents(opened, parsed) : opened;
+}
+
+/** Google's counting takes a request inside of another, which names the model once more. */
+function nameCounted(body: JsonObject, model: string): JsonObject {
+  for (const name of ['generateContentRequest', 'generate_content_request']) {
+    const packed = body[name];
+    if (isJsonObject(packed)) return { ...body, [name]: { ...packed, model: `models/${model}` } };
+  }
+  return body;
 }
 
 const usageOption = { stream_options: { include_usage: true } } as const;

@@ -1,6 +1,9 @@
 import { adapter } from '#core/facts.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import { defineFact } from '#core/pipeline/fact.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
-import { readClientRequest } from './client-request.ts';
+import { type ClientRequest, readClientRequest } from './client-request.ts';
 import { countTokens } from './count-tokens.ts';
 import { findModel } from './find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
@@ -8,6 +11,16 @@ import { openCall } from './model-call.ts';
 import { checkParameters, requiredParameters } from './parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { wires } from './wire.ts';
+
+/** A request to count tokens that has gone to a route. */
+const countRequest = defineFact<ClientRequest>('count_request');
+
+/** Where the route cannot count after all, the estimate is what the client gets. What it did wrong itself it is told. */
+function counted(exchange: Exchange, reply: Reply): Reply {
+  const request = exchange.find(countRequest);
+  const isFailed = reply.status === 404 || reply.status >= 500;
+  return request !== undefined && isFailed && !exchange.signal.aborted ? countTokens(request) : reply;
+}
 
 /**
  * Reads what the client wants and finds the model in the catalog.
@@ -23,7 +36,7 @@ export const formatStage = defineStage({
   create(_options, host) {
     const store = new ResponsesStore(host);
     return {
-      leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, reply)),
+      leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, counted(exchange, reply))),
       async enter(exchange) {
         const { format } = exchange;
         if (format === undefined) return;
@@ -34,6 +47,7 @@ export const formatStage = defineStage({
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) throw refusal;
+        if (request.purpose === 'count') exchange.set(countRequest, request);
         exchange.set(adapter, call);
       },
     };

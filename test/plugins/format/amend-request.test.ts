@@ -39,6 +39,15 @@ describe('a request of the client’s own format', () => {
     expect(String(amendRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
 
+  it('to count tokens names the model of the route inside, too', () => {
+    const packed = { model: 'models/test', contents: [{ parts: [{ text: 'hi' }] }] };
+    const request = { ...requestOf('gemini', { generateContentRequest: packed }), purpose: 'count' as const };
+    const { body } = amendRequest(request, route);
+    expect(JSON.parse(String(body))).toMatchObject({
+      generateContentRequest: { ...packed, model: 'models/model-there' },
+    });
+  });
+
   it('keeps numbers in the input of a call that no double can say, also where it is written anew', () => {
     const input = '{"id":12345678901234567890}';
     const call = `{"type":"tool_use","id":"a","name":"look","input":${input}}`;

@@ -72,6 +72,25 @@ describe('a request', () => {
     expect(JSON.parse(String(reply.body))).toEqual({ input_tokens: expect.any(Number) });
   });
 
+  it.each([404, 500, 501, 529])(
+    'to count tokens is answered with an estimate where the route says %i',
+    async (status) => {
+      const exchange = createExchange({ endpoint: countTokens, body: { model: 'counter', messages } });
+      const stage = await formatStage.create({}, host);
+      await stage.enter?.(exchange);
+      const reply = (await stage.leave?.(exchange, { status, headers: {}, body: '{}' })) as Reply;
+      expect([reply.status, JSON.parse(String(reply.body))]).toEqual([200, { input_tokens: expect.any(Number) }]);
+    },
+  );
+
+  it('to count tokens that the route refuses is told why', async () => {
+    const exchange = createExchange({ endpoint: countTokens, body: { model: 'counter', messages } });
+    const stage = await formatStage.create({}, host);
+    await stage.enter?.(exchange);
+    const refused = { status: 400, headers: {}, body: '{}' };
+    expect(await stage.leave?.(exchange, refused)).toBe(refused);
+  });
+
   it('carries the client’s version of Anthropic’s API', async () => {
     const headers = {
       'anthropic-version': '2099-01-01',

@@ -43,12 +43,20 @@ export function isContextOverflow({ code, message }: Pick<ReportedError, 'code' 
 
 /** How vendors and their resellers say that they have no room, whatever status they say it with. */
 const capacityWords =
-  /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)/i;
+  /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)|负载(已饱和|过高|较高)|(服务|系统|服务器|模型|当前)[^，。]{0,8}(繁忙|过载)/i;
+/** The same where they are all that is said: further on in a sentence they may be the client's own. */
+const plainCapacityWords =
+  /^(the |our )?(engine|model|server|service|system)?s?( is| are)?( currently| temporarily| too)* ?(overloaded|busy|at capacity)\b|^we( are|['’]re) (currently )?experiencing high (demand|load|traffic)/i;
+const capacityCodes = /overloaded|\bslow_down\b/i;
+
+/** What stands in quotation marks may be the client's own words. An apostrophe within a word is none. */
+const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
 /** True for a refusal that says nothing about the request: the same request would be served with more room, or elsewhere. */
 function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
   if (isContextOverflow({ code, message })) return false;
-  return [type, code, message].some((said) => said !== undefined && capacityWords.test(said));
+  if ([type, code].some((word) => capacityCodes.test(word ?? '') || capacityWords.test(word ?? ''))) return true;
+  return [capacityWords, plainCapacityWords].some((words) => words.test(message ?? ''));
 }
 
 /** How vendors say that they do not have the model. The client's model is ours: it exists. */
@@ -95,11 +103,27 @@ const throttleCodes = new Set([
   '429',
 ]);
 const throttleWords =
-  /^(you have )?(rate limit (exceeded|reached)|too many requests|request was rejected due to rate)/i;
+  /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
 
 /** How they say within an answer, by Google's words or by a status, that they are out of service or were too slow. */
 const outageCodes = new Set(['UNAVAILABLE', '503', '529']);
 const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
+const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
+
+/** How vendors, and resellers of several, say that what the client has written is not allowed. */
+const moderationCodes = new Set([
+  'content_policy_violation',
+  'content_filter',
+  'moderation_blocked',
+  'data_inspection_failed',
+]);
+const moderationWords =
+  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter|moderation)\b/i;
+
+/** True when the content of the request was refused: another key, and mostly another route, says the same. */
+export function isModeration({ type, code, message }: ReportedError): boolean {
+  return [type, code].some((word) => moderationCodes.has(word ?? '')) || moderationWords.test(message ?? '');
+}
 
 /** Refusals that repeat names which the client has chosen: words in them say nothing. */
 const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
@@ -108,11 +132,12 @@ const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpect
 export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(said)) return 'overflow';
   const codes = [said.type, said.code].filter((code) => code !== undefined);
-  const words = echo.test(said.message ?? '') ? '' : (said.message ?? '');
+  const words = echo.test(said.message ?? '') ? '' : (said.message ?? '').trim();
+  const own = words.replace(quoted, '');
   if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
-  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...said, message: words })) return 'capacity';
-  if (codes.some((code) => timeoutCodes.has(code))) return 'timeout';
-  if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(words)) return 'throttled';
+  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...said, message: own })) return 'capacity';
+  if (codes.some((code) => timeoutCodes.has(code)) || timeoutWords.test(own)) return 'timeout';
+  if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(own)) return 'throttled';
   return modelCodes.has(said.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
 }
 

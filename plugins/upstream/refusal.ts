@@ -6,6 +6,7 @@ import {
   failureCode,
   isClientThingMissing,
   isContextOverflow,
+  isModeration,
   isUnknownModel,
   keyRefused,
   meaningOf,
@@ -76,7 +77,7 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   if (meaning !== undefined) return kindOf(meaning);
   if (status === 404) return isClientThingMissing(said) ? 'client' : 'unfit';
   if (status === 413) return 'overflow';
-  return isKeyStatus ? 'key' : 'client';
+  return isKeyStatus && !(status === 403 && isModeration(said)) ? 'key' : 'client';
 }
 
 /** True for a 409 that names the request as what is in conflict. Others are about the upstream's own state. */

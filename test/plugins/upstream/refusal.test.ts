@@ -62,6 +62,64 @@ describe('a refusal', () => {
   });
 
   it.each([
+    'Our servers are at capacity. Please try again later',
+    'Overloaded',
+    'Engine overloaded, please retry',
+    'We are experiencing high demand. Please try again later.',
+    'Server busy, please try again later',
+    'The server is busy',
+    '当前分组上游负载已饱和，请稍后再试',
+  ])('with status 400 and the words %j is about a lack of room', (message) => {
+    expect(refusal(400, { error: { message } })).toMatchObject({ kind: 'route', error: { code: 'unavailable' } });
+  });
+
+  it('with status 400 and the words of a timeout is told as one', () => {
+    const fault = refusal(400, { error: { message: 'upstream request timeout' } });
+    expect(fault).toMatchObject({ kind: 'route', error: { code: 'upstream_timeout' } });
+  });
+
+  it('of the type model_overloaded is about a lack of room', () => {
+    expect(refusal(400, { error: { type: 'model_overloaded', message: 'no' } }).kind).toBe('route');
+  });
+
+  it.each([
+    'Too many concurrent requests',
+    'Concurrency limit exceeded for account, please retry later',
+    'ThrottlingException: Too many requests, please wait before trying again.',
+    'Resource has been exhausted (e.g. check quota).',
+    'Quota exceeded for metric: requests per minute',
+    '请求过于频繁，请稍后再试',
+  ])('with status 400 and the words %j is about too many requests', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('throttled');
+  });
+
+  it.each([
+    'Invalid value: "overloaded". Supported values are: "a" and "b".',
+    "tool 'server is busy' has no description",
+    'The name `model is overloaded` is too long',
+    'messages.0.content: Overloaded is no valid block',
+    'tools.0.name: too many concurrent requests',
+    'stop: “当前分组上游负载已饱和” is too long',
+  ])('with status 400 that only quotes the client stays the client’s: %j', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('client');
+  });
+
+  it.each([
+    { error: { code: 403, message: 'Your input was flagged for "violence"', metadata: { reasons: ['violence'] } } },
+    { error: { code: 403, message: 'anthropic/claude requires moderation. Your input was flagged for "harassment".' } },
+    { error: { code: 'content_policy_violation', message: 'no' } },
+  ])('with status 403 for the content of the request is the client’s, not the key’s: %j', (body) => {
+    expect(refusal(403, body)).toMatchObject({ kind: 'client', error: { code: 'upstream_rejected' } });
+  });
+
+  it.each(['Your account was flagged for abuse', 'This key has been blocked by the administrator'])(
+    'with status 403 for the account is the key’s: %j',
+    (message) => {
+      expect(refusal(403, { error: { message } }).kind).toBe('key');
+    },
+  );
+
+  it.each([
     {
       error: { message: 'The model `gpt-9` does not exist or you do not have access to it.', code: 'model_not_found' },
     },

@@ -54,7 +54,7 @@ export class AttemptReport {
    *
    * @param fault undefined when it served
    * @param status what the upstream answered, when it did
-   * @param tokens of the answer, where they are of this attempt alone
+   * @param tokens of the answer, where they are of this attempt alone and came at the pace of the route
    */
   over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
     this.#record(fault, status);

@@ -39,6 +39,9 @@ export interface AttemptRequest {
 /** Ms that a stream may stay open after its last event. */
 const lingerAfterEnd = 1_000;
 
+/** Ms for which a client may hold an answer back before its pace is the client's and no more the route's. */
+const moment = 200;
+
 /** Ms that the body of a refusal is waited for: status and first bytes tell enough for another route to be asked. */
 const refusalTime = 2_000;
 
@@ -61,6 +64,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #size = 0;
   #received = 0; // bytes of a stream before its first content
   #body: ReplyStream | undefined;
+  #pausedSince: number | undefined; // on the clock of performance.now()
+  #heldBack = 0; // ms of pauses that are over
   #timer: NodeJS.Timeout | undefined;
   #looksAt = Infinity; // when the timer is due, on the clock of performance.now()
   #silenceAllowed = 0; // ms
@@ -78,6 +83,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** Status that the upstream answered with; undefined before it has. */
   get status(): number | undefined {
     return this.#status === 0 ? undefined : this.#status;
+  }
+
+  /** True when the answer had to wait for its client: how long it took says nothing about the route. */
+  get wasHeldBack(): boolean {
+    const current = this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
+    return this.#heldBack + current > moment;
   }
 
   /** @throws Fault when the route did not serve and nothing has gone to the client */
@@ -269,7 +280,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#allowSilence(this.#request.limits.idleTimeout * 1000);
     this.#request.onContent();
     const body = new ReplyStream({
-      read: () => this.#controller?.resume(),
+      read: () => this.#resume(),
       // Whoever reads has gone away: the exchange's signal tells why, the upstream has to know at once.
       close: () => this.#end(undefined),
     });
@@ -286,9 +297,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #forward(events: Buffer): void {
-    if (events.length > 0 && this.#body?.push(events) === false) this.#controller?.pause();
+    if (events.length > 0 && this.#body?.push(events) === false) this.#pause();
     if (this.#breakOff()) return;
     if (this.#reader.isComplete && this.#silenceAllowed !== lingerAfterEnd) this.#allowSilence(lingerAfterEnd);
+  }
+
+  #pause(): void {
+    this.#controller?.pause();
+    this.#pausedSince ??= performance.now();
+  }
+
+  #resume(): void {
+    if (this.#pausedSince !== undefined) this.#heldBack += performance.now() - this.#pausedSince;
+    this.#pausedSince = undefined;
+    this.#controller?.resume();
   }
 
   /** Ends the attempt when the upstream has reported an error inside the stream. */

@@ -265,8 +265,9 @@ export class Relay {
     const over = (fault: Fault | undefined) => {
       connecting.leave();
       this.#attempts.delete(route);
-      // The tokens of a rest are counted together with those of the beginning.
-      report.over(fault, attempt.status, isRest ? undefined : reader.usage?.output);
+      // The tokens of a rest are counted together with those of the beginning; a slow client slows the best route.
+      const tellsPace = !isRest && !attempt.wasHeldBack;
+      report.over(fault, attempt.status, tellsPace ? reader.usage?.output : undefined);
     };
     const attempt = new Attempt(
       {

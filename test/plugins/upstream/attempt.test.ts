@@ -337,6 +337,35 @@ describe('time', () => {
     });
   });
 
+  /** Whether an answer counts as held back that is read after these ms, when there is more than may wait. */
+  async function isHeldBack(readAfter: number): Promise<boolean> {
+    const attempt = attemptAt('http://127.0.0.1', true, { agent });
+    const running = attempt.run();
+    attempt.onRequestStart(controller);
+    attempt.onResponseStart(controller, 200, streamHead);
+    const long = content('x'.repeat(512 * 1024));
+    attempt.onResponseData(controller, Buffer.from(`data: ${JSON.stringify(long)}\n\n`));
+    const { body } = await running;
+    vi.advanceTimersByTime(readAfter);
+    const stream = body as Readable;
+    stream.read();
+    stream.read(0);
+    vi.advanceTimersByTime(5_000);
+    const { wasHeldBack } = attempt;
+    stream.on('error', () => undefined).destroy();
+    return wasHeldBack;
+  }
+
+  describe('that an answer waits for its client', () => {
+    it('is noticed', async () => {
+      expect(await isHeldBack(300)).toBe(true);
+    });
+
+    it('is not counted where it is a moment', async () => {
+      expect(await isHeldBack(50)).toBe(false);
+    });
+  });
+
   /** A stream whose first content comes after some ms, and nothing after it. */
   async function silentStream(contentAfter: number): Promise<void> {
     const attempt = attemptAt('http://127.0.0.1', true, { agent });

@@ -1,4 +1,5 @@
 import type { Host } from './host.ts';
+import { describeOutage } from './outage.ts';
 
 /** What a dependency said when it was asked. */
 export interface Check {
@@ -6,6 +7,7 @@ export interface Check {
   /** How it is run: `embedded`, `memory`, `redis`, … */
   readonly kind: string;
   readonly ok: boolean;
+  /** Why not, in words that are fit for anybody. */
   readonly error?: string;
 }
 
@@ -27,8 +29,7 @@ async function check(name: Check['name'], kind: string, answer: Promise<void>): 
     await Promise.race([answer, late.promise]);
     return { name, kind, ok: true };
   } catch (error) {
-    // The message of a driver may hold an address; the error's name is enough here, the log has the rest.
-    return { name, kind, ok: false, error: error instanceof Error ? error.name : 'Error' };
+    return { name, kind, ok: false, error: describeOutage(error) };
   } finally {
     clearTimeout(timer);
   }

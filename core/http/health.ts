@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi';
-import { checkDependencies } from '../dependencies.ts';
+import { type Check, checkDependencies } from '../dependencies.ts';
 import type { Host } from '../host.ts';
 import type { StatusReport } from '../registry.ts';
 import { isLocal } from './local-caller.ts';
@@ -13,8 +13,8 @@ export interface HealthSource {
 
 /**
  * `/livez`: the process answers. `/readyz`: it should get traffic; with `?verbose` also what each dependency says. A
- * database or Redis that is away does not make the gateway unready: known keys are served without them. Whoever asks
- * from the same machine also gets what plugins report.
+ * database or Redis that is away does not make the gateway unready: known keys are served without them. Its status is `degraded`
+ * then, with a 200 all the same. Whoever asks from the same machine also gets what plugins report.
  */
 export function routeHealth(server: Server, source: HealthSource): void {
   const options = { state: { parse: false } } as const;
@@ -24,11 +24,13 @@ export function routeHealth(server: Server, source: HealthSource): void {
     path: '/readyz',
     options,
     handler: async (request, h) => {
-      const status = source.isServing ? 'ok' : 'stopping';
       const isVerbose = 'verbose' in request.query;
-      const checks = isVerbose ? await describeDependencies(source.host()) : undefined;
+      const checks = isVerbose ? await checkDependencies(source.host()) : undefined;
+      const status = source.isServing ? statusOf(checks) : 'stopping';
       const reports = isVerbose && isLocal(request) ? readReports(source) : {};
-      return h.response({ status, ...(checks && { checks }), ...reports }).code(source.isServing ? 200 : 503);
+      return h
+        .response({ status, ...(checks && { checks: checks.map(shown) }), ...reports })
+        .code(source.isServing ? 200 : 503);
     },
   });
   // Tools knock here before they do anything else; they only want to hear that somebody is there.
@@ -39,6 +41,10 @@ function readReports(source: HealthSource): Record<string, unknown> {
   return Object.fromEntries([...source.reports].map(({ name, report }) => [name, report(source.host())]));
 }
 
-async function describeDependencies(host: Host): Promise<object[]> {
-  return (await checkDependencies(host)).map(({ name, kind, ...result }) => ({ name: `${name} (${kind})`, ...result }));
+function statusOf(checks: readonly Check[] = []): 'ok' | 'degraded' {
+  return checks.every(({ ok }) => ok) ? 'ok' : 'degraded';
+}
+
+function shown({ name, kind, ...result }: Check): object {
+  return { name: `${name} (${kind})`, ...result };
 }

@@ -75,11 +75,20 @@ async function recordCount(): Promise<number> {
   return Number(row?.count);
 }
 
+interface Readiness {
+  readonly status: string;
+  readonly checks: { name: string; ok: boolean; error?: string }[];
+}
+
+async function readiness(): Promise<Readiness & { readonly code: number }> {
+  const answer = await fetch(`${gateway.url}/readyz?verbose`, { signal: AbortSignal.timeout(10_000) });
+  return { code: answer.status, ...((await answer.json()) as Readiness) };
+}
+
 /** Every dependency answers, and every record has arrived. */
 async function isWhole(): Promise<void> {
-  const answer = await fetch(`${gateway.url}/readyz?verbose`, { signal: AbortSignal.timeout(10_000) });
-  const { checks } = (await answer.json()) as { checks: { name: string; ok: boolean }[] };
-  expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+  const { status, checks } = await readiness();
+  expect([status, checks.filter(({ ok }) => !ok)]).toEqual(['ok', []]);
 }
 
 /** Sends requests while something is wrong: they are served then, and recorded when it is over. */
@@ -115,6 +124,20 @@ describe('while PostgreSQL', () => {
     try {
       const answer = await ask(generateApiKey('dp'));
       expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
+    } finally {
+      database.turn('open');
+    }
+    await vi.waitFor(isWhole, recovery);
+  });
+
+  it('is away, the gateway is ready and says that it is degraded, and why', async () => {
+    await vi.waitFor(isWhole, recovery);
+    database.turn('cut');
+    try {
+      const { code, status, checks } = await readiness();
+      expect([code, status]).toEqual([200, 'degraded']);
+      const reason = checks.find(({ ok }) => !ok)?.error;
+      expect(reason).toMatch(/^the connection (broke|was refused)$/);
     } finally {
       database.turn('open');
     }

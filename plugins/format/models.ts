@@ -3,6 +3,7 @@ import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { findModel } from './find-model.ts';
+import { limitsOf } from './limits.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8' };
 
@@ -29,6 +30,7 @@ export function getModel(host: Host, exchange: Exchange): Reply {
 const created = new Date('2026-01-01T00:00:00Z');
 
 function describeModel(model: Model, host: Host) {
+  const { input, output } = limitsOf(model);
   return {
     id: model.id,
     object: 'model',
@@ -37,7 +39,7 @@ function describeModel(model: Model, host: Host) {
     type: 'model',
     display_name: model.displayName,
     created_at: created.toISOString(),
-    max_input_tokens: model.maxInputTokens ?? null,
-    max_tokens: model.maxOutputTokens ?? null,
+    max_input_tokens: input ?? null,
+    max_tokens: output ?? null,
   };
 }

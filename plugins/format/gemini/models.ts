@@ -3,6 +3,7 @@ import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { findModel } from '../find-model.ts';
+import { limitsOf } from '../limits.ts';
 import { isTextFormat } from '../upstream-format.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -20,7 +21,9 @@ export function getGeminiModel(host: Host, exchange: Exchange): Reply {
   return { status: 200, headers, body: JSON.stringify(describeModel(findModel(host, id), id)) };
 }
 
-function describeModel({ displayName, maxInputTokens, maxOutputTokens, routes }: Model, id: string) {
+function describeModel(model: Model, id: string) {
+  const { displayName, routes } = model;
+  const { input, output } = limitsOf(model);
   const isForText = routes.some(({ upstream }) => upstream.formats.some(isTextFormat));
   return {
     name: `models/${id}`,
@@ -28,8 +31,8 @@ function describeModel({ displayName, maxInputTokens, maxOutputTokens, routes }:
     version: '1',
     displayName,
     description: '',
-    inputTokenLimit: maxInputTokens,
-    outputTokenLimit: maxOutputTokens,
+    inputTokenLimit: input,
+    outputTokenLimit: output,
     supportedGenerationMethods: isForText ? textMethods : [],
   };
 }

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { GatewayError } from '#core/errors.ts';
 import { Exchange } from '#core/pipeline/exchange.ts';
+import { mergeTraits } from '#core/traits.ts';
 import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
 import { getModel, listModels } from '../../../plugins/format/models.ts';
 import { createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
 const host = hostOf([
@@ -13,6 +15,13 @@ const host = hostOf([
 ]);
 const bodyOf = ({ body }: Reply) => JSON.parse(String(body));
 const asking = (id: string) => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
+
+const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: number) =>
+  routeTo(upstreamAt('http://127.0.0.1:1/v1'), {
+    priority,
+    maxInputTokens,
+    traits: mergeTraits({ parameters: { max_output_tokens } }),
+  });
 
 describe('the list of models', () => {
   it('is one page with every model, in the order of the catalog', () => {
@@ -37,6 +46,16 @@ describe('the list of models', () => {
 
   it('has null where a limit is not known', () => {
     expect(bodyOf(listModels(host)).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
+  });
+
+  it('has the limits of the routes that are asked first where the model says none', () => {
+    const routes = [routeOf(1, 200_000, 8_000), routeOf(1, 100_000, 9_000), routeOf(2, 50_000, 4_000)];
+    const limited = hostOf([modelOf('three', [], { routes })]);
+    expect(bodyOf(listModels(limited)).data[0]).toMatchObject({ max_input_tokens: 100_000, max_tokens: 8_000 });
+    expect(bodyOf(listGeminiModels(limited)).models[0]).toMatchObject({
+      inputTokenLimit: 100_000,
+      outputTokenLimit: 8_000,
+    });
   });
 
   it('may be empty', () => {

@@ -1,0 +1,23 @@
+import type { Model, Route } from '#core/catalog.ts';
+
+/** What a client may rely on: what the model says, or else what the routes that are asked first take. */
+export interface Limits {
+  readonly input: number | undefined; // tokens
+  readonly output: number | undefined; // tokens
+}
+
+/** Backups do not count: a prompt that is too long for one goes to another. */
+export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): Limits {
+  const [first] = routes;
+  const primary = routes.filter(({ priority }) => priority === first?.priority);
+  return {
+    input: maxInputTokens ?? least(primary, (route) => route.maxInputTokens),
+    output: maxOutputTokens ?? least(primary, (route) => route.traits.parameters.max_output_tokens),
+  };
+}
+
+/** The least of what is said; routes that say nothing are taken to be no smaller. */
+function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
+  const said = routes.map(limitOf).filter((limit) => limit !== undefined);
+  return said.length === 0 ? undefined : Math.min(...said);
+}

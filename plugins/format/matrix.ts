@@ -22,14 +22,62 @@ const capabilityOf: Readonly<Record<Feature, ((traits: Traits) => boolean) | und
 
 /** How a route serves a feature to a client of a format. */
 export function serviceOf(client: TextFormat, route: Route, feature: Feature): Service {
-  const upstream = preferredFormat(client, route.upstream.formats);
+  const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
   if (capabilityOf[feature]?.(route.traits) === false) return 'no';
-  const loss = lossOf(client, upstream, route.traits, feature);
-  return loss === undefined ? 'yes' : { loss };
+  const losses = [refusalOf(upstream, route, feature), translationLoss(client, upstream, route.traits, feature)];
+  const told = losses.filter((loss) => loss !== undefined);
+  return told.length === 0 ? 'yes' : { loss: told.join(', ') };
 }
 
-function lossOf(client: TextFormat, upstream: TextFormat, traits: Traits, feature: Feature): string | undefined {
+/** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
+function formatFor(client: TextFormat, { upstream, traits }: Route, feature: Feature): TextFormat | undefined {
+  const isForTools = feature === 'tools' || feature === 'parallel tools';
+  const isElsewhere = isForTools && traits.parameters.responses_for_tools && upstream.formats.includes('responses');
+  return isElsewhere ? 'responses' : preferredFormat(client, upstream.formats);
+}
+
+/** What the route is known to refuse, whatever the client speaks: see parameter-switches.ts and the encoders. */
+function refusalOf(
+  upstream: TextFormat,
+  { upstream: { formats: spoken }, traits }: Route,
+  feature: Feature,
+): string | undefined {
+  const { parameters } = traits;
+  switch (feature) {
+    case 'tools':
+      return parameters.forced_tools ? undefined : 'no tool can be forced';
+    case 'parallel tools':
+      // Gemini has no word for it, see below.
+      return parameters.parallel_switch || upstream === 'gemini' ? undefined : 'parallel calls cannot be turned off';
+    case 'reasoning':
+      return refusalOfReasoning(upstream, spoken, traits);
+    case 'structured output':
+      return lossOfStructure(traits);
+    case 'images':
+    case 'stream':
+      return undefined;
+  }
+}
+
+function refusalOfReasoning(
+  upstream: TextFormat,
+  spoken: readonly Format[],
+  { capabilities, parameters }: Traits,
+): string | undefined {
+  if (parameters.reasoning === 'none') return 'how much it thinks cannot be asked for';
+  const isTornApart =
+    upstream === 'chat' && !spoken.includes('responses') && parameters.responses_for_tools && capabilities.tools;
+  return isTornApart ? 'no reasoning beside tools' : undefined;
+}
+
+/** What has no words in the other format. */
+function translationLoss(
+  client: TextFormat,
+  upstream: TextFormat,
+  traits: Traits,
+  feature: Feature,
+): string | undefined {
   if (client === upstream) return undefined;
   switch (feature) {
     case 'tools':
@@ -41,7 +89,6 @@ function lossOf(client: TextFormat, upstream: TextFormat, traits: Traits, featur
     case 'reasoning':
       return lossOfReasoning(client, upstream);
     case 'structured output':
-      return lossOfStructure(traits);
     case 'stream':
       return undefined;
   }

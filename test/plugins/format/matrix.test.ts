@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Format } from '#core/formats.ts';
 import { mergeTraits, type TraitSettings } from '#core/traits.ts';
-import { describeMatrix, findUselessBackups, serviceOf } from '../../../plugins/format/matrix.ts';
+import {
+  describeMatrix,
+  type Feature,
+  findUselessBackups,
+  type Service,
+  serviceOf,
+} from '../../../plugins/format/matrix.ts';
 import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
@@ -23,6 +29,28 @@ describe('a route', () => {
 
   it('of another format serves with a loss that is named', () => {
     expect(serviceOf('messages', routeOf(['chat']), 'reasoning')).toEqual({ loss: 'reasoning has no seal' });
+  });
+
+  it.each<[Feature, TraitSettings, Service]>([
+    ['tools', { parameters: { forced_tools: false } }, { loss: 'no tool can be forced' }],
+    ['parallel tools', { parameters: { parallel_switch: false } }, { loss: 'parallel calls cannot be turned off' }],
+    ['reasoning', { parameters: { reasoning: 'none' } }, { loss: 'how much it thinks cannot be asked for' }],
+    ['reasoning', { parameters: { responses_for_tools: true } }, { loss: 'no reasoning beside tools' }],
+    [
+      'structured output',
+      { capabilities: { structured_output: 'none' } },
+      { loss: 'the schema stands in the prompt, nothing is enforced' },
+    ],
+  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, traits, service) => {
+    expect(serviceOf('chat', routeOf(['chat'], traits), feature)).toEqual(service);
+  });
+
+  it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
+    const route = routeOf(['responses', 'chat'], { parameters: { responses_for_tools: true } });
+    expect(serviceOf('chat', route, 'tools')).toEqual({
+      loss: 'the grammar of freeform tools is described, not enforced',
+    });
+    expect(serviceOf('chat', route, 'reasoning')).toBe('yes');
   });
 
   it('of a vendor without schemas has them in the prompt', () => {

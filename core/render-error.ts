@@ -33,7 +33,9 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
 function errorBody(error: GatewayError, { dialect, id, format }: Caller): object {
   const { type, code } = error.wording(dialect);
   const { param } = error.details;
-  const message = dialect === 'openai' ? error.messageFor(dialect) : placed(error.messageFor(dialect), param);
+  // An upstream's own words say where it is, in its format.
+  const isPlaced = dialect === 'openai' || error.code === 'upstream_rejected';
+  const message = isPlaced ? error.messageFor(dialect) : placed(error.messageFor(dialect), param);
   if (dialect === 'anthropic') return { type: 'error', error: { type, message }, request_id: id };
   if (dialect === 'google') return { error: { code: error.status(format), message, status: type } };
   return { error: { message, type, param: param ?? null, code } };

@@ -29,7 +29,7 @@ export const bounds = {
   /** Characters of a translated answer, which is known as a whole at its end. It is broken off beyond. */
   translatedReply: 64 * MiB,
   /** Characters of the events of items that are not finished; a broken answer is told without them beyond. */
-  unfinishedItems: 4 * MiB,
+  unfinishedItems: MiB,
   /** Body of a refusal; the rest is not read. */
   refusal: 64 * KiB,
 

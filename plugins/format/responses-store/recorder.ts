@@ -1,7 +1,8 @@
 import type { SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/host.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { isStorable, type NewRow, outputOf, ResponseRows } from './rows.ts';
+import type { AccountRoom } from './account-room.ts';
+import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
 import type { responsesSection } from './section.ts';
 
 /** What a request has to do with the store, known before it is answered. */
@@ -29,8 +30,9 @@ const responseName = /"object"\s*:\s*"response"/;
 const eventEnd = /(?<=\n\r?\n)/;
 
 /** What the answers of all requests know of the database together. */
-export interface Rest {
-  until: number; // ms, monotonic
+export interface Shared {
+  readonly rest: { until: number }; // ms, monotonic
+  readonly room: AccountRoom;
 }
 
 /** Keeps the answer to one request. */
@@ -40,14 +42,16 @@ export class Recorder {
   readonly #host: Host;
   readonly #draft: Draft;
   readonly #keepHours: number;
-  readonly #rest: Rest;
+  readonly #maxAccountBytes: number;
+  readonly #shared: Shared;
 
-  constructor(host: Host, draft: Draft, { keep_hours, max_bytes }: SectionValue<typeof responsesSection>, rest: Rest) {
-    this.maxBytes = max_bytes;
+  constructor(host: Host, draft: Draft, options: SectionValue<typeof responsesSection>, shared: Shared) {
+    this.maxBytes = Math.min(options.max_bytes, options.max_account_bytes);
     this.#host = host;
     this.#draft = draft;
-    this.#keepHours = keep_hours;
-    this.#rest = rest;
+    this.#keepHours = options.keep_hours;
+    this.#maxAccountBytes = options.max_account_bytes;
+    this.#shared = shared;
   }
 
   get hasWork(): boolean {
@@ -76,21 +80,22 @@ export class Recorder {
   /** Resolves when the response is kept, or is not going to be. Never rejects: the answer counts for more. */
   async save(response: JsonObject): Promise<void> {
     const { log, database } = this.#host;
+    const { rest, room } = this.#shared;
     const row = this.#rowOf(response);
     if (row === undefined) return;
-    const size = Buffer.byteLength(row.input) + Buffer.byteLength(row.response);
+    const size = sizeOf(row);
     if (size > this.maxBytes) {
       log.info(`response ${row.id} is not stored: it has ${size} bytes with its conversation`);
       return;
     }
-    if (performance.now() < this.#rest.until) {
+    if (performance.now() < rest.until) {
       log.warn(`response ${row.id} is not stored: the database has just failed`);
       return;
     }
     try {
-      await within(deadline, new ResponseRows(database).save(row));
+      await within(deadline, room.save(new ResponseRows(database), row, this.#maxAccountBytes));
     } catch (error) {
-      this.#rest.until = performance.now() + restAfterFailure;
+      rest.until = performance.now() + restAfterFailure;
       log.error(`response ${row.id} could not be stored; its client cannot continue it`, error);
     }
   }

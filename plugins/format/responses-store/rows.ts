@@ -29,6 +29,12 @@ interface Row {
 }
 
 const batch = 1_000;
+/** Rows that go for one that comes: an answer waits for it, and each of them may have megabytes. */
+const mostMakingRoom = 100;
+const insert = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at)
+  VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?)
+  ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
+    item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`;
 
 /** The table `response_store`. Every access names the account: an id of another one is not there. */
 export class ResponseRows {
@@ -39,21 +45,30 @@ export class ResponseRows {
   }
 
   async save(row: NewRow): Promise<void> {
-    await this.#database.query(
-      `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at)
-       VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?)
-       ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
-         item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`,
-      [
-        row.accountId,
-        row.id,
-        row.input,
-        row.response,
-        JSON.stringify(row.itemIds),
-        time(row.createdAt),
-        time(row.expiresAt),
-      ],
+    await this.#database.query(insert, valuesOf(row));
+  }
+
+  /**
+   * Saves the row, and deletes the oldest ones of its account until the others fit into what is left. Reads the sizes of
+   * all of them. Rows that another process is deleting are left to it: two that wait for each other would both fail.
+   *
+   * @param left bytes
+   * @returns false when there was more to delete than an answer should wait for
+   */
+  async saveWithin(row: NewRow, left: number): Promise<boolean> {
+    const deleted = await this.#database.query(
+      `WITH saved AS (${insert})
+       DELETE FROM response_store WHERE account_id = ? AND id IN (
+         SELECT id FROM response_store WHERE account_id = ? AND id IN (
+           SELECT id FROM (
+             SELECT id, sum(octet_length(input) + octet_length(response)) OVER (ORDER BY created_at DESC, id) AS bytes
+             FROM response_store WHERE account_id = ? AND id <> ?
+           ) AS others WHERE bytes > ? ORDER BY bytes DESC LIMIT ?
+         ) FOR UPDATE SKIP LOCKED
+       ) RETURNING 1`,
+      [...valuesOf(row), row.accountId, row.accountId, row.accountId, row.id, left, mostMakingRoom],
     );
+    return deleted.length < mostMakingRoom;
   }
 
   /** @param now epoch ms; what has expired by then is not found */
@@ -108,6 +123,11 @@ export class ResponseRows {
   }
 }
 
+/** Bytes that a row takes. */
+export function sizeOf({ input, response }: NewRow): number {
+  return Buffer.byteLength(input) + Buffer.byteLength(response);
+}
+
 /** Ids that the store takes: those that vendors give. Others would not survive the way through a database. */
 export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
@@ -127,6 +147,11 @@ export function collectItems(
   for (const item of items) {
     if (isJsonObject(item) && typeof item['id'] === 'string' && wanted.has(item['id'])) found.set(item['id'], item);
   }
+}
+
+function valuesOf(row: NewRow): readonly unknown[] {
+  const { accountId, id, input, response, itemIds, createdAt, expiresAt } = row;
+  return [accountId, id, input, response, JSON.stringify(itemIds), time(createdAt), time(expiresAt)];
 }
 
 function time(epoch: number): string {

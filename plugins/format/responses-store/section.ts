@@ -1,6 +1,8 @@
 import { bounds } from '#core/bounds.ts';
 import { defineSection } from '#core/config/section.ts';
 
+const MiB = 1024 ** 2;
+
 /** What the gateway keeps so that clients of the Responses format can go on from an answer. */
 export const responsesSection = defineSection({
   name: 'responses',
@@ -22,6 +24,14 @@ export const responsesSection = defineSection({
         maximum: bounds.storedResponse,
         default: 4_194_304,
         description: 'Bytes of the largest conversation that is kept, answer included.',
+      },
+      max_account_bytes: {
+        type: 'integer',
+        minimum: MiB,
+        default: 256 * MiB,
+        description:
+          'Bytes of all conversations that are kept for one account, 1048576 (1 MiB) at least; its oldest go first. Every ' +
+          'answer counts with its whole conversation.',
       },
     },
     additionalProperties: false,

@@ -8,8 +8,9 @@ import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { parseObject } from '../members.ts';
+import { AccountRoom } from './account-room.ts';
 import { expand } from './continuation.ts';
-import { type Draft, Recorder, type Rest } from './recorder.ts';
+import { type Draft, Recorder, type Shared } from './recorder.ts';
 import { ResponseRows } from './rows.ts';
 import { responsesSection } from './section.ts';
 import { watchStream } from './watch-stream.ts';
@@ -22,7 +23,7 @@ const draft = defineFact<Draft>('response_draft');
  */
 export class ResponsesStore {
   readonly #host: Host;
-  readonly #rest: Rest = { until: 0 };
+  readonly #shared: Shared = { rest: { until: 0 }, room: new AccountRoom() };
 
   constructor(host: Host) {
     this.#host = host;
@@ -52,7 +53,7 @@ export class ResponsesStore {
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
     const begun = exchange.find(draft);
     if (begun === undefined || reply.status !== 200 || reply.body === null) return reply;
-    const recorder = new Recorder(this.#host, begun, this.#host.section(responsesSection), this.#rest);
+    const recorder = new Recorder(this.#host, begun, this.#host.section(responsesSection), this.#shared);
     const { body } = reply;
     if (!(body instanceof Readable)) return keepWhole(reply, body.toString(), recorder);
     const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;

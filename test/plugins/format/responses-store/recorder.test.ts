@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Host } from '#core/host.ts';
-import { Recorder, type Rest } from '../../../../plugins/format/responses-store/recorder.ts';
+import { AccountRoom } from '../../../../plugins/format/responses-store/account-room.ts';
+import { Recorder, type Shared } from '../../../../plugins/format/responses-store/recorder.ts';
 import { responseBody } from './store-fixture.ts';
 
 const query = vi.fn<() => Promise<unknown[]>>();
@@ -11,16 +12,17 @@ const host = {
 } as unknown as Host;
 const draft = { accountId: 'a', items: [], previousId: undefined, isWanted: true };
 
-let rest: Rest;
+const options = { keep_hours: 24, max_bytes: 10_000, max_account_bytes: 1_048_576 };
+
+let shared: Shared;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   query.mockReset();
-  rest = { until: 0 };
+  shared = { rest: { until: 0 }, room: new AccountRoom() };
 });
 afterEach(() => void vi.useRealTimers());
 
-const save = (count: number) =>
-  new Recorder(host, draft, { keep_hours: 24, max_bytes: 10_000 }, rest).save(responseBody(count));
+const save = (count: number) => new Recorder(host, draft, options, shared).save(responseBody(count));
 
 it('one answer waits for a database that is silent, those after it do not', async () => {
   query.mockReturnValue(new Promise(() => undefined));

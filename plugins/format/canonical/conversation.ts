@@ -27,7 +27,11 @@ export interface Conversation {
   readonly user: string | undefined;
   /** What requests with the same beginning have in common. */
   readonly cacheKey: string | undefined;
+  /** True where that is read out of the user's name: nothing that the client has asked for. */
+  readonly isCacheKeyImplied?: boolean | undefined;
   readonly serviceTier: string | undefined;
+  /** What the client files the request under, for itself; undefined when that is nothing. */
+  readonly metadata?: JsonObject | undefined;
   /** Answers wanted at once; 1 unless the client says otherwise. */
   readonly candidates: number;
 }

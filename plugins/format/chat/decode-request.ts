@@ -8,6 +8,7 @@ import {
   type ReasoningRequest,
   type Sampling,
 } from '../canonical/conversation.ts';
+import { readMetadata } from '../canonical/metadata.ts';
 import type { Notes } from '../canonical/notes.ts';
 import {
   invalid,
@@ -60,6 +61,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     user: readWord(body, 'safety_identifier') ?? readWord(body, 'user'),
     cacheKey: readWord(body, 'prompt_cache_key'),
     serviceTier: readWord(body, 'service_tier'),
+    metadata: readMetadata(body['metadata']),
     candidates: maybeInteger(body['n'], 'n', 1, 128) ?? 1,
   };
 }
@@ -68,7 +70,6 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 function checkUnsaid(body: JsonObject, notes: Notes): void {
   maybeBoolean(body['stream'], 'stream');
   maybeBoolean(body['store'], 'store');
-  maybeObject(body['metadata'], 'metadata');
   maybeBoolean(
     maybeObject(body['stream_options'], 'stream_options')?.['include_usage'],
     'stream_options.include_usage',

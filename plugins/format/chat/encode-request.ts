@@ -105,9 +105,12 @@ function writeUser({ user }: Conversation, { traits, notes }: Target): string | 
 /**
  * Members that OpenAI has and many others refuse. They are as new as custom tools, so whoever knows those knows these.
  */
-function writeExtras({ verbosity, cacheKey, serviceTier }: Conversation, { traits, notes }: Target): JsonObject {
+function writeExtras(conversation: Conversation, { traits, notes }: Target): JsonObject {
+  const { verbosity, cacheKey, serviceTier, metadata } = conversation;
   const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
   if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');
+  // OpenAI takes it only from who has the answer stored there.
+  if (metadata !== undefined) notes.drop('metadata');
   const extras: JsonObject = {
     verbosity,
     prompt_cache_key: cacheKey && shortenId(cacheKey),

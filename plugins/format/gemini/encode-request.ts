@@ -72,9 +72,15 @@ function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] 
   return taken.length === 0 ? undefined : taken;
 }
 
-/** Notes what the format has no words for. What a prompt's cache is called by is no loss: Google finds it by itself. */
-function noteUnsaid({ user, verbosity, serviceTier }: Conversation, { notes }: Target): void {
-  const isTierSaid = serviceTier === undefined || serviceTier === 'auto' || serviceTier === 'default';
-  const unsaid = { user, verbosity, service_tier: isTierSaid ? undefined : serviceTier };
+/** Notes what the format has no words for. */
+function noteUnsaid(conversation: Conversation, { notes }: Target): void {
+  const { user, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
+  const unsaid = {
+    user,
+    verbosity,
+    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
+    service_tier: serviceTier,
+    metadata,
+  };
   for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
 }

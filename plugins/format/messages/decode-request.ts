@@ -56,6 +56,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     verbosity: undefined,
     user,
     cacheKey: user === undefined ? undefined : sessionOf(user),
+    isCacheKeyImplied: true,
     serviceTier: readTier(body['service_tier']),
     candidates: 1,
   };

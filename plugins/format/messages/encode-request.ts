@@ -105,7 +105,11 @@ function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] 
 }
 
 /** What is too long, or looks like the address or the number of a person, becomes a hash. */
-function writeUser({ user }: Conversation, { traits, notes }: Target): JsonObject | undefined {
+function writeUser({ user: named, metadata = {} }: Conversation, { traits, notes }: Target): JsonObject | undefined {
+  const { user_id: id, ...others } = metadata;
+  const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
+  // Of what the client files its request under, the user alone has a place.
+  if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
   if (!traits.parameters.end_user) {
     notes.drop('user');
@@ -123,12 +127,13 @@ function writeTier({ serviceTier }: Conversation, { notes }: Target): string | u
 }
 
 /** Notes what the format has no words for. */
-function noteUnsaid({ sampling, verbosity }: Conversation, { notes }: Target): void {
+function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conversation, { notes }: Target): void {
   const unsaid = {
     presence_penalty: sampling.presencePenalty || undefined,
     frequency_penalty: sampling.frequencyPenalty || undefined,
     seed: sampling.seed,
     verbosity,
+    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
   };
   for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
 }

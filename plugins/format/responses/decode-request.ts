@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/errors.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { type Conversation, efforts, type OutputFormat, type ReasoningRequest } from '../canonical/conversation.ts';
+import { readMetadata } from '../canonical/metadata.ts';
 import type { Notes } from '../canonical/notes.ts';
 import {
   invalid,
@@ -26,6 +27,16 @@ const known = new Set(
     'truncation top_logprobs'
   ).split(' '),
 );
+/** What else an answer can be asked to have in it. */
+const includable = new Set([
+  'code_interpreter_call.outputs',
+  'computer_call_output.output.image_url',
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'message.output_text.logprobs',
+  'web_search_call.action.sources',
+  'web_search_call.results',
+]);
 const knownOfReasoning = new Set(['effort', 'summary', 'generate_summary']);
 
 /**
@@ -60,6 +71,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     user: readId(body, 'safety_identifier') ?? readId(body, 'user'),
     cacheKey: readId(body, 'prompt_cache_key'),
     serviceTier: readId(body, 'service_tier'),
+    metadata: readMetadata(body['metadata']),
     candidates: 1,
   };
 }
@@ -80,11 +92,17 @@ function refuseStored(body: JsonObject): void {
 /** The reply repeats these to the client, so they have to be right even where no upstream sees them. */
 function checkRepeated(body: JsonObject, notes: Notes): void {
   maybeBoolean(body['store'], 'store');
-  maybeObject(body['metadata'], 'metadata');
-  readTexts(body['include'], 'include');
+  noteUnserved(readTexts(body['include'], 'include'), notes);
   if ((maybeInteger(body['top_logprobs'], 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
   maybeInteger(body['max_tool_calls'], 'max_tool_calls');
   if (maybeText(body['truncation'], 'truncation') === 'auto') notes.drop('truncation');
+}
+
+/** What else an answer can have in it belongs to items and tools that only this format has. Seals are always there. */
+function noteUnserved(wanted: readonly string[], notes: Notes): void {
+  for (const entry of wanted) {
+    if (entry !== 'reasoning.encrypted_content') notes.drop(includable.has(entry) ? `include ${entry}` : 'include');
+  }
 }
 
 function readReasoning(value: JsonValue | undefined, notes: Notes): ReasoningRequest | undefined {

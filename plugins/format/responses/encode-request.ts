@@ -4,6 +4,7 @@ import type { Target } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { isPlainMetadata } from '../canonical/metadata.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeItems } from './write-items.ts';
@@ -39,6 +40,7 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
     ...writeSampling(conversation, target),
     ...writeIdentity(conversation, target),
     service_tier: writeTier(conversation, target),
+    metadata: writeMetadata(conversation, target),
     include: target.traits.capabilities.reasoning ? ['reasoning.encrypted_content'] : undefined,
     store: false,
     stream: target.isStream,
@@ -98,6 +100,12 @@ function writeIdentity({ user, cacheKey }: Conversation, { traits, notes }: Targ
 function writeTier({ serviceTier }: Conversation, { notes }: Target): string | undefined {
   if (serviceTier === undefined || tiers.has(serviceTier)) return serviceTier;
   notes.drop('service_tier');
+  return undefined;
+}
+
+function writeMetadata({ metadata }: Conversation, { notes }: Target): JsonObject | undefined {
+  if (metadata === undefined || isPlainMetadata(metadata)) return metadata;
+  notes.drop('metadata');
   return undefined;
 }
 

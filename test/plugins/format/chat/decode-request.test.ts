@@ -300,6 +300,13 @@ describe('parameters', () => {
     });
   });
 
+  it('are filed under what the client says', () => {
+    expect(decodeWith({ metadata: { team: 'a' } })).toMatchObject({
+      conversation: { metadata: { team: 'a' } },
+      notes: [],
+    });
+  });
+
   it('ask for reasoning in the words of other vendors too', () => {
     expect(reasoningOf({ reasoning: { effort: 'high', exclude: true } })).toMatchObject({
       effort: 'high',

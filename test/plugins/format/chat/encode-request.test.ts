@@ -415,6 +415,12 @@ describe('parameters', () => {
     expect(encode({ items: [hi], user }, parameters({ end_user: false }))).toMatchObject({ notes: ['dropped user'] });
   });
 
+  it('are not filed under anything, because that needs an answer that is stored there', () => {
+    const { body, notes } = encode({ items: [hi], metadata: { team: 'a' } }, parameters({ freeform_tools: true }));
+    expect(body).not.toHaveProperty('metadata');
+    expect(notes).toEqual(['dropped metadata']);
+  });
+
   it('that only OpenAI knows go only to who knows custom tools', () => {
     const wanted = { items: [hi], verbosity: 'low', cacheKey: 'k', serviceTier: 'flex' };
     const known = { verbosity: 'low', prompt_cache_key: 'k', service_tier: 'flex' };

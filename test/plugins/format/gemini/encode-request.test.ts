@@ -310,6 +310,21 @@ describe('the configuration', () => {
     expect(configOf({ output, tools: [ls] })).toHaveProperty('responseJsonSchema');
   });
 
+  it('notes what the format has no words for', () => {
+    const wanted = { user: 'u', verbosity: 'low', cacheKey: 'k', serviceTier: 'auto', metadata: { team: 'a' } };
+    expect(encode({ items: [hi], ...wanted }).notes).toEqual([
+      'dropped user',
+      'dropped verbosity',
+      'dropped prompt_cache_key',
+      'dropped service_tier',
+      'dropped metadata',
+    ]);
+  });
+
+  it('says nothing of a cache key that the client has not asked for', () => {
+    expect(encode({ items: [hi], cacheKey: 'session', isCacheKeyImplied: true }).notes).toEqual([]);
+  });
+
   it('gives one answer at a time', () => {
     expect(refusalBy(() => encode({ candidates: 2 }))).toMatchObject({
       code: 'not_supported',

@@ -434,9 +434,22 @@ describe('parameters', () => {
     expect(bodyOf({ user: 'someone' }, parameters({ end_user: false }))).toMatchObject({ notes: ['dropped user'] });
   });
 
+  it('name the end user by what the client files the request under, and nothing else of it', () => {
+    expect(bodyOf({ metadata: { user_id: 'u' } })).toMatchObject({ body: { metadata: { user_id: 'u' } }, notes: [] });
+    expect(bodyOf({ metadata: { user_id: 'u', team: 'a' } })).toMatchObject({
+      body: { metadata: { user_id: 'u' } },
+      notes: ['dropped metadata'],
+    });
+    expect(bodyOf({ user: 'someone', metadata: { user_id: 'u' } })).toMatchObject({
+      body: { metadata: { user_id: 'someone' } },
+      notes: ['dropped metadata'],
+    });
+  });
+
   it('that the format has no word for are noted', () => {
-    expect(bodyOf({ verbosity: 'low', serviceTier: 'flex' }).notes).toEqual([
+    expect(bodyOf({ verbosity: 'low', cacheKey: 'k', serviceTier: 'flex' }).notes).toEqual([
       'dropped verbosity',
+      'dropped prompt_cache_key',
       'dropped service_tier',
     ]);
     expect(bodyOf({ serviceTier: 'auto' }).body['service_tier']).toBe('auto');

@@ -301,6 +301,25 @@ describe('settings', () => {
     expect(decode({ input: 'Hi', reasoning: { effort: 'low' } }).conversation.reasoning?.wantsText).toBe(false);
   });
 
+  it('are filed under what the client says', () => {
+    expect(decode({ input: 'Hi', metadata: { team: 'a' } }).conversation.metadata).toEqual({ team: 'a' });
+    expect(decode({ input: 'Hi', metadata: {} }).conversation.metadata).toBeUndefined();
+  });
+
+  it('that ask for more in the answer are noted, except for seals, which are always there', () => {
+    const include = [
+      'reasoning.encrypted_content',
+      'message.output_text.logprobs',
+      'web_search_call.results',
+      'my own',
+    ];
+    expect(decode({ input: 'Hi', include }).notes).toEqual([
+      'dropped include message.output_text.logprobs',
+      'dropped include web_search_call.results',
+      'dropped include',
+    ]);
+  });
+
   it('that are unknown are left out and noted; those of the gateway are not worth a word', () => {
     const { notes } = decode({
       input: 'Hi',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
 import type { Conversation, Item, Part, Tool } from '../../../../plugins/format/canonical/conversation.ts';
 import { calls, clientTool, decode, encode, picture as plainPicture, returns, says, text } from './support.ts';
 
@@ -313,6 +314,22 @@ describe('settings', () => {
     expect(body['prompt_cache_key']).toBe('k');
     expect(encode({ user }).body['user']).toBe(body['user']);
     expect(encode({ user }, { parameters: { end_user: false } }).body).not.toHaveProperty('user');
+  });
+
+  it('are filed under what the client says, where everybody takes it', () => {
+    const metadata = { team: 'a', run: '7' };
+    expect(encode({ metadata })).toMatchObject({ body: { metadata }, notes: [] });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['values that are no text', { tags: ['a'] }],
+    ['long values', { a: 'x'.repeat(513) }],
+    ['long names', { ['x'.repeat(65)]: 'a' }],
+    ['too many members', Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`m${index}`, 'a']))],
+  ])('are not filed under %s', (_what, metadata) => {
+    const { body, notes } = encode({ metadata });
+    expect(body).not.toHaveProperty('metadata');
+    expect(notes).toEqual(['dropped metadata']);
   });
 
   const output = { type: 'json_schema', name: 'a b', description: undefined, schema: { type: 'object' } } as const;

@@ -16,6 +16,10 @@ export interface Draft {
   readonly isWanted: boolean;
 }
 
+/** What client and record are told of an answer that was to be kept, and is not. */
+export const tooLarge = 'not stored: the conversation is too large to be continued by its id';
+const databaseFailed = 'not stored: the database failed';
+
 /** Ms that an answer waits for the database before it goes out without being kept. */
 const deadline = 2_000;
 /** Ms for which no answer waits after one has waited in vain. */
@@ -77,26 +81,31 @@ export class Recorder {
     return this.#draft.previousId !== undefined;
   }
 
-  /** Resolves when the response is kept, or is not going to be. Never rejects: the answer counts for more. */
-  async save(response: JsonObject): Promise<void> {
+  /**
+   * Resolves when the response is kept, or is not going to be: with a note, if it was to be. Never rejects: the answer
+   * counts for more.
+   */
+  async save(response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;
     const { rest, room } = this.#shared;
     const row = this.#rowOf(response);
-    if (row === undefined) return;
+    if (row === undefined) return undefined;
     const size = sizeOf(row);
     if (size > this.maxBytes) {
       log.info(`response ${row.id} is not stored: it has ${size} bytes with its conversation`);
-      return;
+      return tooLarge;
     }
     if (performance.now() < rest.until) {
       log.warn(`response ${row.id} is not stored: the database has just failed`);
-      return;
+      return databaseFailed;
     }
     try {
       await within(deadline, room.save(new ResponseRows(database), row, this.#maxAccountBytes));
+      return undefined;
     } catch (error) {
       rest.until = performance.now() + restAfterFailure;
       log.error(`response ${row.id} could not be stored; its client cannot continue it`, error);
+      return databaseFailed;
     }
   }
 

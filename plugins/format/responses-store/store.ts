@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { listen } from '#core/config/sections.ts';
-import { principal } from '#core/facts.ts';
+import { delivery, principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { JsonValue } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -55,17 +55,33 @@ export class ResponsesStore {
     if (begun === undefined || reply.status !== 200 || reply.body === null) return reply;
     const recorder = new Recorder(this.#host, begun, this.#host.section(responsesSection), this.#shared);
     const { body } = reply;
-    if (!(body instanceof Readable)) return keepWhole(reply, body.toString(), recorder);
+    const note = (text: string) => addNote(exchange, text);
+    if (!(body instanceof Readable)) return keepWhole(reply, body.toString(), recorder, note);
     const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
-    return isEventStream && recorder.hasWork ? { ...reply, body: watchStream(body, recorder) } : reply;
+    return isEventStream && recorder.hasWork ? { ...reply, body: watchStream(body, recorder, note) } : reply;
   }
 }
 
-async function keepWhole(reply: Reply, text: string, recorder: Recorder): Promise<Reply> {
+type Note = (text: string) => void;
+
+async function keepWhole(reply: Reply, text: string, recorder: Recorder, note: Note): Promise<Reply> {
   const body = recorder.withPreviousId(text);
   const response = parseObject(body);
-  if (response !== undefined) await recorder.save(response);
-  return { ...reply, body };
+  const loss = response && (await recorder.save(response));
+  if (loss === undefined) return { ...reply, body };
+  note(loss);
+  const notes = [reply.headers['x-daypass-notes'], loss].filter((said) => said !== undefined);
+  return {
+    ...reply,
+    headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') },
+    body: response?.['store'] === false ? body : JSON.stringify({ ...response, store: false }),
+  };
+}
+
+/** For the record. Where no route has served there is none that would have notes. */
+function addNote(exchange: Exchange, text: string): void {
+  const served = exchange.find(delivery);
+  if (served !== undefined) served.notes = [...(served.notes ?? []), text];
 }
 
 function withItems(request: ClientRequest, items: readonly JsonValue[]): ClientRequest {

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { parseObject } from '../members.ts';
-import type { Recorder } from './recorder.ts';
+import { type Recorder, tooLarge } from './recorder.ts';
 import { outputOf } from './rows.ts';
 
 /** Inside of strings quotes are escaped: these stand only where an event says its type. */
@@ -19,8 +19,9 @@ const blankLines = ['\n\n', '\r\n\r\n', '\r\r'].map((text) => Buffer.from(text))
  * as the other one does, with the same error.
  *
  * @param source delivers whole events in each chunk
+ * @param note takes what is to be said of an answer that was to be kept, and is not; the client's headers are gone by then
  */
-export function watchStream(source: Readable, recorder: Recorder): Readable {
+export function watchStream(source: Readable, recorder: Recorder, note: (text: string) => void): Readable {
   const collector = new OutputCollector(recorder.maxBytes);
   let holding: Promise<void> | undefined;
   const passing = new ReplyStream({
@@ -31,7 +32,8 @@ export function watchStream(source: Readable, recorder: Recorder): Readable {
   });
   const keep = async (chunk: Buffer): Promise<void> => {
     const response = collector.responseIn(chunk);
-    if (response !== undefined) await recorder.save(response);
+    const loss = response === undefined ? collector.loss : await recorder.save(response);
+    if (loss !== undefined) note(loss);
   };
   const release = (chunk: Buffer): void => {
     holding = undefined;
@@ -97,6 +99,11 @@ class OutputCollector {
     this.#room -= chunk.length;
     if (this.#room >= 0) this.#chunks.push(chunk);
     else this.#chunks = [];
+  }
+
+  /** What is to be said when there is no response to keep. */
+  get loss(): string | undefined {
+    return this.#room < 0 ? tooLarge : undefined;
   }
 
   /** The response in the event that ends the answer; undefined when there is none, or it is too large to be kept. */

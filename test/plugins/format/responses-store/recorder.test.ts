@@ -40,3 +40,8 @@ it('a database that has failed is tried again after a while', async () => {
   await save(2);
   expect(query).toHaveBeenCalledTimes(2);
 });
+
+it('tells of an answer that the database did not take', async () => {
+  query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
+  expect([await save(1), await save(2)]).toEqual(Array(2).fill('not stored: the database failed'));
+});

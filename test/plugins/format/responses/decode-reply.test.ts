@@ -282,7 +282,7 @@ describe('an error', () => {
   });
 
   it('is whatever comes in an event called error', () => {
-    for (const data of ['broke', '[]', '{"type":"overloaded","message":"broke"}']) {
+    for (const data of ['broke', '[]', '{"type":"of_its_own","message":"broke"}']) {
       expect(responsesCodec.createDecoder().event('error', data)).toMatchObject([
         { type: 'error', error: { code: 'upstream_failed' } },
       ]);

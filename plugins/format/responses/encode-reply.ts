@@ -17,6 +17,8 @@ export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   /** Items that are finished. */
   readonly #output: JsonObject[] = [];
+  /** The last of them, whose end is told with what comes next: only that says whether a limit has cut it off. */
+  #ending: JsonObject | undefined;
   /** The item under way, as far as it has gone out. */
   #begun: BegunItem | undefined;
   #sequence = 0;
@@ -50,9 +52,10 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   failure(error: GatewayError, usage?: Usage): string {
+    const ended = this.#end();
     const output = [...this.#output, ...(this.#begun === undefined ? [] : [this.#broken(this.#begun)])];
     const response = responseObject(this.#context, { status: 'failed', output, usage });
-    return renderResponseFailed(error, responseId(this.#context), this.#sequence++, response);
+    return ended + renderResponseFailed(error, responseId(this.#context), this.#sequence++, response);
   }
 
   #response(type: string, state: ResponseState = { status: 'in_progress', output: [] }): string {
@@ -61,7 +64,15 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   #finish(reply: CompleteReply): string {
     const status = statusOf(reply);
-    return this.#response(`response.${status}`, { status, output: endOutput(this.#output, reply), reply });
+    const output = endOutput(this.#output, reply);
+    return this.#end(output.at(-1)) + this.#response(`response.${status}`, { status, output, reply });
+  }
+
+  /** Tells the end of the item that came last. @param item as it is in the end */
+  #end(item = this.#ending): string {
+    if (this.#ending === undefined || item === undefined) return '';
+    this.#ending = undefined;
+    return this.#write('response.output_item.done', { output_index: this.#output.length - 1, item });
   }
 
   #open(index: number, head: BlockHead): string {
@@ -69,7 +80,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     this.#citations = 0;
     this.#begun = { index, head, text: '', citations: [] };
     const item = writeOpenItem(this.#itemId(index, head), head);
-    const added = this.#write('response.output_item.added', { output_index: index, item });
+    const added = this.#end() + this.#write('response.output_item.added', { output_index: index, item });
     if (head.type === 'text') return added + this.#part('added', index, { ...head, text: '', citations: [] });
     return head.type === 'refusal' ? added + this.#part('added', index, { ...head, text: '' }) : added;
   }
@@ -114,8 +125,9 @@ export class ResponsesEncoder implements ReplyEncoder {
   #close(index: number, block: Block): string {
     const item = writeItem(this.#itemId(index, block), block);
     this.#output.push(item);
+    this.#ending = item;
     this.#begun = undefined;
-    return this.#whole(index, block) + this.#write('response.output_item.done', { output_index: index, item });
+    return this.#whole(index, block);
   }
 
   /** The whole of a block, before its item is repeated. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Block, BlockHead, ReplyEvent } from '../canonical/reply.ts';
+import type { BlockHead, ReplyEvent } from '../canonical/reply.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { writeCall, writeCitation, writeSealed } from './reply-object.ts';
 
@@ -19,7 +19,7 @@ export class MessageDeltas {
   #thoughts = 0;
   #refusal = 0;
   #calls = 0;
-  #seals = 0;
+  readonly #seals: JsonObject[] = [];
   /** Characters of the text before the block that is open. */
   #before = 0;
   #separator = '';
@@ -44,8 +44,17 @@ export class MessageDeltas {
       case 'citation':
         return [{ annotations: [writeCitation(event.citation, this.#before)] }];
       case 'block_stop':
-        return this.#close(event.block);
+        if (event.block.type === 'reasoning') this.#seals.push(writeSealed(event.block, this.#seals.length));
+        return [];
     }
+  }
+
+  /**
+   * What comes after all blocks: the seals, in one delta. Some clients add up such lists, and the openai SDK keeps the
+   * last one only; so both have all of it.
+   */
+  end(): JsonObject[] {
+    return this.#seals.length === 0 ? [] : [{ reasoning_details: this.#seals }];
   }
 
   #open(head: BlockHead): JsonObject[] {
@@ -89,9 +98,5 @@ export class MessageDeltas {
     if (this.#isOld) return index === 0 ? [{ function_call: { arguments: text } }] : [];
     const piece: JsonObject = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
     return [{ tool_calls: [{ index, ...piece }] }];
-  }
-
-  #close(block: Block): JsonObject[] {
-    return block.type === 'reasoning' ? [{ reasoning_details: [writeSealed(block, this.#seals++)] }] : [];
   }
 }

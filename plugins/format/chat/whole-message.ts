@@ -9,6 +9,7 @@ export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): JsonObj
   for (const [index, block] of blocks.entries()) {
     for (const delta of deltasOf(deltas, index, block)) addDelta(message, delta);
   }
+  for (const delta of deltas.end()) addDelta(message, delta);
   const isSilent = message['refusal'] === null && !('tool_calls' in message) && !('function_call' in message);
   // Without text stand only calls and refusals; an answer of nothing is an empty one.
   return isSilent ? { ...message, content: message['content'] ?? '' } : message;

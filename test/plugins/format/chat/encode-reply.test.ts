@@ -235,6 +235,20 @@ describe('reasoning', () => {
       { type: 'message' },
     ]);
   });
+
+  it('has all its seals in what the helper of the openai SDK makes of a stream', async () => {
+    const fragments = [
+      think('One'),
+      seal('a'),
+      { type: 'break' } as const,
+      think('Two'),
+      seal('b'),
+      say('x'),
+      ...finish,
+    ];
+    const { choices } = await helped(reply(fragments).lines);
+    expect(choices[0]?.message).toMatchObject({ reasoning_details: messageOf(fragments)?.['reasoning_details'] });
+  });
 });
 
 describe('any reply', () => {

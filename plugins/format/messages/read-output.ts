@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { lose } from '../canonical/lose.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { member } from '../members.ts';
 
@@ -81,8 +82,11 @@ export class BlockReader {
       case 'tool_use':
         this.hasSpoken = true;
         return [head, { type: 'call', key: block.key, id: textOf(content['id']), name: textOf(content['name']) }];
-      default:
+      case '':
+        // Vendors leave the type out; the deltas tell what it is.
         return [head];
+      default:
+        return [head, lose(block.type, 'unknown blocks')];
     }
   }
 

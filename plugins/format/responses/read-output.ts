@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ToolForm } from '../canonical/conversation.ts';
+import { lose } from '../canonical/lose.ts';
 import type { Citation, Fragment } from '../canonical/reply.ts';
 import { member } from '../members.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
@@ -73,7 +74,8 @@ export class ItemFragments {
     if (isCall(item)) return [...nameCall(item, tracked), { type: 'call_end', key: tracked.key, input: inputOf(item) }];
     if (item['type'] === 'message') return [...readMessage(item, tracked), { type: 'break' }];
     if (item['type'] === 'reasoning') return readReasoning(item, tracked);
-    return [];
+    // What has been told in pieces is not lost, whatever its item is called.
+    return tracked.parts.size > 0 ? [] : [lose(textOf(item['type']), 'unknown items')];
   }
 
   /** An item in the list at the end of a reply: new only to who has not heard of it. */

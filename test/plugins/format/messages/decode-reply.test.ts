@@ -57,6 +57,7 @@ const replyTo = (...events: (Sent | string)[]): CompleteReply => repliedTo(fragm
 const blocksOf = (...events: (Sent | string)[]): readonly Block[] => replyTo(begin(), ...events, ending(), end).blocks;
 const failureOf = (...events: (Sent | string)[]): GatewayError | undefined =>
   guarded(fragmentsOf(events)).guard.failure;
+const lossesOf = (fragments: Fragment[]) => guarded(fragments).guard.losses.entries;
 const usageOf = (first: JsonObject, last: JsonObject) =>
   replyTo(begin(first), ...speak(0, 'x'), ending(undefined, last), end).usage;
 const wholeFragments = (body: JsonObject): Fragment[] => messagesCodec.createDecoder().whole(body);
@@ -176,6 +177,35 @@ describe('a stream', () => {
         ...speak(2, 'Found.'),
       ),
     ).toMatchObject([{ type: 'text', text: 'Found.' }]);
+  });
+
+  describe('of what has no place in an answer tells', () => {
+    const searched: JsonObject[] = [
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'a' } },
+      { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+      { type: 'hologram' },
+      { type: 'Set-Cookie: a' },
+      { type: 'text', text: 'Found.' },
+    ];
+    const told = [
+      'dropped server_tool_use in the answer',
+      'dropped web_search_tool_result in the answer',
+      'dropped hologram in the answer',
+      'dropped unknown blocks in the answer',
+    ];
+
+    it('a whole reply', () => {
+      expect(lossesOf(wholeFragments(answer(searched)))).toEqual(told);
+    });
+
+    it('a stream', () => {
+      const events = searched.flatMap((one, index) => [open(index, one), close(index)]);
+      expect(lossesOf(fragmentsOf([begin(), ...events, ending(), end]))).toEqual(told);
+    });
+
+    it('nothing that does not say what it is', () => {
+      expect(lossesOf(fragmentsOf([begin(), open(0, {}), close(0), ending(), end]))).toEqual([]);
+    });
   });
 
   it('cites what has an address', () => {

@@ -15,6 +15,7 @@ function fragmentsOf(events: readonly JsonObject[]): Fragment[] {
 function guarded(fragments: readonly Fragment[]): {
   reply: CompleteReply | undefined;
   failure: GatewayError | undefined;
+  losses: readonly string[];
 } {
   const guard = new GrammarGuard({
     names: new ToolNames({ tools: [], items: [] }, plainNames),
@@ -23,7 +24,7 @@ function guarded(fragments: readonly Fragment[]): {
     inputTokens: () => 25,
   });
   guard.push(fragments);
-  return { reply: guard.reply, failure: guard.failure };
+  return { reply: guard.reply, failure: guard.failure, losses: guard.losses.entries };
 }
 
 const replyTo = (events: readonly JsonObject[]) => guarded(fragmentsOf(events)).reply;
@@ -237,6 +238,30 @@ describe('a reply', () => {
     const search = { id: 'ts', type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} };
     const browsed = { id: 'ws', type: 'web_search_call', status: 'completed', action: { type: 'search' } };
     expect(wholeReply({ status: 'completed', output: [search, browsed, said] })?.blocks).toHaveLength(1);
+  });
+
+  describe('tells what has no place in it', () => {
+    const items: JsonObject[] = [
+      { id: 'ws', type: 'web_search_call', status: 'completed', action: { type: 'search' } },
+      { id: 'ts', type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
+      { id: 'h', type: 'hologram' },
+      { id: 'u', type: 'Set-Cookie: a' },
+    ];
+    const told = ['web_search_call', 'tool_search_call', 'hologram', 'unknown items'].map(
+      (what) => `dropped ${what} in the answer`,
+    );
+    const response = { status: 'completed', output: [...items, said], usage };
+
+    it('as a whole', () => {
+      expect(guarded(responsesCodec.createDecoder().whole(response)).losses).toEqual(told);
+    });
+
+    it('as a stream, whose end says all of it once more', () => {
+      const events = items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }));
+      const { losses, reply } = guarded(fragmentsOf([...events, { type: 'response.completed', response }]));
+      expect(losses).toEqual(told);
+      expect(reply?.blocks).toHaveLength(1);
+    });
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { Notes } from '../canonical/notes.ts';
 import { describeUnsaid } from './describe-schema.ts';
 import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';
 import { boundsRule, enumRule, itemsRule, nullRule, requiredRule, typeRule } from './schema-values.ts';
@@ -33,7 +34,7 @@ const maxSchemas = 2_000;
 const maxDepth = 200;
 
 /** What becomes of a schema once it is flat, before those inside of it. */
-const rules: readonly ((schema: JsonObject) => JsonObject)[] = [
+const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   nullRule,
   enumRule,
   boundsRule,
@@ -49,9 +50,11 @@ const rules: readonly ((schema: JsonObject) => JsonObject)[] = [
  * values fit, of which plain ones are left.
  *
  * Source: Gemini API reference, "Schema".
+ *
+ * @param notes gets a word for each kind of rule that is not enforced any more
  */
-export function cleanSchema(schema: JsonObject): JsonObject {
-  return new Cleaner(schema).clean(schema, []);
+export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject {
+  return new Cleaner(schema, notes).clean(schema, []);
 }
 
 /** Without keywords whose value is none. Tuples, which are lists, are left to their rule. */
@@ -71,18 +74,23 @@ interface Found {
 
 class Cleaner {
   readonly #root: JsonObject;
+  readonly #notes: Notes;
   #count = 0;
   #depth = 0;
 
-  constructor(root: JsonObject) {
+  constructor(root: JsonObject, notes: Notes) {
     this.#root = root;
+    this.#notes = notes;
   }
 
   clean(dirty: JsonObject, from: readonly string[]): JsonObject {
-    if (this.#depth > maxDepth) return { type: 'string', description: 'any JSON value' };
+    if (this.#depth > maxDepth) {
+      this.#noteCut();
+      return { type: 'string', description: 'any JSON value' };
+    }
     this.#depth++;
     const { schema, path } = this.#flatten({ schema: dirty, path: from });
-    const ruled = rules.reduce((value, rule) => rule(value), wellFormed(schema));
+    const ruled = rules.reduce((value, rule) => rule(value, this.#notes), wellFormed(schema));
     const members = Object.entries(ruled).filter(([name]) => Object.hasOwn(kept, name));
     const cleaned = members.map(([name, value]) => [name, this.#member(name, value, path)] as const);
     this.#depth--;
@@ -103,6 +111,7 @@ class Cleaner {
   #resolve(schema: JsonObject, reference: string, path: readonly string[]): Found {
     const { $ref: _, ...beside } = schema;
     const isEndless = path.includes(reference) || path.length > maxDepth || this.#count > maxSchemas;
+    if (isEndless) this.#noteCut();
     const target = isEndless ? undefined : findReference(this.#root, reference);
     if (target !== undefined) return { schema: mergeSchemas(target, beside), path: [...path, reference] };
     const name = reference.slice(reference.lastIndexOf('/') + 1);
@@ -111,7 +120,10 @@ class Cleaner {
 
   #mergeAll(schema: JsonObject, allOf: readonly JsonValue[], path: readonly string[]): Found {
     const { allOf: _, ...beside } = schema;
-    if (this.#depth > maxDepth) return { schema: beside, path };
+    if (this.#depth > maxDepth) {
+      this.#noteCut();
+      return { schema: beside, path };
+    }
     this.#depth++;
     const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, path }));
     this.#depth--;
@@ -119,6 +131,10 @@ class Cleaner {
       schema: entries.reduceRight((merged, entry) => mergeSchemas(entry.schema, merged), beside as JsonObject),
       path: [...new Set(entries.flatMap((entry) => entry.path).concat(path))],
     };
+  }
+
+  #noteCut(): void {
+    this.#notes.approximate('recursion in schemas as description');
   }
 
   #member(name: string, value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
+import type { Notes } from '../canonical/notes.ts';
 
 /** Adds a line to what a schema's description says. */
 export function addWords(schema: JsonObject, words: string): JsonObject {
@@ -36,16 +37,26 @@ const words: readonly (readonly [string, (value: JsonValue) => string | undefine
 /** Formats that are accepted; others are refused. */
 const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
 
-/** Puts into words what the subset has no keyword for. */
-export function describeUnsaid(schema: JsonObject): JsonObject {
+/** Keywords that no value has to fit. */
+const harmless = new Set(['default', 'examples']);
+
+/** Puts into words what the subset has no keyword for, and notes what is not enforced any more. */
+export function describeUnsaid(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...rest } = schema;
   const isKnown = typeof format !== 'string' || formats.has(format);
   const formatted = isKnown ? schema : addWords(rest, `format: ${format}`);
   return words.reduce((described, [keyword, say]) => {
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     const line = value === undefined ? undefined : say(value);
-    return line === undefined ? described : addWords(described, line);
+    if (line === undefined) return described;
+    if (!harmless.has(keyword)) noteDescribed(keyword, notes);
+    return addWords(described, line);
   }, formatted);
+}
+
+/** To be said by whoever puts a keyword into words. */
+export function noteDescribed(keyword: string, notes: Notes): void {
+  notes.approximate(`${keyword} in schemas as description`);
 }
 
 function shown(value: JsonValue): string {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { addWords } from './describe-schema.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { addWords, noteDescribed } from './describe-schema.ts';
 
 /** Null alone is a type of JSON Schema, but none of the subset. */
 export function nullRule(schema: JsonObject): JsonObject {
@@ -8,7 +9,7 @@ export function nullRule(schema: JsonObject): JsonObject {
 }
 
 /** `const` is an enumeration of one. Only strings that are not empty can be enumerated; other values stand in words. */
-export function enumRule(schema: JsonObject): JsonObject {
+export function enumRule(schema: JsonObject, notes: Notes): JsonObject {
   const { enum: listed, const: only, ...rest } = schema;
   const values = only === undefined ? listed : [only];
   if (!Array.isArray(values) || values.length === 0) return rest;
@@ -18,6 +19,7 @@ export function enumRule(schema: JsonObject): JsonObject {
   if (some.every((value) => typeof value === 'string' && value !== '') && isTextual(rest['type'])) {
     return { ...rest, ...nullable, type: 'string', enum: [...new Set(some)] };
   }
+  noteDescribed('enum', notes);
   const said = addWords(rest, `one of ${some.map((value) => JSON.stringify(value)).join(', ')}`);
   return { ...said, ...(rest['type'] === undefined && typeOfAll(some)), ...nullable };
 }

@@ -24,7 +24,7 @@ export function writeFormat({ output, tools }: Conversation, { traits, notes }: 
   if (output.type === 'json_schema' && known === 'schema') {
     const schema =
       parameters.tool_schema === 'subset'
-        ? { responseSchema: cleanSchema(output.schema) }
+        ? { responseSchema: cleanSchema(output.schema, notes) }
         : { responseJsonSchema: output.schema };
     return { config: { ...json, ...schema } };
   }

@@ -48,7 +48,8 @@ function writeDeclarations(tools: readonly ClientTool[], target: Target): JsonOb
   return [...written.values()];
 }
 
-function writeDeclaration(tool: ClientTool, name: string, { traits, notes }: Target): JsonObject {
+function writeDeclaration(tool: ClientTool, name: string, target: Target): JsonObject {
+  const { traits, notes } = target;
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
   if (tool.strict === true && !traits.parameters.strict_tools) notes.drop('strict of tools');
@@ -57,14 +58,14 @@ function writeDeclaration(tool: ClientTool, name: string, { traits, notes }: Tar
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
-    ...(schema !== undefined && writeParameters(schema, traits.parameters.tool_schema === 'subset')),
+    ...(schema !== undefined && writeParameters(schema, target)),
   };
 }
 
-function writeParameters(schema: JsonObject, isSubset: boolean): JsonObject {
+function writeParameters(schema: JsonObject, { traits, notes }: Target): JsonObject {
   const object = schema['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
-  if (!isSubset) return { parametersJsonSchema: object };
-  const parameters = cleanSchema(object);
+  if (traits.parameters.tool_schema !== 'subset') return { parametersJsonSchema: object };
+  const parameters = cleanSchema(object, notes);
   // An object that can have nothing in it is refused.
   return parameters['properties'] === undefined ? {} : { parameters };
 }

@@ -2,6 +2,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { cleanSchema } from '../../../../plugins/format/gemini/clean-schema.ts';
 import { readSchema } from '../../../../plugins/format/gemini/read-schema.ts';
 
@@ -179,6 +180,32 @@ describe('references', () => {
       Array.from({ length: 100 }, (_, index) => [`d${index}`, nested({ $ref: `#/$defs/d${index + 1}` })]),
     );
     expect(faultsOf(cleanSchema({ $ref: '#/$defs/d0', $defs: defs }))).toEqual([]);
+  });
+});
+
+function notesOf(schema: JsonObject): readonly string[] {
+  const notes = new Notes();
+  cleanSchema(schema, notes);
+  return notes.entries;
+}
+
+describe('what is not enforced any more is noted, once for each kind', () => {
+  it.each<[string, JsonObject, string]>([
+    ['an enumeration of numbers', { enum: [1, 2] }, 'enum'],
+    ['what is excluded', { type: 'string', not: { const: 'a' } }, 'not'],
+    ['recursion', { type: 'object', properties: { next: { $ref: '#' } } }, 'recursion'],
+    ['a condition', { type: 'array', uniqueItems: true }, 'uniqueItems'],
+  ])('%s', (_what, schema, kind) => {
+    const twice: JsonObject = kind === 'recursion' ? schema : { type: 'object', properties: { a: schema, b: schema } };
+    expect(notesOf(twice)).toEqual([`approximated ${kind} in schemas as description`]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['an enumeration of texts', { enum: ['a', null] }],
+    ['a default', { type: 'string', default: 'a' }],
+    ['a reference', { $ref: '#/$defs/A', $defs: { A: { type: 'string' } } }],
+  ])('but not %s', (_what, schema) => {
+    expect(notesOf(schema)).toEqual([]);
   });
 });
 

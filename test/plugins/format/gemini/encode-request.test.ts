@@ -179,6 +179,13 @@ describe('tools', () => {
     expect(toolsOf({ tools: [empty] }, oldest).tools).toEqual([{ functionDeclarations: [{ name: 'now' }] }]);
   });
 
+  it('of schemas that the subset cannot say are noted, and so is such a form of the answer', () => {
+    const numbered = { type: 'object', properties: { a: { enum: [1, 2] } } };
+    const note = 'approximated enum in schemas as description';
+    expect(toolsOf({ tools: [clientTool({ name: 'pick', schema: numbered })] }, oldest).notes).toEqual([note]);
+    expect(encode({ items: [hi], output: { ...output, schema: numbered } }, oldest).notes).toEqual([note]);
+  });
+
   it('of freeform input are functions of one string', () => {
     const sh = clientTool({ name: 'sh', form: 'freeform', grammar: { syntax: 'lark', definition: 'start: "a"' } });
     expect(toolsOf({ tools: [sh] })).toMatchObject({

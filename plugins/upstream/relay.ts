@@ -2,6 +2,7 @@ import type { Adapter, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
 import type { Route } from '#core/catalog.ts';
 import { GatewayError } from '#core/errors.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
+import { notesHeader } from '#core/notes-header.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { type Asked, AttemptReport } from './attempt-report.ts';
@@ -323,7 +324,7 @@ export class Relay {
   #noted(reply: Reply, notes: readonly string[], isRest: boolean): Reply {
     this.#note(isRest ? [resumedNote, ...notes] : notes);
     if (isRest || notes.length === 0) return reply;
-    return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') } };
+    return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notesHeader(notes) } };
   }
 
   #note(notes: readonly string[] = []): void {
@@ -333,7 +334,7 @@ export class Relay {
   /** The headers were gone when an answer had to be gone on with: its notes follow it. */
   #trailers(): Record<string, string> {
     const { notes = [] } = this.#delivery;
-    return notes.includes(resumedNote) ? { 'x-daypass-notes': notes.join('; ') } : {};
+    return notes.includes(resumedNote) ? { 'x-daypass-notes': notesHeader(notes) } : {};
   }
 }
 

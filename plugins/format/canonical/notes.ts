@@ -1,5 +1,6 @@
-/** Notes that are kept, and characters that one may have: they travel in a header. */
-const maxNotes = 24;
+import { cutMark, maxNotes } from '#core/notes-header.ts';
+
+/** Characters that a note may have: they travel in a header. */
 const maxNoteLength = 120;
 
 /**
@@ -8,7 +9,7 @@ const maxNoteLength = 120;
  */
 export class Notes {
   readonly #entries = new Set<string>();
-  #more = 0;
+  #isCut = false;
 
   /** @param what a parameter, `logit_bias`, or a feature, `images in tool results` */
   drop(what: string): void {
@@ -29,17 +30,14 @@ export class Notes {
 
   include(others: Notes): void {
     for (const entry of others.#entries) this.#add(entry);
+    this.#isCut ||= others.#isCut;
   }
 
   get entries(): readonly string[] {
-    return this.#more === 0 ? [...this.#entries] : [...this.#entries, `and ${this.#more} more`];
+    return this.#isCut ? [...this.#entries, cutMark] : [...this.#entries];
   }
 
-  /** For a header: visible ASCII only. Undefined when there is nothing to say. */
-  toHeader(): string | undefined {
-    return this.#entries.size === 0 ? undefined : this.entries.join('; ');
-  }
-
+  /** For a header: visible ASCII only, and no semicolon, which stands between notes. */
   #add(entry: string): void {
     const plain = entry
       .replace(/[^\x20-\x7e]/g, '?')
@@ -47,6 +45,6 @@ export class Notes {
       .slice(0, maxNoteLength);
     if (this.#entries.has(plain)) return;
     if (this.#entries.size < maxNotes) this.#entries.add(plain);
-    else this.#more++;
+    else this.#isCut = true;
   }
 }

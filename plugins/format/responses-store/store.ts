@@ -6,6 +6,7 @@ import type { JsonValue } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
+import { notesHeader } from '#core/notes-header.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { parseObject } from '../members.ts';
 import { AccountRoom } from './account-room.ts';
@@ -70,10 +71,10 @@ async function keepWhole(reply: Reply, text: string, recorder: Recorder, note: N
   const loss = response && (await recorder.save(response));
   if (loss === undefined) return { ...reply, body };
   note(loss);
-  const notes = [reply.headers['x-daypass-notes'], loss].filter((said) => said !== undefined);
+  const said = reply.headers['x-daypass-notes']?.split('; ') ?? [];
   return {
     ...reply,
-    headers: { ...reply.headers, 'x-daypass-notes': notes.join('; ') },
+    headers: { ...reply.headers, 'x-daypass-notes': notesHeader([...said, loss]) },
     body: response?.['store'] === false ? body : JSON.stringify({ ...response, store: false }),
   };
 }

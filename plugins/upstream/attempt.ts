@@ -4,6 +4,7 @@ import type { ReplyReader, WholeReply } from '#core/adapter.ts';
 import { GatewayError, toGatewayError } from '#core/errors.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
+import { AttemptClock } from './attempt-clock.ts';
 import { isEventStream, jsonType, looksLikeEvents } from './answer-kind.ts';
 import { answerFault, brokenOff, connectionFault, type Fault, routeFault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
@@ -39,9 +40,6 @@ export interface AttemptRequest {
 /** Ms that a stream may stay open after its last event. */
 const lingerAfterEnd = 1_000;
 
-/** Ms for which a client may hold an answer back before its pace is the client's and no more the route's. */
-const moment = 200;
-
 /** Ms that the body of a refusal is waited for: status and first bytes tell enough for another route to be asked. */
 const refusalTime = 2_000;
 
@@ -64,20 +62,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #size = 0;
   #received = 0; // bytes of a stream before its first content
   #body: ReplyStream | undefined;
-  #pausedSince: number | undefined; // on the clock of performance.now()
-  #heldBack = 0; // ms of pauses that are over
-  #timer: NodeJS.Timeout | undefined;
-  #looksAt = Infinity; // when the timer is due, on the clock of performance.now()
-  #silenceAllowed = 0; // ms
-  #lastByteAt = performance.now();
-  #until: number; // when what is waited for has to be there, however many bytes come before it; the same clock
+  readonly #clock: AttemptClock;
   #hasEnded = false;
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
     this.#request = request;
     this.#reader = reader;
-    this.#until = this.#lastByteAt + request.limits.deadline * 1000;
-    this.#allowSilence(request.limits.firstByteTimeout * 1000);
+    const { deadline, firstByteTimeout: silence } = request.limits;
+    this.#clock = new AttemptClock({ deadline, silence, onLate: (isSilent) => this.#giveUp(isSilent) });
   }
 
   /** Status that the upstream answered with; undefined before it has. */
@@ -87,8 +79,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** True when the answer had to wait for its client: how long it took says nothing about the route. */
   get wasHeldBack(): boolean {
-    const current = this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
-    return this.#heldBack + current > moment;
+    return this.#clock.wasHeldBack;
   }
 
   /** @throws Fault when the route did not serve and nothing has gone to the client */
@@ -121,14 +112,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    this.#lastByteAt = performance.now();
+    this.#clock.heard();
     if (status >= 300) this.#refuse();
     else this.#accept();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // Before the first content only content counts: a stream of pings is no answer.
-    if (this.#mode !== 'gated') this.#lastByteAt = performance.now();
+    if (this.#mode !== 'gated') this.#clock.heard();
     this.#take(chunk);
   }
 
@@ -184,8 +175,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #refuse(): void {
     this.#mode = 'refused';
-    this.#until = Math.min(this.#until, this.#lastByteAt + refusalTime);
-    this.#allowSilence(refusalTime);
+    this.#clock.limit(refusalTime);
   }
 
   /** Decides by the headers what is coming, where they tell. */
@@ -208,7 +198,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #expect(isStream: boolean): void {
     if (isStream !== this.#request.isStream) this.#mode = 'other_kind';
     else this.#mode = isStream ? 'gated' : 'whole';
-    if (this.#mode !== 'gated') this.#allowSilence(this.#request.limits.idleTimeout * 1000);
+    if (this.#mode !== 'gated') this.#clock.allow(this.#request.limits.idleTimeout * 1000);
   }
 
   /** Decides by the first bytes what is coming, and takes them. */
@@ -275,9 +265,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #handOver(): void {
     this.#mode = 'streaming';
-    this.#lastByteAt = performance.now();
-    this.#until = Infinity;
-    this.#allowSilence(this.#request.limits.idleTimeout * 1000);
+    this.#clock.arrived();
+    this.#clock.allow(this.#request.limits.idleTimeout * 1000);
     this.#request.onContent();
     const body = new ReplyStream({
       read: () => this.#resume(),
@@ -299,17 +288,16 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #forward(events: Buffer): void {
     if (events.length > 0 && this.#body?.push(events) === false) this.#pause();
     if (this.#breakOff()) return;
-    if (this.#reader.isComplete && this.#silenceAllowed !== lingerAfterEnd) this.#allowSilence(lingerAfterEnd);
+    if (this.#reader.isComplete && this.#clock.silence !== lingerAfterEnd) this.#clock.allow(lingerAfterEnd);
   }
 
   #pause(): void {
     this.#controller?.pause();
-    this.#pausedSince ??= performance.now();
+    this.#clock.pause();
   }
 
   #resume(): void {
-    if (this.#pausedSince !== undefined) this.#heldBack += performance.now() - this.#pausedSince;
-    this.#pausedSince = undefined;
+    this.#clock.resume();
     this.#controller?.resume();
   }
 
@@ -329,35 +317,16 @@ export class Attempt implements Dispatcher.DispatchHandler {
     else this.#end(brokenOff('upstream_failed', 'the upstream broke the answer off'));
   }
 
-  /** A timer that is due before that stays as it is: what it finds then is that there is time left. */
-  #allowSilence(milliseconds: number): void {
-    this.#silenceAllowed = milliseconds;
-    const now = performance.now();
-    const due = Math.min(now + milliseconds, this.#until);
-    if (due < this.#looksAt) this.#lookAfter(due - now);
-  }
-
-  #lookAfter(milliseconds: number): void {
-    clearTimeout(this.#timer);
-    this.#looksAt = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => this.#checkTime(), milliseconds);
-  }
-
-  /** Looks at when the last byte came, so that no byte has to move a timer. */
-  #checkTime(): void {
-    // A reader slower than the upstream is not the upstream's silence.
-    if (this.#controller?.paused === true) this.#lastByteAt = performance.now();
-    const now = performance.now();
-    const left = Math.min(this.#lastByteAt + this.#silenceAllowed, this.#until) - now;
-    if (left > 1) this.#lookAfter(left);
-    else if (this.#mode === 'refused') this.#end(this.#refusal());
+  /** Time is up: for most answers with nothing, for a refusal and for a stream after its end with all that counts. */
+  #giveUp(isSilent: boolean): void {
+    if (this.#mode === 'refused') this.#end(this.#refusal());
     else if (this.#mode === 'streaming' && this.#reader.isComplete) this.#finishStream();
-    else this.#end(this.#late(this.#until - now > 1));
+    else this.#end(this.#late(isSilent));
   }
 
   #late(isSilent: boolean): Fault {
     const words = isSilent
-      ? `the upstream was silent for ${Math.round(this.#silenceAllowed / 1000)} seconds`
+      ? `the upstream was silent for ${Math.round(this.#clock.silence / 1000)} seconds`
       : `the upstream had not answered after ${Math.round(this.#request.limits.deadline)} seconds`;
     const wasSent = this.#controller !== undefined;
     return wasSent ? brokenOff('upstream_timeout', words) : routeFault('upstream_timeout', words);
@@ -376,6 +345,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#mode = 'over';
-    clearTimeout(this.#timer);
+    this.#clock.stop();
   }
 }

@@ -15,12 +15,17 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, write: { type: 'boolean', default: false } },
 });
 
+const cells = allCells().filter(isChosen);
+if (cells.length === 0) {
+  console.error(`--only ${values.only}: there is no such cell; write a client, an upstream and a feature, * for all`);
+  process.exit(2);
+}
 await using postgres = await startPostgres();
 await execute(postgres.url, `CREATE DATABASE daypass_conformance TEMPLATE ${postgres.templateDatabase}`);
 const lines: Line[] = [];
 {
   await using stand = await openStand(withDatabase(postgres.url, 'daypass_conformance'));
-  for (const cell of allCells().filter(isChosen)) lines.push({ cell, outcome: await runCell(stand, cell) });
+  for (const cell of cells) lines.push({ cell, outcome: await runCell(stand, cell) });
 }
 await execute(postgres.url, 'DROP DATABASE daypass_conformance WITH (FORCE)');
 const failures = describeFailures(lines);

@@ -2,9 +2,9 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from '../core/accounts/accounts.ts';
-import { Gateway } from '../core/app.ts';
-import { createLogger } from '../core/logger.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { Gateway } from '#core/app.ts';
+import { createLogger } from '#core/logger.ts';
 import { answerQuestions } from './process-figures.ts';
 
 const upstream = process.argv[2] as string;

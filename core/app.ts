@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Assembly, assemble } from './assembly.ts';
-import type { Catalog } from './catalog.ts';
-import { buildCatalog, catalogNotices } from './build-catalog.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import { buildCatalog, catalogNotices } from './catalog/build.ts';
 import { readDocument } from './config/document.ts';
 import { type Config, validate } from './config/load.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
@@ -18,7 +18,7 @@ import { routeExchanges } from './http/server.ts';
 import type { Logger } from './logger.ts';
 import { buildPipeline } from './pipeline/build.ts';
 import { OpenServices } from './services.ts';
-import { VendorServers } from './vendor-servers.ts';
+import { VendorServers } from './catalog/vendor-servers.ts';
 
 export interface GatewayOptions {
   /** Path of gateway.yaml. */

@@ -1,13 +1,13 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import { catalogSections } from './catalog-sections.ts';
+import { catalogSections } from './catalog/sections.ts';
 import type { GatewayDocument } from './config/document.ts';
 import { coreSections } from './config/sections.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
-import { PluginMissing, registerForeignPlugin, registerOwnPlugins } from './plugins.ts';
-import { Registry } from './registry.ts';
+import { PluginMissing, registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
+import { Registry } from './extension/registry.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
 export interface Assembly {

@@ -1,5 +1,5 @@
-import type { Adapter } from './adapter.ts';
-import type { Format } from './formats.ts';
+import type { Adapter } from './model-call/adapter.ts';
+import type { Format } from './catalog/formats.ts';
 import { defineFact } from './pipeline/fact.ts';
 
 /** Who is calling. Written by `auth`. */

@@ -1,4 +1,4 @@
-import type { Catalog } from './catalog.ts';
+import type { Catalog } from './catalog/catalog.ts';
 import type { Section, SectionValue, SectionValues } from './config/section.ts';
 import { listen, service } from './config/sections.ts';
 import type { Database } from './database/database.ts';

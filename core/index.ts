@@ -1,7 +1,7 @@
 /** What plugin authors import as `daypass`. */
-export type { Adapter, ReplyReader, UpstreamRequest, WholeReply } from './adapter.ts';
-export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
-export { type Command, type CommandContext, CommandFailed } from './command.ts';
+export type { Adapter, ReplyReader, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
+export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog/catalog.ts';
+export { type Command, type CommandContext, CommandFailed } from './extension/command.ts';
 export {
   defineSection,
   type Report,
@@ -10,10 +10,10 @@ export {
   type SectionValues,
   type YamlPath,
 } from './config/section.ts';
-export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors.ts';
+export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors/table.ts';
 export * from './facts.ts';
-export type { Dialect, Format } from './formats.ts';
-export type { Gauge, Reading } from './gauge.ts';
+export type { Dialect, Format } from './catalog/formats.ts';
+export type { Gauge, Reading } from './extension/gauge.ts';
 export type { Host, Service, Services } from './host.ts';
 export { type JobDefinition, JobImpossible, type Jobs } from './jobs/jobs.ts';
 export type { JsonObject, JsonValue } from './json.ts';
@@ -29,7 +29,7 @@ export {
   type Stage,
   type StageDefinition,
 } from './pipeline/stage.ts';
-export type { GatewayPlugin } from './plugin.ts';
-export type { Registry } from './registry.ts';
+export type { GatewayPlugin } from './extension/plugin.ts';
+export type { Registry } from './extension/registry.ts';
 export type { Infer, JsonSchema } from './schema.ts';
 export { type Shared, SharedUnavailable } from './shared/shared.ts';

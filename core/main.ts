@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command as Parser, CommanderError } from 'commander';
 import { assemble } from './assembly.ts';
-import { CommandFailed } from './command.ts';
+import { CommandFailed } from './extension/command.ts';
 import { defineCheck } from './commands/check.ts';
 import { createContext } from './commands/context.ts';
 import { defineMigrate } from './commands/migrate.ts';
@@ -10,7 +10,7 @@ import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
 import { ConfigError } from './config/mistake.ts';
 import { createLogger, describeError } from './logger.ts';
-import { answerToOwnName } from './own-name.ts';
+import { answerToOwnName } from './extension/self-reference.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 used wrongly; a command may have more and says so in its help. */
 const usageError = 2;

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { openDatabase } from './database/open.ts';
 import type { Host, Services } from './host.ts';
 import { openJobs } from './jobs/open.ts';
-import { Keeper } from './keeper.ts';
+import { Keeper } from './extension/keeper.ts';
 import type { Logger } from './logger.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from './extension/registry.ts';
 import { openShared } from './shared/open.ts';
 
 export interface ServicesOptions {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Database } from '../database/database.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';

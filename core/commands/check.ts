@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
-import { buildCatalog, catalogNotices } from '../build-catalog.ts';
-import type { Catalog, Model } from '../catalog.ts';
-import { models } from '../catalog-sections.ts';
+import { buildCatalog, catalogNotices } from '../catalog/build.ts';
+import type { Catalog, Model } from '../catalog/catalog.ts';
+import { models } from '../catalog/sections.ts';
 import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
 import { pipelineNotices } from '../config/pipeline-rules.ts';

@@ -1,13 +1,13 @@
 import { dirname, resolve } from 'node:path';
 import { assemble } from '../assembly.ts';
-import { buildCatalog } from '../build-catalog.ts';
-import type { CommandContext } from '../command.ts';
+import { buildCatalog } from '../catalog/build.ts';
+import type { CommandContext } from '../extension/command.ts';
 import { type GatewayDocument, readDocument } from '../config/document.ts';
 import { type Config, validate } from '../config/load.ts';
 import { data } from '../config/sections.ts';
 import { createHost, type Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
-import type { Registry } from '../registry.ts';
+import type { Registry } from '../extension/registry.ts';
 import { OpenServices } from '../services.ts';
 
 /** What core's own commands need beside what every command gets. */

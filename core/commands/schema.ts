@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command as Parser } from 'commander';
 import { assemble } from '../assembly.ts';
-import { CommandFailed } from '../command.ts';
+import { CommandFailed } from '../extension/command.ts';
 import { type GatewayDocument, readDocument } from '../config/document.ts';
 import { composeSchema } from '../config/load.ts';
 import { ConfigError } from '../config/mistake.ts';

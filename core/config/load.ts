@@ -1,7 +1,7 @@
-import { buildCatalog } from '../build-catalog.ts';
-import { models, upstreams, upstreamsSchema } from '../catalog-sections.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import type { Registry } from '../registry.ts';
+import { buildCatalog } from '../catalog/build.ts';
+import { models, upstreams, upstreamsSchema } from '../catalog/sections.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import type { Registry } from '../extension/registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
 import { allowNothing, allowVariables } from './editor-schema.ts';

@@ -1,7 +1,7 @@
 import { delivery, principal } from '../facts.ts';
 import type { AnyFact } from '../pipeline/fact.ts';
 import type { AnyStageDefinition } from '../pipeline/stage.ts';
-import type { Registry } from '../registry.ts';
+import type { Registry } from '../extension/registry.ts';
 import { mayBeForeign, suggest } from './mistake.ts';
 import type { YamlPath } from './section.ts';
 import type { Validator } from './validator.ts';

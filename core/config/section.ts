@@ -1,4 +1,4 @@
-import type { Vendor } from '../catalog.ts';
+import type { Vendor } from '../catalog/catalog.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
 
 /** A place in gateway.yaml: `['models', 'gpt-5', 'routes', 0]`. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { bounds } from '../bounds.ts';
-import type { Registry } from '../registry.ts';
+import type { Registry } from '../extension/registry.ts';
 import { allowNothing } from './editor-schema.ts';
 import { defineSection, type Section } from './section.ts';
 

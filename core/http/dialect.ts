@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dialect, dialectOf } from '../formats.ts';
+import { type Dialect, dialectOf } from '../catalog/formats.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/table.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 
 /** Ms for which a load balancer may go on sending requests after it was told not to. */

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
-import { type Check, checkDependencies } from '../dependencies.ts';
+import { type Check, checkDependencies } from './dependencies.ts';
 import type { Host } from '../host.ts';
-import type { StatusReport } from '../registry.ts';
+import type { StatusReport } from '../extension/registry.ts';
 import { isLocal } from './local-caller.ts';
 
 export interface HealthSource {

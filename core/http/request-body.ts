@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { ClientGone, GatewayError, toGatewayError } from '../errors.ts';
+import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
-import { renderKeepAlive, renderStreamError } from '../render-error.ts';
+import { renderKeepAlive, renderStreamError } from '../errors/render.ts';
 
 /** Proxies on the way close streams that are silent for longer. */
 const keepAliveAfter = 15_000; // ms

@@ -1,8 +1,8 @@
 import type { Server as HttpServer } from 'node:http';
 import { type Request, type ResponseToolkit, type Server, server as createHapi } from '@hapi/hapi';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/table.ts';
 import type { Logger } from '../logger.ts';
-import { renderError } from '../render-error.ts';
+import { renderError } from '../errors/render.ts';
 import { callerDialect } from './dialect.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { createListener, inviteBody, tameHapi } from './listener.ts';

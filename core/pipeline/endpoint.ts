@@ -1,4 +1,4 @@
-import type { Dialect, Format } from '../formats.ts';
+import type { Dialect, Format } from '../catalog/formats.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ClientGone, type GatewayError } from '../errors.ts';
-import type { Dialect, Format } from '../formats.ts';
+import { ClientGone, type GatewayError } from '../errors/table.ts';
+import type { Dialect, Format } from '../catalog/formats.ts';
 import type { JsonObject } from '../json.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { AnyFact, Fact } from './fact.ts';

@@ -1,5 +1,5 @@
-import { GatewayError, toGatewayError } from '../errors.ts';
-import { renderError } from '../render-error.ts';
+import { GatewayError, toGatewayError } from '../errors/table.ts';
+import { renderError } from '../errors/render.ts';
 import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/table.ts';
 
 /**
  * An answer on its way to the client. Status and headers are final once `leave` has run for every stage; until then

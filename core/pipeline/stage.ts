@@ -1,5 +1,5 @@
 import type { Infer, JsonSchema } from '../schema.ts';
-import type { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Exchange } from './exchange.ts';
 import type { AnyFact } from './fact.ts';

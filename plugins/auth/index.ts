@@ -1,4 +1,4 @@
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { auth } from './stage.ts';
 
 /** Callers and their API keys. */

@@ -1,7 +1,7 @@
 import type { AccountRecord } from '#core/accounts/account-record.ts';
 import { digestApiKey, isApiKey } from '#core/accounts/api-key.ts';
 import { accountDirectory } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { principal } from '#core/facts.ts';
 import type { Service } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';

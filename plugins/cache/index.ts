@@ -1,4 +1,4 @@
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { cacheStage } from './stage.ts';
 
 /** Answers that clients ask to be kept. */

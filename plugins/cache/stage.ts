@@ -1,5 +1,5 @@
 import { bounds } from '#core/bounds.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { cacheStatus, principal } from '#core/facts.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';

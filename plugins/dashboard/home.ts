@@ -1,8 +1,8 @@
 import { formatMoney } from '#core/accounts/money.ts';
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
-import type { Model } from '#core/catalog.ts';
+import type { Model } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
-import type { RouteStatus } from '#core/route-status.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { describeRoutes } from './routes.ts';
 
 /**

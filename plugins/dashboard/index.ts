@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ResponseToolkit } from '@hapi/hapi';
 import { Eta } from 'eta';
 import { isLocal } from '#core/http/local-caller.ts';
-import type { GatewayPlugin } from '#core/plugin.ts';
-import { readRouteStatus } from '#core/route-status.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { readRouteStatus } from '#core/model-call/route-status.ts';
 import { describeHome } from './home.ts';
 
 const views = join(import.meta.dirname, '..', '..', 'views');

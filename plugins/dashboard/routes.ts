@@ -1,5 +1,5 @@
-import type { Catalog, Route } from '#core/catalog.ts';
-import type { RouteStatus } from '#core/route-status.ts';
+import type { Catalog, Route } from '#core/catalog/catalog.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
 
 /** A route as the front page shows it, ready to be printed. */
 export interface RouteLine {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Dialect } from '#core/formats.ts';
+import type { Dialect } from '#core/catalog/formats.ts';
 import type { Answer, StreamEvent, Work } from './answer.ts';
 import { errorBody } from './error-body.ts';
 import type { Fault } from './fault.ts';

@@ -1,4 +1,4 @@
-import type { Dialect } from '#core/formats.ts';
+import type { Dialect } from '#core/catalog/formats.ts';
 
 const openaiTypes: Readonly<Record<number, { type: string; code: string | null }>> = {
   401: { type: 'invalid_request_error', code: 'invalid_api_key' },

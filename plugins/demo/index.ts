@@ -1,5 +1,5 @@
-import type { Vendor } from '#core/catalog.ts';
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { Vendor } from '#core/catalog/catalog.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { startDemoUpstream } from './server.ts';
 
 const demo: Vendor = {

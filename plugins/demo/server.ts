@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Dialect } from '#core/formats.ts';
+import type { Dialect } from '#core/catalog/formats.ts';
 import { isDeeperThan, isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Answer } from './answer.ts';

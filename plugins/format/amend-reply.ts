@@ -1,4 +1,4 @@
-import type { Route } from '#core/catalog.ts';
+import type { Route } from '#core/catalog/catalog.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { StateKind } from './canonical/conversation.ts';

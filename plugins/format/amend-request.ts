@@ -1,5 +1,5 @@
-import type { Route } from '#core/catalog.ts';
-import type { Format } from '#core/formats.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { Notes } from './canonical/notes.ts';
 import { originOf, readTaggedState } from './canonical/opaque-state.ts';

@@ -1,5 +1,5 @@
-import { GatewayError } from '#core/errors.ts';
-import type { Format } from '#core/formats.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { mayHoldLongNumbers } from './exact-json.ts';

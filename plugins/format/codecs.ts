@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { Codec } from './canonical/codec.ts';
 import type { StateKind } from './canonical/conversation.ts';
 import { type NameRules, plainNames } from './canonical/tool-names.ts';

@@ -1,5 +1,5 @@
-import type { Model } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
+import type { Model } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 
 /** The model of a name or of an alias. @throws GatewayError `model_not_found`, which says what may have been meant */

@@ -1,5 +1,5 @@
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { describeMatrix, findUselessBackups } from './matrix.ts';
 import { getModel, listModels } from './models.ts';

@@ -1,4 +1,4 @@
-import type { Model, Route } from '#core/catalog.ts';
+import type { Model, Route } from '#core/catalog/catalog.ts';
 
 /** What a client may rely on: what the model says, or else what the routes that are asked first take. */
 export interface Limits {

@@ -1,7 +1,7 @@
-import type { Catalog, Route } from '#core/catalog.ts';
-import type { CatalogProblem } from '#core/registry.ts';
-import { type Format, formats, type TextFormat, textFormats } from '#core/formats.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Catalog, Route } from '#core/catalog/catalog.ts';
+import type { CatalogProblem } from '#core/extension/registry.ts';
+import { type Format, formats, type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import { isTextFormat, preferredFormat } from './upstream-format.ts';
 
 /** What clients use, and operators ask about. */

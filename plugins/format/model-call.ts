@@ -1,6 +1,6 @@
-import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
-import type { Model, Route } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
+import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Model, Route } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ClientRequest } from './client-request.ts';
 import { omissionNote, omitResultImages } from './omit-images.ts';

@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { type ClientRequest, exactBody } from './client-request.ts';
 import { isTextFormat } from './upstream-format.ts';

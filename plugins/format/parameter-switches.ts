@@ -1,7 +1,7 @@
-import type { Route } from '#core/catalog.ts';
-import type { Format, TextFormat } from '#core/formats.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { Format, TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import type { Notes } from './canonical/notes.ts';
 import { originOf } from './canonical/opaque-state.ts';
 import { noteCutting } from './canonical/stop-cutter.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /** What is wrong with a value: what it has to be, and where in it the mistake is: `[2]` for instance. */

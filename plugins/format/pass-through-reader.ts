@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
-import type { ReplyReader, WholeReply } from '#core/adapter.ts';
-import { GatewayError } from '#core/errors.ts';
+import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { ReplyAmender } from './amend-reply.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { isTornObject, parseObject } from './members.ts';

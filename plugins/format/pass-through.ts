@@ -1,6 +1,6 @@
-import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
-import type { Route } from '#core/catalog.ts';
-import type { TextFormat } from '#core/formats.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { amenderFor } from './amend-reply.ts';
 import { amendRequest } from './amend-request.ts';

@@ -1,7 +1,7 @@
 import { bounds } from '#core/bounds.ts';
-import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
-import type { Route } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Conversation, Item } from './canonical/conversation.ts';
 import { estimateTokens } from './canonical/estimate.ts';
 import type { ClientRequest } from './client-request.ts';

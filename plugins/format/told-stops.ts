@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { member } from './members.ts';
 

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
-import type { ReplyReader, WholeReply } from '#core/adapter.ts';
-import { GatewayError } from '#core/errors.ts';
+import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { ReplyDecoder, ReplyEncoder } from './canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from './canonical/guard.ts';
 import { Joint } from './canonical/joint.ts';

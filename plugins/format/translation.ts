@@ -1,7 +1,7 @@
-import type { ReplyReader, UpstreamRequest } from '#core/adapter.ts';
-import type { Route } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
-import type { Format, TextFormat } from '#core/formats.ts';
+import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Format, TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from './canonical/codec.ts';
 import type { Conversation } from './canonical/conversation.ts';

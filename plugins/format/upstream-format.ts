@@ -1,6 +1,6 @@
-import type { Route } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
-import { type Format, type TextFormat, textFormats } from '#core/formats.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import { type Format, type TextFormat, textFormats } from '#core/catalog/formats.ts';
 import type { ClientRequest } from './client-request.ts';
 
 /**

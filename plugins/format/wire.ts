@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Format } from '#core/formats.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { ChatObserver } from './chat/observer.ts';
 import type { Purpose } from './client-request.ts';

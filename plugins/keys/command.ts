@@ -2,7 +2,7 @@ import type { Command as Parser } from 'commander';
 import { AccountError } from '#core/accounts/account-error.ts';
 import { changeLimits, createAccount, findAccount, rotateKey } from '#core/accounts/accounts.ts';
 import { grantDays, maxDaysAhead } from '#core/accounts/ledger.ts';
-import { type Command, type CommandContext, CommandFailed } from '#core/command.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { parseEmail, parseLine, parseWhole } from './arguments.ts';
 import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';

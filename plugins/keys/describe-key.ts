@@ -1,5 +1,5 @@
 import { accountDirectory } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import {
   type Entitlement,
   entitlement,

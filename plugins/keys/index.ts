@@ -1,4 +1,4 @@
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { describeKey } from './describe-key.ts';
 import { keyCommand } from './command.ts';
 

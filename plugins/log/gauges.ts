@@ -1,4 +1,4 @@
-import type { Gauge } from '#core/gauge.ts';
+import type { Gauge } from '#core/extension/gauge.ts';
 import type { Host } from '#core/host.ts';
 import type { Journal } from './journal.ts';
 

@@ -1,4 +1,4 @@
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { journalGauge, lostRecordsGauge } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
 import { logStage } from './stage.ts';

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { bounds } from '#core/bounds.ts';
-import { type Link, LinkedList } from '#core/linked-list.ts';
+import { type Link, LinkedList } from '#core/pipeline/linked-list.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';

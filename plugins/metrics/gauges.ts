@@ -1,6 +1,6 @@
 import { Gauge as Exposed, type Registry } from 'prom-client';
-import { checkDependencies } from '#core/dependencies.ts';
-import type { Gauge } from '#core/gauge.ts';
+import { checkDependencies } from '#core/http/dependencies.ts';
+import type { Gauge } from '#core/extension/gauge.ts';
 import type { Host } from '#core/host.ts';
 import { prefix } from './prefix.ts';
 

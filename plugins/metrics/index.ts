@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { mayRead, metricsSection } from './access.ts';
 import { dependencyGauge, registerGauge } from './gauges.ts';
 import { RequestMeters } from './request-meters.ts';

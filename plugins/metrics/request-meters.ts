@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { bounds } from '#core/bounds.ts';
 import { adapter, cacheStatus, delivery, type Usage } from '#core/facts.ts';
-import type { Gauge } from '#core/gauge.ts';
+import type { Gauge } from '#core/extension/gauge.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/pipeline/stage.ts';
 import { prefix } from './prefix.ts';

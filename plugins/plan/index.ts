@@ -1,5 +1,5 @@
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { plan } from './stage.ts';
 
 /** What is sold, and the stage that lets in who has bought it. */

@@ -1,6 +1,6 @@
 import { activePeriod, type PeriodRecord } from '#core/accounts/account-record.ts';
 import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/accounts/directory.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { entitlement, principal } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';

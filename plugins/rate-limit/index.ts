@@ -1,4 +1,4 @@
-import type { GatewayPlugin } from '#core/plugin.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { rateLimitStage } from './stage.ts';
 
 /** How much a key may send. */

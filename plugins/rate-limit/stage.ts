@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { principal, type RateLimits, rateLimitState } from '#core/facts.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';

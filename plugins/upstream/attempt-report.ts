@@ -1,6 +1,6 @@
 import { type Delivery, delivery } from '#core/facts.ts';
-import type { Route } from '#core/catalog.ts';
-import type { Format } from '#core/formats.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Pass } from './breaker.ts';
 import { conversationOf } from './conversation.ts';

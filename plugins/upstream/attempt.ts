@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { bounds } from '#core/bounds.ts';
-import type { ReplyReader, WholeReply } from '#core/adapter.ts';
-import { GatewayError, toGatewayError } from '#core/errors.ts';
+import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { GatewayError, toGatewayError } from '#core/errors/table.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { AttemptClock } from './attempt-clock.ts';

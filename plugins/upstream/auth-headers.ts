@@ -1,4 +1,4 @@
-import type { AuthScheme } from '#core/catalog.ts';
+import type { AuthScheme } from '#core/catalog/catalog.ts';
 
 /** How a key is shown to an upstream. An empty key is not sent. */
 export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {

@@ -1,4 +1,4 @@
-import { type Link, LinkedList } from '#core/linked-list.ts';
+import { type Link, LinkedList } from '#core/pipeline/linked-list.ts';
 
 /** Attempts that wait for a connection to the end, so that somebody finds out whether the place is dead. */
 const scouts = 10;

@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import { bounds } from '#core/bounds.ts';
-import type { Route } from '#core/catalog.ts';
+import type { Route } from '#core/catalog/catalog.ts';
 import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type { GatewayError } from '#core/errors.ts';
-import { toGatewayError } from '#core/errors.ts';
-import { type Caller, renderStreamError } from '#core/render-error.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import { toGatewayError } from '#core/errors/table.ts';
+import { type Caller, renderStreamError } from '#core/errors/render.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 

@@ -1,6 +1,6 @@
-import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors.ts';
+import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
-import { keyRefused, withoutOwn } from '#core/upstream-error.ts';
+import { keyRefused, withoutOwn } from '#core/model-call/upstream-error.ts';
 import { brokenConnection, isStale } from './connector.ts';
 
 export interface FaultEffects {

@@ -1,5 +1,5 @@
-import type { Gauge } from '#core/gauge.ts';
-import type { RouteStatus } from '#core/route-status.ts';
+import type { Gauge } from '#core/extension/gauge.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { keysOf, routeStatus } from './stage.ts';
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, unfit: 3 };

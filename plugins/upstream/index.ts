@@ -1,5 +1,5 @@
-import type { GatewayPlugin } from '#core/plugin.ts';
-import { routesReport } from '#core/route-status.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { routesReport } from '#core/model-call/route-status.ts';
 import { restingKeysGauge, routeGauge } from './gauges.ts';
 import { routesCommand } from './routes-command.ts';
 import { routeStatus, upstreamStage } from './stage.ts';

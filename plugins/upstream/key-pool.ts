@@ -1,4 +1,4 @@
-import type { Upstream } from '#core/catalog.ts';
+import type { Upstream } from '#core/catalog/catalog.ts';
 import { pickBySession } from './choice.ts';
 
 /** What is known of an API key of an upstream. Times are epoch ms. */

@@ -1,7 +1,7 @@
-import { type ErrorMeaning, GatewayError } from '#core/errors.ts';
+import { type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { longestWait } from '#core/stated-wait.ts';
+import { longestWait } from '#core/model-call/retry-after.ts';
 import {
   failureCode,
   isClientThingMissing,
@@ -15,7 +15,7 @@ import {
   throttled,
   withoutOwn,
   withoutSecrets,
-} from '#core/upstream-error.ts';
+} from '#core/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
 /** Statuses by which an upstream says that the request itself is wrong, unless its words say something else. */

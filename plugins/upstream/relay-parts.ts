@@ -1,4 +1,4 @@
-import type { Route } from '#core/catalog.ts';
+import type { Route } from '#core/catalog/catalog.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Connections } from './connections.ts';
 import type { KeyPool } from './key-pool.ts';

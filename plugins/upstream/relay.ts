@@ -1,11 +1,11 @@
-import type { Adapter, RouteCalls, UpstreamRequest } from '#core/adapter.ts';
-import type { Route } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
+import type { Adapter, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
-import { notesHeader } from '#core/notes-header.ts';
+import { notesHeader } from '#core/model-call/notes-header.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { throttled } from '#core/upstream-error.ts';
+import { throttled } from '#core/model-call/upstream-error.ts';
 import { type Asked, AttemptReport } from './attempt-report.ts';
 import { Attempt, type AttemptRequest } from './attempt.ts';
 import { authHeaders } from './auth-headers.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { ReplyReader } from '#core/adapter.ts';
+import type { ReplyReader } from '#core/model-call/adapter.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 import type { Fault } from './fault.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Route } from '#core/catalog.ts';
+import type { Route } from '#core/catalog/catalog.ts';
 import type { Notifications } from '#core/database/database.ts';
 import type { Logger } from '#core/logger.ts';
-import type { RouteStatus } from '#core/route-status.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { BackgroundWork } from './background-work.ts';
 import { Breaker, type BreakerOptions, defaultBreaker, type Pass } from './breaker.ts';

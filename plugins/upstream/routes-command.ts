@@ -1,8 +1,8 @@
-import { type Command, CommandFailed } from '#core/command.ts';
+import { type Command, CommandFailed } from '#core/extension/command.ts';
 import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { isJsonObject } from '#core/json.ts';
-import type { RouteStatus } from '#core/route-status.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { resetChannel } from './reset-channel.ts';
 import { storeReset } from './route-report.ts';
 

@@ -1,4 +1,4 @@
-import type { Upstream } from '#core/catalog.ts';
+import type { Upstream } from '#core/catalog/catalog.ts';
 
 /** Shorter ones would be found inside of other words. */
 const shortest = 6;

@@ -1,8 +1,8 @@
-import type { Route, Upstream } from '#core/catalog.ts';
+import type { Route, Upstream } from '#core/catalog/catalog.ts';
 import { adapter, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
-import type { RouteStatus } from '#core/route-status.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { Connections } from './connections.ts';
 import { type BreakerOptions, defaultBreaker } from './breaker.ts';
 import { withEarlyHead } from './early-head.ts';

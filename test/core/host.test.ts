@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Catalog } from '#core/catalog.ts';
+import type { Catalog } from '#core/catalog/catalog.ts';
 import { createHost, type Services } from '#core/host.ts';
 import { read } from './config/gateway-yaml.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TextFormat, textFormats } from '#core/formats.ts';
+import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
 import { answers, failureEvents } from '../plugins/upstream/answers.ts';
 import {
   createUpstream,

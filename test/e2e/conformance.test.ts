@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TextFormat, textFormats } from '#core/formats.ts';
-import { mergeTraits } from '#core/traits.ts';
+import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
 import { features, type Service, serviceOf } from '../../plugins/format/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';

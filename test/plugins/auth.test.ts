@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { changeLimits, createAccount, rotateKey } from '#core/accounts/accounts.ts';
 import { generateApiKey } from '#core/accounts/api-key.ts';
 import type { Database } from '#core/database/database.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { principal, type Principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Stage } from '#core/pipeline/stage.ts';

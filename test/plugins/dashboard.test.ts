@@ -1,11 +1,11 @@
 import { type Server, server as createHapi } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
-import type { Model } from '#core/catalog.ts';
+import type { Model } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
-import { type RouteStatus, routesReport } from '#core/route-status.ts';
-import { Registry } from '../../core/registry.ts';
+import { type RouteStatus, routesReport } from '#core/model-call/route-status.ts';
+import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../plugins/dashboard/index.ts';
 import { readYaml } from '../core/accounts/gateway-yaml.ts';
 import { hostOf, modelOf } from './format/catalog-fixture.ts';

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
-import type { Vendor } from '#core/catalog.ts';
+import type { Vendor } from '#core/catalog/catalog.ts';
 import { answerChat } from '../../plugins/demo/chat.ts';
 import { Delivery } from '../../plugins/demo/delivery.ts';
 import { startDemoUpstream } from '../../plugins/demo/server.ts';

@@ -2,7 +2,7 @@ import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAccount } from '#core/accounts/accounts.ts';
 import { isApiKey } from '#core/accounts/api-key.ts';
-import { CommandFailed } from '#core/command.ts';
+import { CommandFailed } from '#core/extension/command.ts';
 import type { Database } from '#core/database/database.ts';
 import { keyCommand } from '../../plugins/keys/command.ts';
 import { createStageHost } from '../core/accounts/stage-host.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Adapter } from '#core/adapter.ts';
+import type { Adapter } from '#core/model-call/adapter.ts';
 import { adapter, principal } from '#core/facts.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';

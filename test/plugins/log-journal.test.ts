@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { delivery } from '#core/facts.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { RequestLog, type RequestLogOptions } from '../../plugins/log/request-log.ts';
 import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder, until } from './log-fixture.ts';
 

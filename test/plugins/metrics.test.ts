@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Adapter } from '#core/adapter.ts';
+import type { Adapter } from '#core/model-call/adapter.ts';
 import { adapter, cacheStatus, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createAccount } from '#core/accounts/accounts.ts';
 import { grantDays } from '#core/accounts/ledger.ts';
 import type { Database } from '#core/database/database.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';

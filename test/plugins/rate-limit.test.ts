@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { principal, rateLimitState, type RateLimits } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';

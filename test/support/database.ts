@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { inject } from 'vitest';
-import type { Database } from '../../core/database/database.ts';
-import { openDatabase } from '../../core/database/open.ts';
-import type { Logger } from '../../core/logger.ts';
+import type { Database } from '#core/database/database.ts';
+import { openDatabase } from '#core/database/open.ts';
+import type { Logger } from '#core/logger.ts';
 import { execute, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount } from '../../core/accounts/accounts.ts';
-import type { Database } from '../../core/database/database.ts';
-import { openDatabase } from '../../core/database/open.ts';
-import { createLogger } from '../../core/logger.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
+import type { Database } from '#core/database/database.ts';
+import { openDatabase } from '#core/database/open.ts';
+import { createLogger } from '#core/logger.ts';
 
 /*
  * Gateways as processes, for whoever has a PostgreSQL: the tests and `npm run chaos`. Knows nothing of Vitest.

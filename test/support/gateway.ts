@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
-import { createAccount } from '../../core/accounts/accounts.ts';
-import { Gateway } from '../../core/app.ts';
-import type { Database } from '../../core/database/database.ts';
-import type { Logger } from '../../core/logger.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { Gateway } from '#core/app.ts';
+import type { Database } from '#core/database/database.ts';
+import type { Logger } from '#core/logger.ts';
 import { createBareDatabase, dropDatabase, silentLog } from './database.ts';
 import { createGatewayFolder, type GatewayHome, openGatewayHome } from './gateway-home.ts';
 

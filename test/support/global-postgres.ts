@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { EmbeddedPostgres } from '../../core/database/embedded.ts';
-import { openDatabase } from '../../core/database/open.ts';
+import { EmbeddedPostgres } from '#core/database/embedded.ts';
+import { openDatabase } from '#core/database/open.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

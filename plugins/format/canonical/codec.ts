@@ -1,7 +1,7 @@
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import type { Conversation, OpaqueState } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';

@@ -1,5 +1,5 @@
 import { bounds } from '#core/bounds.ts';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { BlockQueue } from './block-queue.ts';
 import { Notes } from './notes.ts';

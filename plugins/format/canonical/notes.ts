@@ -1,4 +1,4 @@
-import { cutMark, maxNotes } from '#core/notes-header.ts';
+import { cutMark, maxNotes } from '#core/model-call/notes-header.ts';
 
 /** Characters that a note may have: they travel in a header. */
 const maxNoteLength = 120;

@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Part, Source } from './conversation.ts';
 
 /** Where parts stand in the client's request, for those who refuse them. What was made here stands nowhere. */

@@ -1,6 +1,6 @@
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import { readRefusal, readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 
 /** The error that a reply or an event reports; undefined when it reports none. */
 export function readFailure(body: JsonObject): GatewayError | undefined;

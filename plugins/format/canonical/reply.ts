@@ -1,4 +1,4 @@
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { StateKind, ToolForm } from './conversation.ts';
 

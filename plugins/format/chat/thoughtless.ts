@@ -1,4 +1,4 @@
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import type { Notes } from '../canonical/notes.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { readReportedError } from '#core/upstream-error.ts';
+import { readReportedError } from '#core/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import type { Fragment } from '../canonical/reply.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';

@@ -1,6 +1,6 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { camelName, fieldsOf } from './fields.ts';

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
-import { toGatewayError } from '#core/errors.ts';
+import { toGatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
-import { renderStreamError } from '#core/render-error.ts';
+import { renderStreamError } from '#core/errors/render.ts';
 
 /** Stands before the array and between its entries without meaning anything. */
 const whiteSpace = '\n';

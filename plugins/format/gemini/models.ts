@@ -1,4 +1,4 @@
-import type { Model } from '#core/catalog.ts';
+import type { Model } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';

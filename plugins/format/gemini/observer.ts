@@ -1,8 +1,8 @@
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
-import { renderStreamError } from '#core/render-error.ts';
-import { readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { renderStreamError } from '#core/errors/render.ts';
+import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { readUsage } from './usage.ts';

@@ -1,4 +1,4 @@
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../canonical/opaque-state.ts';
 

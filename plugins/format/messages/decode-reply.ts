@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { readReportedError } from '#core/upstream-error.ts';
+import { readReportedError } from '#core/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { member, parseBody } from '../members.ts';

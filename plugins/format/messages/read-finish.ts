@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonValue } from '#core/json.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
 import { member } from '../members.ts';

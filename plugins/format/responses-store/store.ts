@@ -6,7 +6,7 @@ import type { JsonValue } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { notesHeader } from '#core/notes-header.ts';
+import { notesHeader } from '#core/model-call/notes-header.ts';
 import type { ClientRequest } from '../client-request.ts';
 import { parseObject } from '../members.ts';
 import { AccountRoom } from './account-room.ts';

@@ -1,7 +1,7 @@
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import { renderResponseFailed } from '#core/render-error.ts';
+import { renderResponseFailed } from '#core/errors/render.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
 import { isCut, responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';

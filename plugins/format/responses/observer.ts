@@ -1,9 +1,9 @@
 import { bounds } from '#core/bounds.ts';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { renderResponseFailed } from '#core/render-error.ts';
-import { readRefusal, readReportedError, reportedFailure } from '#core/upstream-error.ts';
+import { renderResponseFailed } from '#core/errors/render.ts';
+import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { count, member, parseObject } from '../members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { writeUsage } from './reply-object.ts';

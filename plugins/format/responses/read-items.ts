@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Item, Message, Part, Reasoning, ToolForm } from '../canonical/conversation.ts';
 import { textOf } from '../canonical/dialogue.ts';

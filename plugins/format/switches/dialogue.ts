@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import { Notes } from '../canonical/notes.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
 import { readReasoning, thoughtSeparator } from '../chat/read-reasoning.ts';

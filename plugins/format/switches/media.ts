@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { camelName, fieldsOf } from '../gemini/fields.ts';
 import { rewriteMembers, type SwitchTarget } from './probe.ts';

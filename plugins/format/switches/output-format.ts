@@ -1,6 +1,6 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import { Notes } from '../canonical/notes.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
 import { camelName, fieldsOf, readMany } from '../gemini/fields.ts';

@@ -1,6 +1,6 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { ToolNames } from '../canonical/tool-names.ts';

@@ -1,6 +1,6 @@
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/traits.ts';
+import type { Traits } from '#core/catalog/traits.ts';
 import { efforts } from '../canonical/conversation.ts';
 import { noteThoughtless, thinksWithoutTools } from '../chat/thoughtless.ts';
 import { member } from '../members.ts';

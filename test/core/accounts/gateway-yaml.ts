@@ -3,7 +3,7 @@ import { type Config, validate } from '#core/config/load.ts';
 import { ConfigError } from '#core/config/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
-import { Registry } from '#core/registry.ts';
+import { Registry } from '#core/extension/registry.ts';
 
 /** Reads a gateway.yaml that knows only these sections and stages. */
 export function readYaml(text: string, known: { sections?: Section[]; stages?: AnyStageDefinition[] }): Config {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
-import { Keeper } from '#core/keeper.ts';
+import { Keeper } from '#core/extension/keeper.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import { type BodySource, Exchange } from '#core/pipeline/exchange.ts';
 

@@ -1,12 +1,12 @@
-import { catalogSections } from '#core/catalog-sections.ts';
-import type { Vendor } from '#core/catalog.ts';
+import { catalogSections } from '#core/catalog/sections.ts';
+import type { Vendor } from '#core/catalog/catalog.ts';
 import { parseDocument } from '#core/config/document.ts';
 import { type Config, validate } from '#core/config/load.ts';
 import { ConfigError } from '#core/config/mistake.ts';
 import { coreSections } from '#core/config/sections.ts';
 import { adapter, delivery, entitlement, principal } from '#core/facts.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
-import { Registry } from '#core/registry.ts';
+import { Registry } from '#core/extension/registry.ts';
 
 const stages: AnyStageDefinition[] = [
   { name: 'auth', description: 'Who.', options: { type: 'object', additionalProperties: false }, writes: [principal] },

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { assemble } from '#core/assembly.ts';
 import { parseDocument } from '#core/config/document.ts';
 import { composeSchema, validate } from '#core/config/load.ts';
-import type { Registry } from '#core/registry.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import type { JsonSchema } from '#core/schema.ts';
 import { silentLog } from '../../support/database.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aliases, models } from '#core/catalog-sections.ts';
+import { aliases, models } from '#core/catalog/sections.ts';
 import { data, listen, plugins, service } from '#core/config/sections.ts';
 import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
 import { createExchange } from '../../support/exchange.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import { createExchange } from '../../support/exchange.ts';
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { Logger } from '#core/logger.ts';
 import { Pipeline } from '#core/pipeline/pipeline.ts';
 import type { Reply } from '#core/pipeline/reply.ts';

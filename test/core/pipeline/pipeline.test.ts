@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { type NamedStage, Pipeline } from '#core/pipeline/pipeline.ts';
 import type { Outcome, Stage } from '#core/pipeline/stage.ts';
 import { createExchange, chatEndpoint, modelsEndpoint } from '../../support/exchange.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { ReplyStream, replyStreamOf } from '../../../core/pipeline/reply-stream.ts';
+import { ReplyStream, replyStreamOf } from '#core/pipeline/reply-stream.ts';
 
 const broken = new Error('broken');
 const create = () => new ReplyStream({ read: () => undefined, close: () => undefined });

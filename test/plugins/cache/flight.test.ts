@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
-import { ClientGone } from '#core/errors.ts';
+import { ClientGone } from '#core/errors/table.ts';
 import { cacheStatus } from '#core/facts.ts';
 import { RedisShared } from '#core/shared/redis.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { cacheStatus } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog.ts';
-import type { Format } from '#core/formats.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type ParameterSettings, type TraitSettings } from '#core/traits.ts';
+import { mergeTraits, type ParameterSettings, type TraitSettings } from '#core/catalog/traits.ts';
 import { amendRequest } from '../../../plugins/format/amend-request.ts';
 import { originOf } from '../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../plugins/format/client-request.ts';

@@ -1,5 +1,5 @@
-import type { Catalog, Model } from '#core/catalog.ts';
-import type { Format } from '#core/formats.ts';
+import type { Catalog, Model } from '#core/catalog/catalog.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import type { Host } from '#core/host.ts';
 import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
 

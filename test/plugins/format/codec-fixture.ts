@@ -1,6 +1,6 @@
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
 import type { Codec, Target } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Format } from '#core/formats.ts';
-import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import type { Format } from '#core/catalog/formats.ts';
+import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
 import {
   describeMatrix,
   type Feature,

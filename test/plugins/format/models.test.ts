@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '#core/pipeline/reply.ts';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import { Exchange } from '#core/pipeline/exchange.ts';
-import { mergeTraits } from '#core/traits.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
 import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
 import { getModel, listModels } from '../../../plugins/format/models.ts';
 import { createExchange, modelsEndpoint } from '../../support/exchange.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { type JsonObject } from '#core/json.ts';
-import { mergeTraits } from '#core/traits.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
 import { openCall } from '../../../plugins/format/model-call.ts';
 import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
 import { modelOf } from './catalog-fixture.ts';

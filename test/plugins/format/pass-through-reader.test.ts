@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { ChatObserver } from '../../../plugins/format/chat/observer.ts';
 import { MessagesObserver } from '../../../plugins/format/messages/observer.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeTraits } from '#core/traits.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
 import { PassThrough } from '../../../plugins/format/pass-through.ts';
 import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
 import { exchange, requestOf } from './invariants/fixture.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import { adapter } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { mergeTraits } from '#core/traits.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
 import { chatEndpoint, createExchange, type ExchangeStub, modelsEndpoint } from '../../support/exchange.ts';
 import { refusalOf, routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';

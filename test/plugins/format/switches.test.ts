@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors.ts';
-import type { TextFormat } from '#core/formats.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type TraitSettings } from '#core/traits.ts';
+import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
 import { amendRequest } from '../../../plugins/format/amend-request.ts';
 import { ModelCall } from '../../../plugins/format/model-call.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '#core/catalog.ts';
+import type { Route } from '#core/catalog/catalog.ts';
 import { orderRoutes } from '../../../plugins/upstream/choice.ts';
 import { RetryBudget } from '../../../plugins/upstream/retry-budget.ts';
 import { routeTo, upstreamAt } from './upstream-fixture.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ClientGone, GatewayError } from '#core/errors.ts';
+import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { delivery, type Principal, principal } from '#core/facts.ts';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ClientGone } from '#core/errors.ts';
+import { ClientGone } from '#core/errors/table.ts';
 import { delivery } from '#core/facts.ts';
 import { createBlackHole } from '../../support/dead-ends.ts';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryShared } from '../../../core/shared/memory.ts';
-import { SharedUnavailable } from '../../../core/shared/shared.ts';
+import { MemoryShared } from '#core/shared/memory.ts';
+import { SharedUnavailable } from '#core/shared/shared.ts';
 import type { Pass } from '../../../plugins/upstream/breaker.ts';
 import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
 import { routeTo, upstreamAt } from './upstream-fixture.ts';

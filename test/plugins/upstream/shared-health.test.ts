@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Route } from '#core/catalog.ts';
+import type { Route } from '#core/catalog/catalog.ts';
 import type { RedisShared } from '#core/shared/redis.ts';
 import type { Pass } from '../../../plugins/upstream/breaker.ts';
 import { RouteHealth } from '../../../plugins/upstream/route-health.ts';

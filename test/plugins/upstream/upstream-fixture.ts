@@ -1,8 +1,8 @@
-import { mergeTraits } from '../../../core/traits.ts';
-import type { Model, Route, Upstream } from '#core/catalog.ts';
-import { GatewayError } from '#core/errors.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
+import type { Model, Route, Upstream } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
-import type { Format } from '#core/formats.ts';
+import type { Format } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
@@ -13,8 +13,8 @@ import type { RelayOptions } from '../../../plugins/upstream/relay-parts.ts';
 import { Relay } from '../../../plugins/upstream/relay.ts';
 import { RetryBudget } from '../../../plugins/upstream/retry-budget.ts';
 import { RouteHealth } from '../../../plugins/upstream/route-health.ts';
-import { createLogger } from '../../../core/logger.ts';
-import { MemoryShared } from '../../../core/shared/memory.ts';
+import { createLogger } from '#core/logger.ts';
+import { MemoryShared } from '#core/shared/memory.ts';
 import { createExchange } from '../../support/exchange.ts';
 import type { Handler } from '../../support/faulty-upstream.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formats } from '#core/formats.ts';
+import { formats } from '#core/catalog/formats.ts';
 import { Connections, targetOf } from '../../../plugins/upstream/connections.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import { routeTo, upstreamAt } from './upstream-fixture.ts';

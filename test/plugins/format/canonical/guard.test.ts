@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import type {
   Block,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import { ChatDecoder } from '../../../../plugins/format/chat/decode-reply.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
-import { mergeTraits } from '#core/traits.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
 import { clientTool, delta, fragmentsOf, newGuard, settle } from './support.ts';
 
 const stop = delta({}, { finish_reason: 'stop' });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { decode, read, refusal } from './support.ts';

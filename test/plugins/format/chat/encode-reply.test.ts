@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';

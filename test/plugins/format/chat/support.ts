@@ -1,9 +1,9 @@
 import { decodeWith, type Decoded, encodeWith, refusalBy } from '../codec-fixture.ts';
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
 export { faults } from '../../../support/schemas/faults.ts';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/traits.ts';
+import type { TraitSettings } from '#core/catalog/traits.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
 import type { ReplyDecoder, Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';

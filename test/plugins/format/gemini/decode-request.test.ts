@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';

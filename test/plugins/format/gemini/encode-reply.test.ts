@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';

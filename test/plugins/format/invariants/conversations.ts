@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/traits.ts';
+import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Conversation, Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
 import { codecs, nameRules } from '../../../../plugins/format/codecs.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';

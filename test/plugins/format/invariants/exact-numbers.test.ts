@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { readerBetween, Translator } from '../../../../plugins/format/translation.ts';
 import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';

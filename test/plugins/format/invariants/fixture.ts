@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
-import type { TextFormat } from '#core/formats.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyContext } from '../../../../plugins/format/canonical/codec.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
-import type { TextFormat } from '#core/formats.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { codecs } from '../../../../plugins/format/codecs.ts';

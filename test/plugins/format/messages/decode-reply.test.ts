@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Block, CompleteReply, Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';

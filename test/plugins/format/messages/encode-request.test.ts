@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TraitSettings } from '#core/traits.ts';
+import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Conversation, Item, ReasoningRequest } from '../../../../plugins/format/canonical/conversation.ts';
 import {
   base64,

@@ -1,8 +1,8 @@
 import { decodeWith, type Decoded, encodeWith, nothing, refusalBy } from '../codec-fixture.ts';
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/traits.ts';
+import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { ReplyContext, Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';

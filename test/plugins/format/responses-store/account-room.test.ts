@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AccountRoom } from '../../../../plugins/format/responses-store/account-room.ts';
 import { ResponseRows } from '../../../../plugins/format/responses-store/rows.ts';
-import { createAccount } from '../../../../core/accounts/accounts.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
 import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
 import { responsesUpstream, startStore, type StoreGateway } from './store-fixture.ts';
 

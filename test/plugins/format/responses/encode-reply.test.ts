@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { GatewayError } from '#core/errors.ts';
+import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { ReplyContext } from '../../../../plugins/format/canonical/codec.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';

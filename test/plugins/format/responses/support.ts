@@ -1,8 +1,8 @@
 import { decodeWith, type Decoded, encodeWith, refusalBy } from '../codec-fixture.ts';
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
-import type { GatewayError } from '#core/errors.ts';
+import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/traits.ts';
+import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation } from '../../../../plugins/format/canonical/conversation.ts';
 import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';

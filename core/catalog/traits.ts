@@ -1,5 +1,5 @@
 import type { TextFormat } from './formats.ts';
-import type { Infer, JsonSchema } from './schema.ts';
+import type { Infer, JsonSchema } from '../schema.ts';
 
 const flag = { type: 'boolean' } as const;
 

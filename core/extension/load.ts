@@ -4,10 +4,10 @@ import { registerHooks } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
-import type { AnyStageDefinition } from './pipeline/stage.ts';
+import type { AnyStageDefinition } from '../pipeline/stage.ts';
 import type { GatewayPlugin } from './plugin.ts';
 
-const ownFolder = join(import.meta.dirname, '..', 'plugins');
+const ownFolder = join(import.meta.dirname, '..', '..', 'plugins');
 
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */
 export async function registerOwnPlugins(server: Server): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readReportedError, reportedFailure, withoutSecrets } from '../../core/upstream-error.ts';
+import { readReportedError, reportedFailure, withoutSecrets } from '#core/model-call/upstream-error.ts';
 
 const codeOf = (error: object) => reportedFailure(readReportedError({ error } as never)).code;
 

@@ -1,6 +1,6 @@
-import { type ErrorMeaning, GatewayError } from './errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
-import { statedWait } from './stated-wait.ts';
+import { type ErrorMeaning, GatewayError } from '../errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { statedWait } from './retry-after.ts';
 
 /** What an upstream says about an error, in whichever of the many shapes. */
 export interface ReportedError {

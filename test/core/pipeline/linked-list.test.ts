@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LinkedList } from '#core/linked-list.ts';
+import { LinkedList } from '#core/pipeline/linked-list.ts';
 
 function listOf(...items: string[]): { list: LinkedList<string>; links: ReturnType<LinkedList<string>['add']>[] } {
   const list = new LinkedList<string>();

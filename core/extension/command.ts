@@ -1,5 +1,5 @@
 import type { Command as Parser } from 'commander';
-import type { Host } from './host.ts';
+import type { Host } from '../host.ts';
 
 /** A command of `gateway`, brought by core or by a plugin. */
 export interface Command {

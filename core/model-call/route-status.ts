@@ -1,5 +1,5 @@
-import type { Host } from './host.ts';
-import type { Registry, StatusReport } from './registry.ts';
+import type { Host } from '../host.ts';
+import type { Registry, StatusReport } from '../extension/registry.ts';
 
 /** A route as `/readyz?verbose`, `gateway routes` and the front page show it. Times are RFC 3339. */
 export interface RouteStatus {

@@ -1,6 +1,6 @@
-import { baseUrlMistake } from './base-url.ts';
+import { baseUrlMistake } from './url-rules.ts';
 import { authSchemes } from './catalog.ts';
-import { suggest } from './config/mistake.ts';
+import { suggest } from '../config/mistake.ts';
 import {
   type CheckContext,
   defineSection,
@@ -8,10 +8,10 @@ import {
   type Section,
   type SectionValue,
   type YamlPath,
-} from './config/section.ts';
+} from '../config/section.ts';
 import { type Format, formats, textFormats } from './formats.ts';
 import { headerMistake, keyMistake } from './header-rules.ts';
-import type { JsonSchema } from './schema.ts';
+import type { JsonSchema } from '../schema.ts';
 import { capabilitiesSchema, parametersSchema, reasoningWays, type TraitSettings } from './traits.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutMark, maxNotes, notesHeader } from '#core/notes-header.ts';
+import { cutMark, maxNotes, notesHeader } from '#core/model-call/notes-header.ts';
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `dropped ${index}`);
 

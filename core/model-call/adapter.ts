@@ -1,7 +1,7 @@
-import type { Model, Route } from './catalog.ts';
-import type { GatewayError } from './errors.ts';
-import type { Usage } from './facts.ts';
-import type { Format } from './formats.ts';
+import type { Model, Route } from '../catalog/catalog.ts';
+import type { GatewayError } from '../errors/table.ts';
+import type { Usage } from '../facts.ts';
+import type { Format } from '../catalog/formats.ts';
 
 /**
  * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;

@@ -1,7 +1,7 @@
 import type { Vendor } from './catalog.ts';
-import { upstreams } from './catalog-sections.ts';
-import type { SectionValues } from './config/section.ts';
-import type { Logger } from './logger.ts';
+import { upstreams } from './sections.ts';
+import type { SectionValues } from '../config/section.ts';
+import type { Logger } from '../logger.ts';
 
 /** Servers of vendors that the gateway runs itself (the demo), started when an upstream first needs them. */
 export class VendorServers implements AsyncDisposable {

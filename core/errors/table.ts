@@ -1,4 +1,4 @@
-import { type Dialect, dialectOf, type Format } from './formats.ts';
+import { type Dialect, dialectOf, type Format } from '../catalog/formats.ts';
 
 /**
  * What an error code becomes on the wire. Statuses and types are those that the official SDKs and tools act on

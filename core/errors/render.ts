@@ -1,6 +1,6 @@
-import type { ErrorDetails, GatewayError } from './errors.ts';
-import type { Dialect, Format } from './formats.ts';
-import type { Reply } from './pipeline/reply.ts';
+import type { ErrorDetails, GatewayError } from './table.ts';
+import type { Dialect, Format } from '../catalog/formats.ts';
+import type { Reply } from '../pipeline/reply.ts';
 
 /** Who is told: anything with these three, an exchange for instance. */
 export interface Caller {

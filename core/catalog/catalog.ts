@@ -1,5 +1,5 @@
 import type { Format } from './formats.ts';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../logger.ts';
 import type { Traits, TraitSettings } from './traits.ts';
 
 /** What is known about a vendor without asking the operator. Presets are data; `upstream` registers them. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '#core/json.ts';
-import { statedWait } from '../../core/stated-wait.ts';
-import { readReportedError, reportedFailure } from '../../core/upstream-error.ts';
+import { statedWait } from '#core/model-call/retry-after.ts';
+import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 
 const retryInfo = (retryDelay: JsonValue) => ({
   message: 'You exceeded your current quota. Please retry in 9s.',

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 
 /** Seconds. What an upstream says is no more than a hint: a key that rests for days because of it would be missed. */
 export const longestWait = 3_600;

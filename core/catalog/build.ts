@@ -1,7 +1,7 @@
 import type { Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
-import { aliases, models, splitRoute, upstreams } from './catalog-sections.ts';
-import { closestName } from './config/mistake.ts';
-import type { SectionValue, SectionValues } from './config/section.ts';
+import { aliases, models, splitRoute, upstreams } from './sections.ts';
+import { closestName } from '../config/mistake.ts';
+import type { SectionValue, SectionValues } from '../config/section.ts';
 import { mergeTraits, type TraitSettings } from './traits.ts';
 
 /** Names found through patterns that are remembered; clients could otherwise fill the memory with inventions. */

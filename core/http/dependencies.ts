@@ -1,5 +1,5 @@
-import type { Host } from './host.ts';
-import { describeOutage } from './outage.ts';
+import type { Host } from '../host.ts';
+import { describeOutage } from '../errors/connection-error.ts';
 
 /** What a dependency said when it was asked. */
 export interface Check {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ClientGone, type ErrorCode, errorKinds, GatewayError, toGatewayError } from '#core/errors.ts';
-import type { Format } from '#core/formats.ts';
+import { ClientGone, type ErrorCode, errorKinds, GatewayError, toGatewayError } from '#core/errors/table.ts';
+import type { Format } from '#core/catalog/formats.ts';
 
 const formats = ['chat', 'responses', 'messages', 'images'] as const;
 const codes = Object.keys(errorKinds) as ErrorCode[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeOutage } from '#core/outage.ts';
+import { describeOutage } from '#core/errors/connection-error.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
 
 const coded = (code: string, message = 'to secret.example') => Object.assign(new Error(message), { code });

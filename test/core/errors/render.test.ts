@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type ErrorCode, type ErrorDetails, errorKinds, GatewayError } from '#core/errors.ts';
-import { dialectOf, type Format } from '#core/formats.ts';
+import { type ErrorCode, type ErrorDetails, errorKinds, GatewayError } from '#core/errors/table.ts';
+import { dialectOf, type Format } from '#core/catalog/formats.ts';
 import {
   type Caller,
   renderError,
   renderKeepAlive,
   renderResponseFailed,
   renderStreamError,
-} from '#core/render-error.ts';
+} from '#core/errors/render.ts';
 
 const formats = ['chat', 'responses', 'messages', 'images'] as const;
 const codes = Object.keys(errorKinds) as ErrorCode[];

@@ -1,4 +1,4 @@
-import type { Host } from './host.ts';
+import type { Host } from '../host.ts';
 
 /** One value of a gauge. Label values come from gateway.yaml or from the code, never from what clients send. */
 export interface Reading {

@@ -2,7 +2,7 @@ import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { describeMatrix, findUselessBackups } from './matrix.ts';
-import { getModel, listModels } from './models.ts';
+import { getModel, listModels } from './catalog-endpoints.ts';
 import { registerResponsesStore } from './responses-store/register.ts';
 import { formatStage } from './stage.ts';
 

@@ -2,7 +2,7 @@ import type { Catalog, Route } from '#core/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
 import { type Format, formats, type TextFormat, textFormats } from '#core/catalog/formats.ts';
 import type { Traits } from '#core/catalog/traits.ts';
-import { isTextFormat, preferredFormat } from './upstream-format.ts';
+import { isTextFormat, preferredFormat } from './translation/upstream-format.ts';
 
 /** What clients use, and operators ask about. */
 export const features = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;

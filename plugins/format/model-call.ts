@@ -2,13 +2,13 @@ import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/mo
 import type { Model, Route } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { ClientRequest } from './client-request.ts';
-import { omissionNote, omitResultImages } from './omit-images.ts';
-import { PassThrough } from './pass-through.ts';
-import { isResumable, resumptionOf } from './resumption.ts';
-import { openingOf, sessionOf } from './session.ts';
-import { Translator } from './translation.ts';
-import { upstreamFormat } from './upstream-format.ts';
+import type { ClientRequest } from './request/client-request.ts';
+import { omissionNote, omitResultImages } from './request/omit-images.ts';
+import { PassThrough } from './pass-through/pass-through.ts';
+import { isResumable, resumptionOf } from './translation/resumption.ts';
+import { openingOf, sessionOf } from './request/session.ts';
+import { Translator } from './translation/translator.ts';
+import { upstreamFormat } from './translation/upstream-format.ts';
 
 /** How a request goes to one route and its reply comes back. */
 export interface Way {

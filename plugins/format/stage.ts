@@ -3,12 +3,12 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
-import { type ClientRequest, readClientRequest } from './client-request.ts';
-import { countTokens } from './count-tokens.ts';
-import { findModel } from './find-model.ts';
+import { type ClientRequest, readClientRequest } from './request/client-request.ts';
+import { countTokens } from './request/count-tokens.ts';
+import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
 import { openCall } from './model-call.ts';
-import { checkParameters, requiredParameters } from './parameters.ts';
+import { checkParameters, requiredParameters } from './request/parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { wires } from './wire.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Format } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { ChatObserver } from './chat/observer.ts';
-import type { Purpose } from './client-request.ts';
+import type { Purpose } from './request/client-request.ts';
 import { GeminiObserver } from './gemini/observer.ts';
 import { ImagesObserver } from './images/observer.ts';
 import { MessagesObserver } from './messages/observer.ts';
@@ -13,7 +13,7 @@ import {
   imagesParameters,
   messagesParameters,
   responsesParameters,
-} from './parameters.ts';
+} from './request/parameters.ts';
 import type { ReplyObserver } from './reply-observer.ts';
 import { ResponsesObserver } from './responses/observer.ts';
 

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member, parseBody } from '../members.ts';
+import { member, parseBody } from '../request/members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import { CallTracker } from './call-tracker.ts';
 import { readFinish, readSaid } from './read-reply.ts';

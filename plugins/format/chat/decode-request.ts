@@ -21,7 +21,7 @@ import {
   readText,
   readTexts,
 } from '../canonical/read.ts';
-import { count, member } from '../members.ts';
+import { count, member } from '../request/members.ts';
 import { MessageReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/json.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { CompleteReply, ReplyEvent } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 import { type BlockEvent, MessageDeltas } from './message-deltas.ts';
 import { asksForOldCalls, writeFinish, writeUsage } from './reply-object.ts';
 import { wholeMessage } from './whole-message.ts';

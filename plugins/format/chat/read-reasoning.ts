@@ -3,7 +3,7 @@ import type { OpaqueState, Reasoning } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { readTaggedState } from '../canonical/opaque-state.ts';
 import { maybeList, maybeText } from '../canonical/read.ts';
-import { count } from '../members.ts';
+import { count } from '../request/members.ts';
 
 /** Between the thoughts of one message, which has room for one text only. */
 export const thoughtSeparator = '\n\n';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Citation, FinishReason, Fragment } from '../canonical/reply.ts';
-import { count, member } from '../members.ts';
+import { count, member } from '../request/members.ts';
 import { thoughtOf } from './read-reasoning.ts';
 
 /** What a message or a delta says, however the vendor packs it. */

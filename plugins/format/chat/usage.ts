@@ -1,6 +1,6 @@
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { count, member } from '../members.ts';
+import { count, member } from '../request/members.ts';
 
 /**
  * Reads the counts of tokens. Sources: OpenAI API reference, "The chat completion object"; the same of DeepSeek

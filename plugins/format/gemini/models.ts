@@ -2,9 +2,9 @@ import type { Model } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { findModel } from '../find-model.ts';
+import { findModel } from '../request/find-model.ts';
 import { limitsOf } from '../limits.ts';
-import { isTextFormat } from '../upstream-format.ts';
+import { isTextFormat } from '../translation/upstream-format.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8' };
 const textMethods = ['generateContent', 'countTokens'];

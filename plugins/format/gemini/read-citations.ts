@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Citation, Fragment } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 
 /**
  * Sources of an answer: those that a search has found, and those that it repeats word by word. Positions are in bytes of

@@ -5,7 +5,7 @@ import { invalid, maybeObject, maybeText, readList, readText } from '../canonica
 import { CallBook } from './call-book.ts';
 import { readFields, readMany } from './fields.ts';
 import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
-import { readSeal, skipValidation } from './seal.ts';
+import { readSeal, skipValidation } from './thought-signature.ts';
 
 type Side = 'user' | 'assistant';
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 
 /** What is not here is an end like any other: vendors and mock servers invent reasons. */
 const reasons = new Map<string, FinishReason>([

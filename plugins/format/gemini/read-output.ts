@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 import { PartialArgs } from './partial-args.ts';
 import { readCitations } from './read-citations.ts';
 

@@ -1,6 +1,6 @@
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import { count, member, sum } from '../members.ts';
+import { count, member, sum } from '../request/members.ts';
 
 /** Gemini counts thoughts beside the answer, and prompts of its own tools beside the prompt. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {

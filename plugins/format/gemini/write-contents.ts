@@ -9,8 +9,8 @@ import {
   type Turn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
-import { parseInput } from '../members.ts';
-import { demandsSignatures, skipValidation } from './seal.ts';
+import { parseInput } from '../request/members.ts';
+import { demandsSignatures, skipValidation } from './thought-signature.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
 interface Written {

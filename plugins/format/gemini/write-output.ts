@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
-import { parseInput } from '../members.ts';
-import { unsealed, writeSeal } from './seal.ts';
+import { parseInput } from '../request/members.ts';
+import { unsealed, writeSeal } from './thought-signature.ts';
 
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { readReportedError } from '#core/model-call/upstream-error.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member, parseBody } from '../members.ts';
+import { member, parseBody } from '../request/members.ts';
 import { BlockReader } from './read-output.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import { readFinish } from './read-finish.ts';

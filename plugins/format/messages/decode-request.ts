@@ -13,7 +13,7 @@ import {
   readObject,
   readText,
 } from '../canonical/read.ts';
-import { parseObject } from '../members.ts';
+import { parseObject } from '../request/members.ts';
 import { MessageReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 

@@ -3,7 +3,7 @@ import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member, parseObject } from '../members.ts';
+import { member, parseObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { UsageCounter } from './usage.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonValue } from '#core/json.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 
 /** Reasons of the format, and those that other vendors take from theirs. What is not here is an end like any other. */
 const reasons = new Map<string, FinishReason>([

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { lose } from '../canonical/lose.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 
 /** A block under way. */
 interface OpenBlock {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 
 /**
  * Leaves thinking out of a request that would be refused for it: results of calls have just come in, and the answer that

@@ -1,6 +1,6 @@
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { count, member, sum } from '../members.ts';
+import { count, member, sum } from '../request/members.ts';
 
 /**
  * Counts of a reply. They come in two parts, at the beginning and at the end, and those of the second replace those of

@@ -10,7 +10,7 @@ import {
   type Turn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
-import { parseInput } from '../members.ts';
+import { parseInput } from '../request/members.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
 type Role = 'user' | 'assistant' | 'system';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
-import { parseInput } from '../members.ts';
+import { parseInput } from '../request/members.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { parseObject } from '../members.ts';
+import { parseObject } from '../request/members.ts';
 import { type Recorder, tooLarge } from './recorder.ts';
 import { outputOf } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
-import { member, parseBody } from '../members.ts';
+import { member, parseBody } from '../request/members.ts';
 import { responsesUsage } from './observer.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { ItemFragments } from './read-output.ts';

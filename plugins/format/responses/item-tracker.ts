@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 
 /** One item of the output under way. */
 export interface TrackedItem {

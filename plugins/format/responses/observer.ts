@@ -4,7 +4,7 @@ import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { renderResponseFailed } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { count, member, parseObject } from '../members.ts';
+import { count, member, parseObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { writeUsage } from './reply-object.ts';
 import { unfinishedItems } from './unfinished-items.ts';

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ToolForm } from '../canonical/conversation.ts';
 import { lose } from '../canonical/lose.ts';
 import type { Citation, Fragment } from '../canonical/reply.ts';
-import { member } from '../members.ts';
+import { member } from '../request/members.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
 import { toolSearchName } from './read-tools.ts';
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
 import { asReminder, settleCalls, textOf } from '../canonical/dialogue.ts';
-import { parseInput } from '../members.ts';
+import { parseInput } from '../request/members.ts';
 import { nineCharacters, shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import { speaksNatively, wireName } from './write-tools.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, CallHead, Citation } from '../canonical/reply.ts';
-import { parseInput } from '../members.ts';
+import { parseInput } from '../request/members.ts';
 
 /** Beginnings of item ids, as OpenAI has them. */
 const idPrefixes = {

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { ChatObserver } from '../../../plugins/format/chat/observer.ts';
-import { PassThroughReader } from '../../../plugins/format/pass-through-reader.ts';
+import { PassThroughReader } from '../../../plugins/format/pass-through/reader.ts';
 import { Attempt } from '../../../plugins/upstream/attempt.ts';
 import { Connections } from '../../../plugins/upstream/connections.ts';
 import { Fault, routeFault } from '../../../plugins/upstream/fault.ts';

@@ -4,7 +4,7 @@ import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { CompleteReply, Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
-import { TranslatingReader } from '../../../../plugins/format/translating-reader.ts';
+import { TranslatingReader } from '../../../../plugins/format/translation/reader.ts';
 import { asking, guarded } from './support.ts';
 
 function fragmentsOf(...chunks: JsonValue[]): Fragment[] {

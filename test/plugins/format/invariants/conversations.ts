@@ -3,7 +3,7 @@ import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Conversation, Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
-import { codecs, nameRules } from '../../../../plugins/format/codecs.ts';
+import { codecs, nameRules } from '../../../../plugins/format/translation/codecs.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { calls, clientTool, encodeWith, nothing, returns, says, text } from '../codec-fixture.ts';
 import { jsonObject, words } from './fixture.ts';

@@ -8,8 +8,8 @@ import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
-import type { ClientRequest } from '../../../../plugins/format/client-request.ts';
-import { codecs } from '../../../../plugins/format/codecs.ts';
+import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
+import { codecs } from '../../../../plugins/format/translation/codecs.ts';
 import { clientTool } from '../codec-fixture.ts';
 
 /** Every format that there is; what holds for one has to hold for all. */

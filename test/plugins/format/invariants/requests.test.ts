@@ -13,9 +13,9 @@ import { settleCalls, textOf, toTurns } from '../../../../plugins/format/canonic
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
-import { codecs } from '../../../../plugins/format/codecs.ts';
-import { PassThrough } from '../../../../plugins/format/pass-through.ts';
-import { Translator } from '../../../../plugins/format/translation.ts';
+import { codecs } from '../../../../plugins/format/translation/codecs.ts';
+import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
+import { Translator } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
 import { settings, tools, turns, written } from './conversations.ts';
 import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { EventSplitter } from '../../../../plugins/format/event-splitter.ts';
-import { PassThrough } from '../../../../plugins/format/pass-through.ts';
-import { readerBetween } from '../../../../plugins/format/translation.ts';
+import { EventSplitter } from '../../../../plugins/format/pass-through/event-splitter.ts';
+import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
+import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
 

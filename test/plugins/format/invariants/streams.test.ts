@@ -4,8 +4,8 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
-import { codecs } from '../../../../plugins/format/codecs.ts';
-import { readerBetween } from '../../../../plugins/format/translation.ts';
+import { codecs } from '../../../../plugins/format/translation/codecs.ts';
+import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
 import {
   answer,

@@ -1,0 +1,140 @@
+import { createParser } from 'eventsource-parser';
+import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
+import type { GrammarGuard, GuardedRoute } from '../canonical/guard.ts';
+import { Joint } from '../canonical/joint.ts';
+import type { CompleteReply, Fragment, ReplyEvent } from '../canonical/reply.ts';
+import { EventSplitter } from '../pass-through/event-splitter.ts';
+import { isTornObject, parseBody } from '../request/members.ts';
+
+const none = Buffer.alloc(0);
+
+/**
+ * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole take the same way: a whole
+ * reply is one whose fragments come all at once.
+ */
+export class TranslatingReader implements ReplyReader {
+  readonly #decoder: ReplyDecoder;
+  readonly #guard: GrammarGuard;
+  readonly #encoder: ReplyEncoder;
+  readonly #splitter = new EventSplitter();
+  readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
+  readonly #joint: Joint | undefined;
+  #written = '';
+  #damage: GatewayError | undefined;
+
+  /** @param joint where guard and encoder have begun the answer with what another route wrote */
+  constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder, joint?: Joint) {
+    this.#decoder = decoder;
+    this.#guard = guard;
+    this.#encoder = encoder;
+    this.#joint = joint;
+  }
+
+  get hasContent(): boolean {
+    return this.#joint === undefined ? this.#guard.hasContent : this.#joint.hasContent;
+  }
+
+  /** What the client has of an answer that another route could go on with, see `GrammarGuard.plainText`. */
+  get plainText(): string | undefined {
+    return this.#guard.plainText;
+  }
+
+  /**
+   * Reads the rest of the answer from another route. For the client it is the same answer: same id, numbers that go on.
+   *
+   * @param sent the text that it goes on from
+   */
+  continueWith(decoder: ReplyDecoder, route: GuardedRoute, sent: string): TranslatingReader {
+    this.#guard.resume(route);
+    return new TranslatingReader(decoder, this.#guard, this.#encoder, new Joint(sent));
+  }
+
+  get isComplete(): boolean {
+    return this.#guard.reply !== undefined;
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#damage ?? this.#guard.failure;
+  }
+
+  get usage(): ReplyReader['usage'] {
+    return this.#guard.usage;
+  }
+
+  get notes(): readonly string[] {
+    return this.#guard.losses.entries;
+  }
+
+  renderFailure(error: GatewayError): string {
+    return this.#encoder.failure(error, this.usage);
+  }
+
+  whole(body: Buffer): WholeReply {
+    const value = parseBody(body.toString());
+    if (value === undefined) throw noAnswer(body.length === 0 ? 'an empty body' : 'a body that is no JSON object');
+    this.#push(this.#decoder.whole(value));
+    return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+  }
+
+  convert(body: Buffer, isEventStream: boolean): WholeReply {
+    if (isEventStream) {
+      this.push(body);
+      this.end();
+      return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+    }
+    const value = parseBody(body.toString());
+    if (value !== undefined) this.#write(this.#push(this.#decoder.whole(value)));
+    return this.#completed(() => this.#taken(), 'text/event-stream');
+  }
+
+  push(chunk: Buffer): Buffer {
+    const events = this.#splitter.push(chunk);
+    if (this.#splitter.isOverfull) this.#damage = noAnswer('an event larger than any answer');
+    if (events.length === 0) return none;
+    this.#parser.feed(events.toString());
+    return this.#taken();
+  }
+
+  end(): Buffer {
+    const rest = this.#splitter.rest();
+    // The blank line after the last event is often forgotten.
+    if (rest.length > 0) this.#parser.feed(`${rest.toString()}\n\n`);
+    this.#write(this.#guard.close());
+    return this.#taken();
+  }
+
+  #completed(write: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
+    const { reply } = this.#guard;
+    if (this.failure !== undefined) throw this.failure;
+    if (reply === undefined) throw noAnswer('a body without an answer');
+    return { contentType: `${contentType}; charset=utf-8`, body: write(reply), usage: this.usage };
+  }
+
+  #take(name: string | undefined, data: string): void {
+    if (this.#guard.isOver) return;
+    if (isTornObject(data)) this.#damage = noAnswer('a damaged event');
+    if (this.#damage !== undefined) return;
+    this.#write(this.#push(this.#decoder.event(name, data)));
+  }
+
+  #push(fragments: readonly Fragment[]): ReplyEvent[] {
+    return this.#guard.push(this.#joint?.take(fragments) ?? fragments);
+  }
+
+  #write(events: readonly ReplyEvent[]): void {
+    for (const event of events) this.#written += this.#encoder.event(event);
+  }
+
+  #taken(): Buffer {
+    if (this.#written === '') return none;
+    const bytes = Buffer.from(this.#written);
+    this.#written = '';
+    return bytes;
+  }
+}
+
+function noAnswer(what: string): GatewayError {
+  return new GatewayError('upstream_failed', `the upstream answered with ${what}`);
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import type { Reply } from '#core/pipeline/reply.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import { Exchange } from '#core/pipeline/exchange.ts';
+import { mergeTraits } from '#core/catalog/traits.ts';
+import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
+import { getModel, listModels } from '../../../plugins/format/catalog-endpoints.ts';
+import { createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { hostOf, modelOf } from './catalog-fixture.ts';
+
+const host = hostOf([
+  modelOf('one', ['chat'], { displayName: 'Model One', maxInputTokens: 200_000, maxOutputTokens: 8_000 }),
+  modelOf('vendor/two'),
+]);
+const bodyOf = ({ body }: Reply) => JSON.parse(String(body));
+const asking = (id: string) => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
+
+const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: number) =>
+  routeTo(upstreamAt('http://127.0.0.1:1/v1'), {
+    priority,
+    maxInputTokens,
+    traits: mergeTraits({ parameters: { max_output_tokens } }),
+  });
+
+describe('the list of models', () => {
+  it('is one page with every model, in the order of the catalog', () => {
+    const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host));
+    expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'one', 'vendor/two']);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(['one', 'vendor/two']);
+  });
+
+  it('describes a model for both families of clients', () => {
+    expect(bodyOf(listModels(host)).data[0]).toEqual({
+      id: 'one',
+      object: 'model',
+      created: expect.any(Number),
+      owned_by: 'daypass',
+      type: 'model',
+      display_name: 'Model One',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      max_input_tokens: 200_000,
+      max_tokens: 8_000,
+    });
+  });
+
+  it('has null where a limit is not known', () => {
+    expect(bodyOf(listModels(host)).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
+  });
+
+  it('has the limits of the routes that are asked first where the model says none', () => {
+    const routes = [routeOf(1, 200_000, 8_000), routeOf(1, 100_000, 9_000), routeOf(2, 50_000, 4_000)];
+    const limited = hostOf([modelOf('three', [], { routes })]);
+    expect(bodyOf(listModels(limited)).data[0]).toMatchObject({ max_input_tokens: 100_000, max_tokens: 8_000 });
+    expect(bodyOf(listGeminiModels(limited)).models[0]).toMatchObject({
+      inputTokenLimit: 100_000,
+      outputTokenLimit: 8_000,
+    });
+  });
+
+  it('may be empty', () => {
+    expect(bodyOf(listModels(hostOf([])))).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    });
+  });
+
+  it('tells nothing of upstreams', () => {
+    expect(String(listModels(host).body)).not.toMatch(/model-there|127\.0\.0\.1/);
+  });
+});
+
+describe('one model', () => {
+  it.each(['one', 'vendor/two'])('is the one of the list: %s', (id) => {
+    const listed = bodyOf(listModels(host)).data.find((model: { id: string }) => model.id === id);
+    expect(bodyOf(getModel(host, asking(id)))).toEqual(listed);
+  });
+
+  it('by an alias has the name that was asked for', () => {
+    expect(bodyOf(getModel(host, asking('alias')))).toMatchObject({ id: 'alias', display_name: 'Model One' });
+  });
+
+  it.each(['', 'three', '__proto__', 'x'.repeat(10_000)])('that does not exist is not found (%#)', (id) => {
+    expect(() => getModel(host, asking(id))).toThrow(
+      expect.objectContaining({
+        code: 'model_not_found',
+        message: expect.stringMatching(/^.{0,300}$/),
+      }) as GatewayError,
+    );
+  });
+});
+
+describe('for clients of Google', () => {
+  it('a model is described with its limits and what can be asked of it', () => {
+    expect(bodyOf(listGeminiModels(host)).models[0]).toEqual({
+      name: 'models/one',
+      baseModelId: 'one',
+      version: '1',
+      displayName: 'Model One',
+      description: '',
+      inputTokenLimit: 200_000,
+      outputTokenLimit: 8_000,
+      supportedGenerationMethods: ['generateContent', 'countTokens'],
+    });
+  });
+
+  it('the list is one page with every model, in the order of the catalog', () => {
+    const { models, nextPageToken } = bodyOf(listGeminiModels(host));
+    expect([models.map(({ name }: { name: string }) => name), nextPageToken]).toEqual([
+      ['models/one', 'models/vendor/two'],
+      undefined,
+    ]);
+  });
+
+  it('a model that draws generates no content', () => {
+    const [model] = bodyOf(listGeminiModels(hostOf([modelOf('pictures', ['images'])]))).models;
+    expect(model.supportedGenerationMethods).toEqual([]);
+  });
+
+  it('a model of an alias has the name that was asked for', () => {
+    expect(bodyOf(getGeminiModel(host, asking('alias')))).toMatchObject({
+      name: 'models/alias',
+      displayName: 'Model One',
+    });
+  });
+
+  it('a model that does not exist is not found', () => {
+    expect(() => getGeminiModel(host, asking('three'))).toThrow(expect.objectContaining({ code: 'model_not_found' }));
+  });
+});

@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/model-call/route-status.ts';
-import { restingKeysGauge, routeGauge } from './gauges.ts';
-import { routesCommand } from './routes-command.ts';
+import { restingKeysGauge, routeGauge } from './health/gauges.ts';
+import { routesCommand } from './health/routes-command.ts';
 import { routeStatus, upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
 

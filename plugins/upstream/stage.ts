@@ -3,14 +3,14 @@ import { adapter, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
-import { Connections } from './connections.ts';
-import { type BreakerOptions, defaultBreaker } from './breaker.ts';
-import { withEarlyHead } from './early-head.ts';
-import { KeyPool, type KnownKeys } from './key-pool.ts';
-import type { RelayParts } from './relay-parts.ts';
-import { Relay } from './relay.ts';
-import { RetryBudget } from './retry-budget.ts';
-import { RouteHealth } from './route-health.ts';
+import { Connections } from './attempt/connections.ts';
+import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
+import { withEarlyHead } from './routing/early-head.ts';
+import { KeyPool, type KnownKeys } from './keys/key-pool.ts';
+import type { RelayParts } from './routing/relay-parts.ts';
+import { Relay } from './routing/relay.ts';
+import { RetryBudget } from './routing/retry-budget.ts';
+import { RouteHealth } from './health/route-health.ts';
 
 /**
  * Sends the request to the first route of its model that serves it.

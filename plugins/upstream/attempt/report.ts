@@ -1,0 +1,110 @@
+import { type Delivery, delivery } from '#core/facts.ts';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { Format } from '#core/catalog/formats.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Pass } from '../health/breaker.ts';
+import { conversationOf } from '../routing/conversation.ts';
+import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.ts';
+import type { KeyPool } from '../keys/key-pool.ts';
+import type { RelayParts } from '../routing/relay-parts.ts';
+
+/** A route that is asked, as the one request that may go there now. */
+export interface Asked {
+  readonly route: Route;
+  readonly keys: KeyPool;
+  readonly pass: Pass;
+}
+
+/** What an attempt goes out with. */
+export interface Sent {
+  readonly key: string;
+  readonly format: Format;
+}
+
+/** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */
+export class AttemptReport {
+  readonly #parts: Pick<RelayParts, 'health' | 'log' | 'now'>;
+  readonly #exchange: Exchange;
+  readonly #delivery: Delivery;
+  readonly #asked: Asked;
+  readonly #sent: Sent;
+  readonly #startedAt: number; // ms since the exchange began
+  #contentAfter: number | undefined; // ms
+
+  constructor(parts: Pick<RelayParts, 'health' | 'log' | 'now'>, exchange: Exchange, asked: Asked, sent: Sent) {
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#delivery = exchange.get(delivery);
+    this.#asked = asked;
+    this.#sent = sent;
+    this.#startedAt = exchange.elapsed;
+  }
+
+  /** The first content of the answer has come. */
+  content(): void {
+    const { route, keys, pass } = this.#asked;
+    this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
+    this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
+    keys.accept(this.#sent.key);
+    this.#parts.health.answers(route, pass);
+  }
+
+  /**
+   * The attempt is over.
+   *
+   * @param fault undefined when it served
+   * @param status what the upstream answered, when it did
+   * @param tokens of the answer, where they are of this attempt alone and came at the pace of the route
+   */
+  over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
+    this.#record(fault, status);
+    const { route, pass } = this.#asked;
+    if (fault !== undefined) return this.#learn(fault);
+    const duration = this.#exchange.elapsed - this.#startedAt;
+    const timing = { firstContentAfter: this.#contentAfter ?? 0, duration, tokens };
+    this.#parts.health.served(route, pass, timing, () => conversationOf(this.#exchange));
+  }
+
+  /** What a fault means for the key and for the route, by the table of faults. */
+  #learn(fault: Fault): void {
+    const { health, now } = this.#parts;
+    const { route, keys, pass } = this.#asked;
+    const { key } = this.#sent;
+    const { key: keyEffect, breaker } = faultEffects[fault.kind];
+    if (keyEffect === 'refuse') this.#refuse(fault);
+    if (keyEffect === 'rest') keys.rest(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
+    else if (breaker === 'last') health.unfit(route, pass, describeFault(fault));
+    else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
+  }
+
+  /** The conversation that a failure is held against; undefined for failures that no request can cause. */
+  #sourceOf({ mayBeCausedByRequest }: Fault): string | undefined {
+    return mayBeCausedByRequest ? conversationOf(this.#exchange) : undefined;
+  }
+
+  /** Nobody but the operator can help a key that is not accepted: the log has a line for each rest of it. */
+  #refuse(fault: Fault): void {
+    const { log, now } = this.#parts;
+    const { route, keys } = this.#asked;
+    const { key } = this.#sent;
+    const seconds = keys.refuse(key, now());
+    if (seconds === 0) return;
+    const which = `key ${keys.positionOf(key)} of ${keys.size}`;
+    log.warn(`upstream ${route.upstream.name} refused ${which}, left alone for ${seconds} s: ${refusalOfKey(fault)}`);
+  }
+
+  #record(fault: Fault | undefined, status: number | undefined): void {
+    const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
+    this.#delivery.attempts.push({
+      route: this.#asked.route.id,
+      format: this.#sent.format,
+      status,
+      startedAt: Math.round(this.#startedAt),
+      duration: Math.round(this.#exchange.elapsed - this.#startedAt),
+      outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
+      fault: fault?.kind,
+      error: fault === undefined ? undefined : describeFault(fault),
+    });
+  }
+}

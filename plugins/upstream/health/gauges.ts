@@ -1,0 +1,26 @@
+import type { Gauge } from '#core/extension/gauge.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
+import { keysOf, routeStatus } from '../stage.ts';
+
+const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, unfit: 3 };
+
+export const routeGauge: Gauge = {
+  name: 'route_state',
+  description:
+    'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open (left out); 3 when it does not have the model and comes last.',
+  labels: ['route'],
+  read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
+};
+
+export const restingKeysGauge: Gauge = {
+  name: 'upstream_keys_resting',
+  description: 'API keys of an upstream that are throttled, refused or spent, and left alone for a while.',
+  labels: ['upstream'],
+  read: (host) =>
+    host.catalog.upstreams
+      .filter(({ isEnabled }) => isEnabled)
+      .map((upstream) => ({
+        value: keysOf(upstream, host).resting(host.now()),
+        labels: { upstream: upstream.name },
+      })),
+};

@@ -1,0 +1,77 @@
+import { isJsonObject } from '#core/json.ts';
+import type { Shared } from '#core/shared/shared.ts';
+import type { BreakerStatus } from './breaker.ts';
+import type { UsualPace } from './throughput.ts';
+import type { RestStatus } from './cooldown.ts';
+
+/** What an instance has found out about a route: told to the others at once, and stored for those that come later. */
+export interface RouteReport {
+  /** Epoch ms of the last change, and later than all changes that were known to whoever made it: the latest counts. */
+  readonly at: number;
+  readonly breaker: BreakerStatus;
+  readonly rest: RestStatus;
+  /** How fast it was before; only while it is left out as slow. */
+  readonly pace?: UsualPace | undefined;
+}
+
+/** Seconds that a report outlives its pauses: as long a next failure makes them longer, and who was away can learn. */
+const memory = 3600;
+
+const keyOf = (id: string) => `upstream/routes/${id}`;
+
+/** @throws SharedUnavailable */
+export async function readReport({ cache }: Shared, id: string): Promise<RouteReport | undefined> {
+  const entry = await cache.get(keyOf(id));
+  return entry === undefined ? undefined : parseReport(parse(entry.value.toString()));
+}
+
+/** @throws SharedUnavailable */
+export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
+  const end = Math.max(now, report.breaker.opensUntil, report.rest.until);
+  await cache.set(keyOf(id), Buffer.from(JSON.stringify(report)), (end - now) / 1000 + memory);
+}
+
+/**
+ * Stores that nothing is held against a route.
+ *
+ * @throws SharedUnavailable
+ */
+export async function storeReset(shared: Shared, id: string, now: number): Promise<void> {
+  const known = await readReport(shared, id);
+  if (known === undefined) return;
+  const breaker: BreakerStatus = { state: 'closed', opensUntil: 0, reason: undefined, openings: 0 };
+  const rest: RestStatus = { until: 0, times: 0, reason: undefined };
+  await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, rest }, now);
+}
+
+/** What an instance tells the others. */
+export interface RouteMessage {
+  readonly instance: string;
+  readonly id: string;
+  readonly report: RouteReport;
+}
+
+/** Undefined for what is no message, one of another version for instance. */
+export function parseMessage(text: string): RouteMessage | undefined {
+  const value = parse(text);
+  if (!isJsonObject(value)) return undefined;
+  const { instance, id } = value;
+  const report = parseReport(value['report']);
+  if (typeof instance !== 'string' || typeof id !== 'string' || report === undefined) return undefined;
+  return { instance, id, report };
+}
+
+function parseReport(value: unknown): RouteReport | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { at, breaker, rest } = value;
+  const isWhole = typeof at === 'number' && isJsonObject(breaker) && isJsonObject(rest);
+  return isWhole ? (value as unknown as RouteReport) : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

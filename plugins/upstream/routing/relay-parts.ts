@@ -1,0 +1,27 @@
+import type { Route } from '#core/catalog/catalog.ts';
+import type { Logger } from '#core/logger.ts';
+import type { Connections } from '../attempt/connections.ts';
+import type { KeyPool } from '../keys/key-pool.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import type { RouteHealth } from '../health/route-health.ts';
+
+/** What the routes do not say themselves. Seconds. */
+export interface RelayOptions {
+  readonly maxAttempts: number;
+  readonly connectTimeout: number;
+  readonly firstByteTimeout: number;
+  readonly idleTimeout: number;
+  /** For all attempts together, until the answer begins. */
+  readonly deadline: number;
+}
+
+/** What every relay of a stage works with. */
+export interface RelayParts {
+  readonly options: RelayOptions;
+  readonly connections: Connections;
+  readonly health: RouteHealth;
+  readonly budget: RetryBudget;
+  readonly log: Logger;
+  keys(route: Route): KeyPool;
+  now(): number; // epoch ms
+}

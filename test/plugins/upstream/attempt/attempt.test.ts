@@ -1,0 +1,391 @@
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { ChatObserver } from '../../../../plugins/format/chat/observer.ts';
+import { PassThroughReader } from '../../../../plugins/format/pass-through/reader.ts';
+import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
+import { Connections } from '../../../../plugins/upstream/attempt/connections.ts';
+import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
+import { answer, content, finish, textOf } from '../upstream-fixture.ts';
+
+let connections: Connections;
+let events: string[];
+beforeEach(() => {
+  connections = new Connections();
+  events = [];
+});
+afterEach(() => connections[Symbol.asyncDispose]());
+
+/** One try, which writes down what it reports. */
+function attemptAt(
+  url: string,
+  isStream: boolean,
+  {
+    agent = connections.agent(1),
+    firstByteTimeout = 10,
+    deadline = 60,
+  }: { agent?: Dispatcher; firstByteTimeout?: number; deadline?: number } = {},
+): Attempt {
+  return new Attempt(
+    {
+      agent,
+      origin: url,
+      path: '/chat/completions',
+      headers: {},
+      body: '{}',
+      isStream,
+      limits: { firstByteTimeout, idleTimeout: 10, deadline },
+      now: () => 0,
+      onContent: () => events.push('content'),
+      onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
+    },
+    new PassThroughReader(new ChatObserver('req_test')),
+  );
+}
+
+async function faultOf(handler: Handler, isStream = false): Promise<Fault> {
+  await using upstream = await createUpstream(handler);
+  const thrown: unknown = await attemptAt(upstream.url, isStream)
+    .run()
+    .catch((error: unknown) => error);
+  if (thrown instanceof Fault) return thrown;
+  throw new Error('it served');
+}
+
+describe('a whole answer', () => {
+  it('keeps its bytes and its content type', async () => {
+    const text = `{ "choices": [ {} ],\n "big": 12345678901234567890 }`;
+    await using upstream = await createUpstream((_request, response) =>
+      response.send(200, { 'content-type': 'application/json; charset=utf-8' }, text),
+    );
+    const reply = await attemptAt(upstream.url, false).run();
+    expect([reply.headers, await textOf(reply)]).toEqual([{ 'content-type': 'application/json; charset=utf-8' }, text]);
+  });
+
+  it('reports its content and its end, once each', async () => {
+    await using upstream = await createUpstream((_request, response) => response.json(200, answer));
+    await attemptAt(upstream.url, false).run();
+    expect(events).toEqual(['content', 'end well']);
+  });
+
+  it('comes after 1xx answers, which count for nothing', async () => {
+    const body = JSON.stringify(answer);
+    await using upstream = await createUpstream((_request, response) => {
+      response.raw('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
+      response.raw(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+    });
+    expect((await attemptAt(upstream.url, false).run()).status).toBe(200);
+  });
+
+  it('hands on no other header of the upstream', async () => {
+    await using upstream = await createUpstream((_request, response) =>
+      response.json(200, answer, { 'set-cookie': 'a=b', 'x-vendor': 'secret' }),
+    );
+    expect(Object.keys((await attemptAt(upstream.url, false).run()).headers)).toEqual(['content-type']);
+  });
+});
+
+describe('a stream', () => {
+  it('is held back until its first content', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.sse({ choices: [{ delta: { role: 'assistant' } }] });
+      await gate.promise;
+      await response.event(content('a'));
+    });
+    const running = attemptAt(upstream.url, true).run();
+    await upstream.waitForRequest(1);
+    expect(events).toEqual([]);
+    gate.resolve();
+    const { body } = await running;
+    expect(events).toEqual(['content']);
+    (body as Readable).destroy();
+  });
+
+  it('begins with what was held back', async () => {
+    const role = { choices: [{ delta: { role: 'assistant' } }] };
+    await using upstream = await createUpstream((_request, response) => {
+      response.sse(role, content('a'), finish, '[DONE]');
+      response.end();
+    });
+    expect(await textOf(await attemptAt(upstream.url, true).run())).toContain(`data: ${JSON.stringify(role)}\n\n`);
+  });
+
+  it('that breaks off before anybody reads it fails when it is read, after what came before', async () => {
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.sse();
+      await response.event(content('a'));
+      response.cut();
+    });
+    const attempt = attemptAt(upstream.url, true);
+    const { body } = await attempt.run();
+    attempt.abort(routeFault('upstream_failed', 'cut'));
+    const read: string[] = [];
+    const failed = new Promise((resolve) => (body as Readable).once('error', resolve));
+    (body as Readable).on('data', (chunk: Buffer) => read.push(chunk.toString()));
+    expect(await failed).toMatchObject({ code: 'upstream_failed' });
+    expect(read.join('')).toContain('"a"');
+  });
+
+  it('reports its end once, however often it is ended', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const attempt = attemptAt(upstream.url, true);
+    const { body } = await attempt.run();
+    (body as Readable).destroy();
+    attempt.abort(routeFault('upstream_failed', 'late'));
+    await upstream.waitForClose(1);
+    expect(events).toEqual(['content', 'end well']);
+  });
+
+  it('renders its failure as its format does', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const { renderFailure, body } = await attemptAt(upstream.url, true).run();
+    expect(renderFailure?.(routeFault('upstream_failed', 'cut').error)).toContain('data: [DONE]');
+    (body as Readable).destroy();
+  });
+});
+
+describe('an answer whose type is wrong', () => {
+  const plain = { 'content-type': 'text/plain; charset=utf-8' };
+  const untyped = {};
+  const stream = `data: ${JSON.stringify(content('a'))}\n\ndata: ${JSON.stringify(finish)}\n\ndata: [DONE]\n\n`;
+
+  it.each([
+    ['in another case', { 'content-type': 'Text/Event-Stream' }],
+    ['that says plain text', plain],
+    ['that says bytes', { 'content-type': 'application/octet-stream' }],
+    ['that is missing', untyped],
+  ])('is a stream all the same with one %s', async (_name, headers) => {
+    await using upstream = await createUpstream((_request, response) => response.send(200, headers, stream));
+    const reply = await attemptAt(upstream.url, true).run();
+    expect(reply.headers['content-type']).toContain('text/event-stream');
+    expect(await textOf(reply)).toBe(stream);
+  });
+
+  it('is a stream although its first bytes come one by one', async () => {
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.head(200, plain);
+      for (const byte of stream.slice(0, 8)) await response.write(byte);
+      response.end(stream.slice(8));
+    });
+    expect(await textOf(await attemptAt(upstream.url, true).run())).toBe(stream);
+  });
+
+  it.each([
+    ['plain text', plain],
+    ['nothing', untyped],
+  ])('is JSON all the same when it says %s, and the client is told so', async (_name, headers) => {
+    const text = JSON.stringify(answer);
+    await using upstream = await createUpstream((_request, response) => response.send(200, headers, text));
+    const reply = await attemptAt(upstream.url, false).run();
+    expect([reply.headers, await textOf(reply)]).toEqual([{ 'content-type': 'application/json' }, text]);
+  });
+
+  it.each([
+    ['HTML', '<!doctype html><title>data: 1</title>', { 'content-type': 'text/html' }],
+    ['HTML that says plain text', '<!doctype html>', plain],
+    ['nothing', '', untyped],
+    ['words', 'data', plain],
+  ])('is a fault of the route when it is %s', async (_name, body, headers) => {
+    for (const isStream of [true, false]) {
+      const fault = await faultOf((_request, response) => response.send(200, headers, body), isStream);
+      expect([fault.kind, fault.error.code]).toEqual(['route', 'upstream_failed']);
+    }
+  });
+});
+
+describe('too much', () => {
+  const megabyte = 'x'.repeat(1024 * 1024);
+
+  it.each([
+    ['events', `data: {"padding":"${megabyte}"}\n\n`],
+    ['comments', `: ${megabyte}\n\n`],
+    ['an event without an end', megabyte],
+  ])('of a stream without content, %s, is given up', async (_name, event) => {
+    const fault = await faultOf(async (_request, response) => {
+      response.sse();
+      for (let written = 0; written < 64; written++) await response.write(event);
+    }, true);
+    expect([fault.kind, fault.error.code]).toEqual(['route', 'upstream_failed']);
+  });
+
+  it('of an error body is not waited for', async () => {
+    const fault = await faultOf((_request, response) => {
+      response.head(400, { 'content-type': 'application/json' });
+      void response.write(megabyte);
+    });
+    expect([fault.kind, fault.status]).toEqual(['client', 400]);
+  });
+});
+
+describe('an attempt that is given up', () => {
+  it('before it ran sends nothing', async () => {
+    await using upstream = await createUpstream((_request, response) => response.json(200, answer));
+    const attempt = attemptAt(upstream.url, false);
+    const fault = routeFault('upstream_failed', 'given up');
+    attempt.abort(fault);
+    await expect(attempt.run()).rejects.toBe(fault);
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  it('has no status when none came', async () => {
+    await using upstream = await createUpstream(() => undefined);
+    const attempt = attemptAt(upstream.url, false, { firstByteTimeout: 0.05 });
+    await attempt.run().catch(() => undefined);
+    expect(attempt.status).toBeUndefined();
+  });
+
+  it('reports no end: who ran it knows', async () => {
+    await faultOf((_request, response) => response.json(500, {}));
+    expect(events).toEqual([]);
+  });
+});
+
+/** What undici would do is done by the test, on a clock of its own. */
+describe('time', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const controller = { paused: false, abort: () => {}, pause: () => {}, resume: () => {} } as never;
+  const agent = { dispatch: () => true } as unknown as Dispatcher;
+  const streamHead = { 'content-type': 'text/event-stream' };
+  const jsonHead = { 'content-type': 'application/json' };
+
+  interface Running {
+    readonly attempt: Attempt;
+    /** Seconds after which the attempt ended, and with what. */
+    readonly ended: Promise<{ after: number; thrown: unknown }>;
+  }
+
+  /** An attempt whose request is sent at once. */
+  function start(isStream: boolean, deadline?: number): Running {
+    const began = performance.now();
+    const attempt = attemptAt('http://127.0.0.1', isStream, { agent, ...(deadline !== undefined && { deadline }) });
+    const ended = attempt.run().then(
+      () => ({ after: (performance.now() - began) / 1000, thrown: undefined }),
+      (thrown: unknown) => ({ after: (performance.now() - began) / 1000, thrown }),
+    );
+    attempt.onRequestStart(controller);
+    return { attempt, ended };
+  }
+
+  /** Lets these bytes come five times a second for some seconds. */
+  async function drip(attempt: Attempt, bytes: string, seconds: number): Promise<void> {
+    for (let times = 0; times < seconds * 5; times++) {
+      await vi.advanceTimersByTimeAsync(200);
+      attempt.onResponseData(controller, Buffer.from(bytes));
+    }
+  }
+
+  describe('for the body of a refusal', () => {
+    it.each([
+      ['drips', ' '],
+      ['stops', ''],
+    ])('is two seconds when it %s', async (_name, bytes) => {
+      const { attempt, ended } = start(false);
+      attempt.onResponseStart(controller, 503, jsonHead);
+      attempt.onResponseData(controller, Buffer.from('{'));
+      await drip(attempt, bytes, 3);
+      expect(await ended).toMatchObject({ after: 2, thrown: { kind: 'route', status: 503 } });
+    });
+
+    it('leaves a judgement by what has come', async () => {
+      const { attempt, ended } = start(false);
+      attempt.onResponseStart(controller, 400, jsonHead);
+      attempt.onResponseData(controller, Buffer.from('{"error":{"message":"Incorrect API key provided"}}'));
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(await ended).toMatchObject({ thrown: { kind: 'key', status: 400 } });
+    });
+
+    it('is no longer than the deadline', async () => {
+      const { attempt, ended } = start(false, 1);
+      attempt.onResponseStart(controller, 503, jsonHead);
+      await drip(attempt, ' ', 3);
+      expect(await ended).toMatchObject({ after: 1 });
+    });
+  });
+
+  describe('until the deadline', () => {
+    it('is what a whole answer has, whatever comes of it', async () => {
+      const { attempt, ended } = start(false, 4);
+      attempt.onResponseStart(controller, 200, jsonHead);
+      await drip(attempt, ' ', 5);
+      expect(await ended).toMatchObject({ after: 4, thrown: { kind: 'route', error: { code: 'upstream_timeout' } } });
+    });
+
+    it('is what a stream has for its first content, also when its head comes late', async () => {
+      const { attempt, ended } = start(true, 4);
+      await vi.advanceTimersByTimeAsync(3_000);
+      attempt.onResponseStart(controller, 200, streamHead);
+      await drip(attempt, ': ping\n\n', 5);
+      expect(await ended).toMatchObject({ after: 4, thrown: { kind: 'route', error: { code: 'upstream_timeout' } } });
+    });
+
+    it('does not end a stream that has begun', async () => {
+      const { attempt, ended } = start(true, 4);
+      attempt.onResponseStart(controller, 200, streamHead);
+      await drip(attempt, `data: ${JSON.stringify(content('a'))}\n\n`, 30);
+      expect(await ended).toMatchObject({ thrown: undefined });
+      expect(events).toEqual(['content']);
+    });
+  });
+
+  /** Whether an answer counts as held back that is read after these ms, when there is more than may wait. */
+  async function isHeldBack(readAfter: number): Promise<boolean> {
+    const attempt = attemptAt('http://127.0.0.1', true, { agent });
+    const running = attempt.run();
+    attempt.onRequestStart(controller);
+    attempt.onResponseStart(controller, 200, streamHead);
+    const long = content('x'.repeat(512 * 1024));
+    attempt.onResponseData(controller, Buffer.from(`data: ${JSON.stringify(long)}\n\n`));
+    const { body } = await running;
+    vi.advanceTimersByTime(readAfter);
+    const stream = body as Readable;
+    stream.read();
+    stream.read(0);
+    vi.advanceTimersByTime(5_000);
+    const { wasHeldBack } = attempt;
+    stream.on('error', () => undefined).destroy();
+    return wasHeldBack;
+  }
+
+  describe('that an answer waits for its client', () => {
+    it('is noticed', async () => {
+      expect(await isHeldBack(300)).toBe(true);
+    });
+
+    it('is not counted where it is a moment', async () => {
+      expect(await isHeldBack(50)).toBe(false);
+    });
+  });
+
+  /** A stream whose first content comes after some ms, and nothing after it. */
+  async function silentStream(contentAfter: number): Promise<void> {
+    const attempt = attemptAt('http://127.0.0.1', true, { agent });
+    const running = attempt.run();
+    attempt.onRequestStart(controller);
+    attempt.onResponseStart(controller, 200, streamHead);
+    vi.advanceTimersByTime(contentAfter);
+    attempt.onResponseData(controller, Buffer.from(`data: ${JSON.stringify(content('a'))}\n\n`));
+    const { body } = await running;
+    (body as Readable).on('error', () => undefined);
+  }
+
+  it.each([0, 3_000, 9_000])(
+    'of silence is counted from the first content on, also when that came after %i ms',
+    async (ms) => {
+      await silentStream(ms);
+      vi.advanceTimersByTime(9_900);
+      expect(events).toEqual(['content']);
+      vi.advanceTimersByTime(200);
+      expect(events).toEqual(['content', 'end upstream_timeout']);
+    },
+  );
+});

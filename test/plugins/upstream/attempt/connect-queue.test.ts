@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConnectQueue } from '../../../../plugins/upstream/attempt/connect-queue.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const enter = (queue: ConnectQueue, count: number) => Array.from({ length: count }, () => queue.enter());
+
+describe('attempts that wait for a connection', () => {
+  it('wait to the end when they are few', () => {
+    const queue = new ConnectQueue();
+    expect(enter(queue, 10).map(({ doubtAfter }) => doubtAfter)).toEqual(Array(10).fill(undefined));
+  });
+
+  it('beyond those doubt it once the first has waited too long', () => {
+    const queue = new ConnectQueue();
+    enter(queue, 10);
+    vi.advanceTimersByTime(200);
+    const late = queue.enter();
+    expect(late.doubtAfter).toBe(100);
+    vi.advanceTimersByTime(200);
+    expect(queue.enter().doubtAfter).toBe(0);
+  });
+
+  it('have no doubt any more when they are connected', () => {
+    const queue = new ConnectQueue();
+    enter(queue, 10);
+    const late = queue.enter();
+    late.leave();
+    expect(late.doubtAfter).toBeUndefined();
+  });
+
+  it('count from those that still wait', () => {
+    const queue = new ConnectQueue();
+    const first = enter(queue, 10);
+    vi.advanceTimersByTime(200);
+    const late = queue.enter();
+    for (const waiting of first) waiting.leave();
+    expect(late.doubtAfter).toBe(300);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { connectionFault, Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
+
+/** @param socket what came over the connection; left out when there was none */
+const broken = (code: string, socket?: { bytesRead: number; bytesBefore?: number }) =>
+  Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(socket !== undefined && { socket }) });
+
+describe('a broken connection', () => {
+  it.each(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])(
+    'is a timeout after %s',
+    (code) => {
+      expect(connectionFault(broken(code), false).error.code).toBe('upstream_timeout');
+    },
+  );
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ECONNRESET', ''])('is a failure after %j', (code) => {
+    expect(connectionFault(broken(code), false).error.code).toBe('upstream_failed');
+  });
+
+  it.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])(
+    'is taken for a stale one when %s came before this answer, but after others',
+    (code) => {
+      const fault = connectionFault(broken(code, { bytesRead: 500, bytesBefore: 500 }), false);
+      expect(fault.isStaleConnection).toBe(true);
+    },
+  );
+
+  it.each([
+    ['a new one', 0],
+    ['one that had brought others', 500],
+  ])('is no stale one when the answer had begun on %s, and the request may be the cause', (_name, bytesBefore) => {
+    expect(connectionFault(broken('UND_ERR_SOCKET', { bytesRead: 520, bytesBefore }), false)).toMatchObject({
+      isStaleConnection: false,
+      mayBeCausedByRequest: true,
+    });
+  });
+
+  it('is taken for a stale one where answers mingle, when any had come over it', () => {
+    expect(connectionFault(broken('UND_ERR_SOCKET', { bytesRead: 500 }), false).isStaleConnection).toBe(true);
+  });
+
+  it('is no stale one when nothing has ever come over it, and the request may be the cause', () => {
+    expect(connectionFault(broken('ECONNRESET', { bytesRead: 0, bytesBefore: 0 }), false)).toMatchObject({
+      isStaleConnection: false,
+      mayBeCausedByRequest: true,
+    });
+  });
+
+  it('is no stale one when it was reset before it was open, and no request is the cause', () => {
+    expect(connectionFault(broken('ECONNRESET'), false)).toMatchObject({
+      isStaleConnection: false,
+      mayBeCausedByRequest: false,
+    });
+  });
+
+  it('is no stale one once the upstream has begun to answer', () => {
+    expect(connectionFault(broken('ECONNRESET', { bytesRead: 500, bytesBefore: 500 }), true).isStaleConnection).toBe(
+      false,
+    );
+  });
+
+  it('that was refused is no stale one', () => {
+    expect(connectionFault(broken('ECONNREFUSED'), false).isStaleConnection).toBe(false);
+  });
+
+  it('shows no address to the client, and keeps it for the log', () => {
+    const cause = broken('ECONNREFUSED');
+    const { error } = connectionFault(cause, false);
+    expect(error.message).not.toContain('10.0.0.7');
+    expect(error.cause).toBe(cause);
+  });
+
+  it('by a fault of ours stays that fault', () => {
+    const fault = routeFault('upstream_timeout', 'silent');
+    expect(connectionFault(fault, false)).toBe(fault);
+  });
+
+  it.each([undefined, 'text', 5])('by %j is a fault all the same', (thrown) => {
+    expect(connectionFault(thrown, false)).toBeInstanceOf(Fault);
+  });
+});

@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest';
+import { readRetryAfter, refusalFault } from '../../../../plugins/upstream/attempt/refusal.ts';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const refusal = (status: number, body: string | object = '', headers = {}) =>
+  refusalFault(status, headers, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), now);
+
+describe('retry-after', () => {
+  it.each([
+    ['12', 12],
+    ['0.5', 0.5],
+    [' 3 ', 3],
+    ['Thu, 01 Jan 2026 00:01:30 GMT', 90],
+    ['31536000', 3_600],
+    ['1e300', 3_600],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', 3_600],
+  ])('%j is a wait of %d seconds', (value, seconds) => {
+    expect(readRetryAfter({ 'retry-after': value }, now)).toBe(seconds);
+  });
+
+  it.each(['', '0', '-5', 'soon', 'NaN', 'Infinity', '1e999', 'Wed, 31 Dec 2025 23:59:00 GMT'])(
+    '%j is no wait',
+    (value) => {
+      expect(readRetryAfter({ 'retry-after': value }, now)).toBeUndefined();
+    },
+  );
+
+  it('in milliseconds is finer, and comes first', () => {
+    expect(readRetryAfter({ 'retry-after-ms': '1500', 'retry-after': '9' }, now)).toBe(1.5);
+  });
+
+  it.each(['soon', '0', '-1', 'Infinity'])('in milliseconds that makes no sense (%j) leaves the seconds', (value) => {
+    expect(readRetryAfter({ 'retry-after-ms': value, 'retry-after': '9' }, now)).toBe(9);
+  });
+
+  it('that is missing is no wait', () => {
+    expect(readRetryAfter({}, now)).toBeUndefined();
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['client', [400, 415, 422]],
+    ['unfit', [404]],
+    ['overflow', [413]],
+    ['key', [401, 402, 403]],
+    ['throttled', [429]],
+    ['route', [301, 304, 405, 408, 409, 418, 500, 502, 503, 504, 529]],
+  ] as const)('is a fault of the %s for %j', (kind, statuses) => {
+    expect(statuses.map((status) => refusal(status).kind)).toEqual(statuses.map(() => kind));
+  });
+
+  it.each([
+    [400, { error: { message: 'The engine is currently overloaded, please try again later' } }],
+    [400, { error: { type: 'overloaded_error', message: 'busy' } }],
+    [400, { error: { message: 'no available channel for model gpt-5 under group default' } }],
+    [413, { message: 'Model is at capacity' }],
+    [404, '<html><head><title>404 Not Found</title></head></html>'],
+    [400, '\n<!DOCTYPE html>'],
+  ])('with status %d and %j is a fault of the route', (status, body) => {
+    expect(refusal(status, body)).toMatchObject({ kind: 'route', status, mayBeCausedByRequest: true });
+  });
+
+  it.each([
+    'Our servers are at capacity. Please try again later',
+    'Overloaded',
+    'Engine overloaded, please retry',
+    'We are experiencing high demand. Please try again later.',
+    'Server busy, please try again later',
+    'The server is busy',
+    '当前分组上游负载已饱和，请稍后再试',
+  ])('with status 400 and the words %j is about a lack of room', (message) => {
+    expect(refusal(400, { error: { message } })).toMatchObject({ kind: 'route', error: { code: 'unavailable' } });
+  });
+
+  it('with status 400 and the words of a timeout is told as one', () => {
+    const fault = refusal(400, { error: { message: 'upstream request timeout' } });
+    expect(fault).toMatchObject({ kind: 'route', error: { code: 'upstream_timeout' } });
+  });
+
+  it('of the type model_overloaded is about a lack of room', () => {
+    expect(refusal(400, { error: { type: 'model_overloaded', message: 'no' } }).kind).toBe('route');
+  });
+
+  it.each([
+    'Too many concurrent requests',
+    'Concurrency limit exceeded for account, please retry later',
+    'ThrottlingException: Too many requests, please wait before trying again.',
+    'Resource has been exhausted (e.g. check quota).',
+    'Quota exceeded for metric: requests per minute',
+    '请求过于频繁，请稍后再试',
+  ])('with status 400 and the words %j is about too many requests', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('throttled');
+  });
+
+  it.each([
+    'Invalid value: "overloaded". Supported values are: "a" and "b".',
+    "tool 'server is busy' has no description",
+    'The name `model is overloaded` is too long',
+    'messages.0.content: Overloaded is no valid block',
+    'tools.0.name: too many concurrent requests',
+    'stop: “当前分组上游负载已饱和” is too long',
+  ])('with status 400 that only quotes the client stays the client’s: %j', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('client');
+  });
+
+  it.each([
+    { error: { code: 403, message: 'Your input was flagged for "violence"', metadata: { reasons: ['violence'] } } },
+    { error: { code: 403, message: 'anthropic/claude requires moderation. Your input was flagged for "harassment".' } },
+    { error: { code: 'content_policy_violation', message: 'no' } },
+  ])('with status 403 for the content of the request is the client’s, not the key’s: %j', (body) => {
+    expect(refusal(403, body)).toMatchObject({ kind: 'client', error: { code: 'upstream_rejected' } });
+  });
+
+  it.each(['Your account was flagged for abuse', 'This key has been blocked by the administrator'])(
+    'with status 403 for the account is the key’s: %j',
+    (message) => {
+      expect(refusal(403, { error: { message } }).kind).toBe('key');
+    },
+  );
+
+  it.each([
+    {
+      error: { message: 'The model `gpt-9` does not exist or you do not have access to it.', code: 'model_not_found' },
+    },
+    { type: 'error', error: { type: 'not_found_error', message: 'model: claude-9 not found' } },
+    { type: 'error', error: { type: 'not_found_error', message: 'model: claude-nope' } },
+    {
+      error: {
+        code: 404,
+        message: 'models/text is not found for API version v1beta, or is not supported for generateContent.',
+        status: 'NOT_FOUND',
+      },
+    },
+    { error: { message: 'Invalid URL (POST /v1/v1/chat/completions)', type: 'invalid_request_error' } },
+    { detail: 'Not Found' },
+    'page not found',
+  ])('that does not know the model says that the route does not fit: %j', (body) => {
+    expect(refusal(404, body).kind).toBe('unfit');
+  });
+
+  it.each([
+    [400, 'messages.0: text of an overloaded operator is empty'],
+    [404, 'file-123 not found'],
+    [404, 'File not found: the model cannot read it'],
+    [404, "Item with id 'rs_12' not found. Items are not persisted when `store` is set to false."],
+    [404, "Previous response with id 'resp_12' not found."],
+    [404, 'CachedContent not found (or permission denied)'],
+    [400, 'the model does not support images'],
+    [400, ''],
+  ])('with status %d and the words %j stays the client’s', (status, message) => {
+    expect(refusal(status, { error: { message } }).kind).toBe('client');
+  });
+
+  it.each([
+    [
+      400,
+      { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+    ],
+    [400, { error: { message: 'API Key not found. Please pass a valid API key.' } }],
+    [
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'Your credit balance is too low to go on' } },
+    ],
+    [404, { error: { message: 'no', code: 'invalid_api_key' } }],
+    [
+      429,
+      { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } },
+    ],
+    [403, { error: { message: 'forbidden' } }],
+    [401, ''],
+  ])('with status %d and %j is a fault of the key, and says nothing of it', (status, body) => {
+    const { kind, error } = refusal(status, body);
+    expect([kind, error.code]).toEqual(['key', 'unavailable']);
+    expect(error.message).toBe('the model is out of service at the moment; the operator has been told');
+  });
+
+  it.each([
+    [429, { error: { message: 'You exceeded your current quota', status: 'RESOURCE_EXHAUSTED' } }],
+    [400, { error: { message: 'Rate limit exceeded for the group' } }],
+    [403, { error: { message: 'no', code: 'rate_limit_exceeded' } }],
+  ])('with status %d and %j is about too many requests', (status, body) => {
+    expect(refusal(status, body)).toMatchObject({ kind: 'throttled', error: { code: 'rate_limited' } });
+  });
+
+  it.each([401, 403, 404, 413, 500, 502, 503])('with status %d and a page is a fault of the route', (status) => {
+    expect(refusal(status, '<html>no</html>').kind).toBe('route');
+  });
+
+  it('for lack of room with 403 is no fault of the key', () => {
+    expect(refusal(403, { error: { message: 'The model is currently overloaded' } }).kind).toBe('route');
+  });
+
+  it.each([
+    [403, { error: { message: 'Project `p` does not have access to model `m`', code: 'model_not_found' } }],
+    [400, { error: { message: 'Model Not Exist', type: 'invalid_request_error' } }],
+    [400, { error: { message: 'there/that is not a valid model ID', code: 400 } }],
+    [400, { error: { message: 'The model `gpt-4.1-nope` does not exist' } }],
+    [400, { message: 'The provided model identifier is invalid.' }],
+    [400, { error: { message: 'The requested model is not supported.', code: 'model_not_supported' } }],
+  ])('with status %d and %j says that the route does not fit', (status, body) => {
+    expect(refusal(status, body).kind).toBe('unfit');
+  });
+
+  it.each([
+    'API key not valid: Extra inputs are not permitted',
+    'Unrecognized request argument supplied: Your credit balance is too low',
+    'Invalid JSON payload received. Unknown name "rate limit exceeded": Cannot find field.',
+    'currently overloaded: Extra inputs are not permitted',
+  ])('that repeats names of the client’s goes by its status: %j', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('client');
+  });
+
+  it('of the request shows no credential, account or address of the operator', () => {
+    const message =
+      'sk-proj-abcd1234 of org-77aabb at https://10.0.0.7:8443/v1 (10.0.0.7:443), Bearer xyz: temperature is wrong';
+    expect(refusal(400, { error: { message } }).error.message).toBe(
+      '[…] of […] at […] ([…]), […] temperature is wrong',
+    );
+  });
+
+  it.each([
+    [true, [409, 500, 502, 504]],
+    [false, [503, 529]],
+  ])('may be caused by the request: %j for %j', (expected, statuses) => {
+    expect(statuses.map((status) => refusal(status).mayBeCausedByRequest)).toEqual(statuses.map(() => expected));
+  });
+
+  it('keeps the status for the record', () => {
+    expect(refusal(503).status).toBe(503);
+  });
+
+  it('for too many requests tells how long to wait', () => {
+    expect(refusal(429, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
+  });
+
+  it('for too many requests tells the wait that its words name, when no header does', () => {
+    const body = { error: { message: 'Rate limit reached. Please try again in 1m30s.' } };
+    expect(refusal(429, body).error.details.retryAfter).toBe(90);
+    expect(refusal(429, body, { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
+  });
+
+  it('in a list is read as if it stood alone', () => {
+    const error = { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' };
+    expect(refusal(400, [{ error }]).kind).toBe('key');
+  });
+
+  it('for too many requests without a wait is a wait of 5 seconds', () => {
+    expect(refusal(429).error.details.retryAfter).toBe(5);
+  });
+
+  it('of the request repeats message, type, code and parameter', () => {
+    const error = {
+      message: 'too long',
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      param: 'messages',
+    };
+    const told = refusal(400, { error }).error;
+    expect(told.message).toBe('too long');
+    expect(told.details).toMatchObject({
+      param: 'messages',
+      upstream: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
+    });
+  });
+
+  it.each([
+    ['error is a text', { error: 'too long' }],
+    ['it is an object of type error', { object: 'error', message: 'too long' }],
+    ['it has a bare message', { message: 'too long' }],
+    ['it has a bare detail', { detail: 'too long' }],
+    ['it has a base_resp', { base_resp: { status_code: 1013, status_msg: 'too long' } }],
+  ])('of the request is understood when %s', (_name, body) => {
+    expect(refusal(400, body).error.message).toBe('too long');
+  });
+
+  it.each(['', 'no', '[]', 'null', '{"error":'])('of the request with the body %j says the status', (body) => {
+    expect(refusal(400, body).error.message).toBe('the upstream refused the request with status 400');
+  });
+
+  it('of the request with 422 is 422 where SDKs know it, and 400 elsewhere', () => {
+    const { error } = refusal(422);
+    const statuses = (['chat', 'responses', 'images', 'messages', 'gemini'] as const).map((one) => error.status(one));
+    expect(statuses).toEqual([422, 422, 422, 400, 400]);
+  });
+
+  it('of a prompt that is too long with 422 is 400, by which tools know it', () => {
+    expect(refusal(422, { error: { message: 'prompt is too long' } }).error.status('chat')).toBe(400);
+  });
+
+  it.each([
+    [[{ type: 'missing', loc: ['body', 'messages', 0, 'role'], msg: 'Field required', input: {} }], 'messages[0].role'],
+    [{ message: 'Field required' }, undefined],
+    [{ error: 'Field required' }, undefined],
+  ])('of the request with the detail %j is put in words', (detail, param) => {
+    const { error } = refusal(422, { detail });
+    expect([error.message, error.details.param]).toEqual([
+      param === undefined ? 'Field required' : `${param}: Field required`,
+      param,
+    ]);
+  });
+
+  it('of the request with several details says all of them', () => {
+    const detail = [
+      { loc: ['body', 'model'], msg: 'Field required' },
+      { loc: ['body', 'n'], msg: 'Input should be a valid integer' },
+    ];
+    expect(refusal(422, { detail }).error.message).toBe('model: Field required; n: Input should be a valid integer');
+  });
+
+  it.each([{ detail: [1, 2] }, { detail: { reason: { a: 1 } } }, { detail: [] }])(
+    'of the request with a detail without words (%j) says the status',
+    (body) => {
+      expect(refusal(422, body).error.message).toBe('the upstream refused the request with status 422');
+    },
+  );
+
+  it.each([
+    [{ error: { type: 'invalid_request_error', message: 'no', param: null } }, 'client'],
+    [{ error: { code: 'conversation_locked', message: 'another process works on it' } }, 'client'],
+    [{ error: { message: 'the resource is being updated' } }, 'route'],
+    [{ error: { status: 'ABORTED', code: 409, message: 'the operation was aborted' } }, 'route'],
+  ])('with 409 and %j is a fault of the %s', (body, kind) => {
+    expect(refusal(409, body).kind).toBe(kind);
+  });
+
+  it.each([
+    [503, 'unavailable'],
+    [529, 'unavailable'],
+    [504, 'upstream_timeout'],
+    [524, 'upstream_timeout'],
+    [500, 'upstream_failed'],
+    [502, 'upstream_failed'],
+  ])('with status %d of the route is %s to the client', (status, code) => {
+    expect(refusal(status).error.code).toBe(code);
+  });
+
+  it('for lack of room is told as that, whatever its status', () => {
+    const body = { error: { message: 'The engine is currently overloaded, please try again later' } };
+    expect([400, 500].map((status) => refusal(status, body).error.code)).toEqual(['unavailable', 'unavailable']);
+  });
+
+  it('of the route tells the wait that the upstream names', () => {
+    expect(refusal(503, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
+  });
+
+  it('of a request that is too large has the type that clients of Messages know', () => {
+    const { error } = refusal(413, { error: { type: 'invalid_request_error', message: 'too large' } });
+    expect([error.status('messages'), error.wording('anthropic').type]).toEqual([413, 'request_too_large']);
+  });
+
+  it('of the request with endless words is cut', () => {
+    expect(refusal(400, { error: 'x'.repeat(10_000) }).error.message).toHaveLength(4_000);
+  });
+
+  it('of the key says nothing of what the upstream said', () => {
+    const { error } = refusal(401, { error: { message: 'sk-abc is wrong', type: 't', code: 'c' } });
+    expect(JSON.stringify([error.message, error.details])).not.toContain('sk-abc');
+  });
+});

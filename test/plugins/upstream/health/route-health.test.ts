@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MemoryShared } from '#core/shared/memory.ts';
+import { SharedUnavailable } from '#core/shared/shared.ts';
+import type { Pass } from '../../../../plugins/upstream/health/breaker.ts';
+import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
+import { routeTo, upstreamAt } from '../upstream-fixture.ts';
+
+const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
+const begin = Date.parse('2026-01-01T00:00:00Z');
+
+let now: number;
+let lines: string[];
+let health: RouteHealth;
+beforeEach(() => {
+  now = begin;
+  lines = [];
+  const add = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  health = new RouteHealth({
+    instance: 'test',
+    shared: new MemoryShared(),
+    log: { info: add('info'), warn: add('warn'), error: add('error') },
+    now: () => now,
+  });
+  Object.assign(health.options, { failures: 2, cooldown: 5_000 });
+});
+afterEach(() => health[Symbol.asyncDispose]());
+
+const pass: Pass = { isProbe: false };
+const fail = (reason: string, by = pass) => health.failed(route, by, reason, undefined);
+
+/** An answer of 60 tokens. @param took ms until its first content, and as long again to its end */
+const serve = (took: number, source: string, by = pass) =>
+  health.served(route, by, { firstContentAfter: took, duration: took * 2, tokens: 60 }, () => source);
+const state = () => health.status([route])[0]?.state;
+
+/** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
+async function untilProbe(): Promise<Pass> {
+  fail('route: 503');
+  fail('route: 503');
+  now += 5_000;
+  return (await health.admit(route)) as Pass;
+}
+
+describe('a shared store that is away at first', () => {
+  it('is asked again, so that what others learn is heard as soon as it is there', async () => {
+    const shared = new MemoryShared();
+    vi.spyOn(shared.events, 'subscribe').mockRejectedValueOnce(new SharedUnavailable('away'));
+    const log = { info: () => undefined, warn: (line: string) => void lines.push(line), error: () => undefined };
+    await using late = new RouteHealth({ instance: 'late', shared, log, now: () => now });
+    await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now });
+    await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
+    Object.assign(other.options, { failures: 1, cooldown: 5_000 });
+    other.failed(route, pass, 'route: 503', undefined);
+    await vi.waitFor(() => expect(late.admit(route)).toBeUndefined(), { timeout: 20_000 });
+    expect(lines).toContain('what others learn about routes is not heard yet: away');
+  });
+
+  it('is not asked any more once the gateway stops', async () => {
+    const shared = new MemoryShared();
+    vi.spyOn(shared.events, 'subscribe').mockRejectedValue(new SharedUnavailable('away'));
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const late = new RouteHealth({ instance: 'late', shared, log, now: () => now });
+    await late[Symbol.asyncDispose]();
+    expect(shared.events.subscribe).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a route that has become slow', () => {
+  beforeEach(() => {
+    for (let answer = 0; answer < 20; answer++) serve(100, 'anybody');
+  });
+
+  it('is not left out for one conversation, whose prompts may be long', () => {
+    for (let answer = 0; answer < 10; answer++) serve(9_000, 'conversation');
+    expect(state()).toBe('closed');
+  });
+
+  it('is left out when it is slow for several', () => {
+    for (const source of ['a', 'b']) serve(9_000, source);
+    expect(state()).toBe('open');
+  });
+
+  describe('and was left out for it', () => {
+    let probe: Pass;
+    beforeEach(async () => {
+      for (const source of ['a', 'b']) serve(9_000, source);
+      now += 5_000;
+      probe = (await health.admit(route)) as Pass;
+      health.answers(route, probe);
+    });
+
+    it('is not back at the first content of its probe', () => {
+      expect(state()).toBe('half_open');
+    });
+
+    it('stays out for longer when its probe is slow', () => {
+      serve(9_000, 'c', probe);
+      expect(lines.at(-1)).toBe(
+        'warn route one/model-there has failed its probe and stays out for 10 s: slow: first content after 9.0 s',
+      );
+    });
+
+    it('is back when its probe is as fast as it was', () => {
+      serve(100, 'c', probe);
+      expect(state()).toBe('closed');
+    });
+
+    it('has to show its pace even when it has failed otherwise since', async () => {
+      fail('route: 503', probe);
+      now += 10_000;
+      health.answers(route, (await health.admit(route)) as Pass);
+      expect(state()).toBe('half_open');
+    });
+
+    it('has nothing to show once it was back', async () => {
+      serve(100, 'c', probe);
+      health.answers(route, await untilProbe());
+      expect(state()).toBe('closed');
+    });
+  });
+});
+
+describe('the log', () => {
+  it('says when a route is left out, for how long and why, once', () => {
+    fail('route: 500');
+    fail('route: 503 down');
+    fail('route: 503 sent before that was known');
+    expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 down']);
+  });
+
+  it('says when the probe has failed, and how long the pause is then', async () => {
+    fail('route: no connection', await untilProbe());
+    expect(lines.slice(1)).toEqual([
+      'warn route one/model-there has failed its probe and stays out for 10 s: route: no connection',
+    ]);
+  });
+
+  it('says when the probe has shown that the route is back, once', async () => {
+    const probe = await untilProbe();
+    health.answers(route, probe);
+    serve(10, 'conversation', probe);
+    expect(lines.slice(1)).toEqual(['info route one/model-there is back: it answers again']);
+  });
+
+  it('begins anew with the pauses after that', async () => {
+    health.answers(route, await untilProbe());
+    fail('route: 500');
+    fail('route: 500');
+    expect(lines.at(-1)).toBe('warn route one/model-there is left out for 5 s: route: 500');
+  });
+
+  it('says when somebody has let a route in', async () => {
+    await untilProbe();
+    health.reset(route.id);
+    expect(lines.slice(1)).toEqual(['info route one/model-there is back: let in by hand']);
+  });
+
+  it('has one line of it, whatever the upstream wrote', () => {
+    fail('route: 503');
+    fail('route: 503 <html>\n  <h1>Down</h1>\r\n</html>');
+    expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 <html> <h1>Down</h1> </html>']);
+  });
+});

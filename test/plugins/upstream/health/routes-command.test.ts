@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
+import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
+import { answer } from '../upstream-fixture.ts';
+
+const run = promisify(execFile);
+const main = join(import.meta.dirname, '..', '..', '..', '..', 'core', 'main.ts');
+
+let broken: FaultyUpstream;
+let busy: FaultyUpstream;
+let sound: FaultyUpstream;
+let gateway: TestGateway;
+beforeAll(async () => {
+  broken = await createUpstream((_request, response) => response.json(503, { error: { message: 'down' } }));
+  busy = await createUpstream((_request, response) =>
+    response.json(429, { error: { message: 'busy' } }, { 'retry-after': '600' }),
+  );
+  sound = await createUpstream((_request, response) => response.json(200, answer));
+  gateway = await startGateway({
+    // Left out for as long as the tests take, however slow the machine is.
+    yaml: `${wholePipeline.replace('connect_timeout: 1 }', 'connect_timeout: 1, breaker: { cooldown: 60 } }')}
+upstreams:
+  broken: { format: chat, base_url: "${broken.url}/v1" }
+  sound: { format: chat, base_url: "${sound.url}/v1" }
+  busy: { format: chat, base_url: "${busy.url}/v1", api_keys: [a, b] }
+models: { test: { routes: [broken/m, sound/m] }, throttled: { routes: [busy/m, sound/m] } }
+`,
+  });
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await broken[Symbol.asyncDispose]();
+  await busy[Symbol.asyncDispose]();
+  await sound[Symbol.asyncDispose]();
+});
+
+const ask = (model = 'test') =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+const command = async (...parameters: string[]): Promise<string> => {
+  const { stdout } = await run(process.execPath, [main, '--config', gateway.file, 'routes', ...parameters], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: gateway.database.url },
+  });
+  return stdout;
+};
+const verbose = async (headers: Record<string, string> = {}) =>
+  (await (await fetch(`${gateway.url}/readyz?verbose`, { headers })).json()) as {
+    routes?: { route: string; state: string; keys_resting: number }[];
+  };
+const restingKeys = async () => (await verbose()).routes?.find(({ route }) => route === 'busy/m')?.keys_resting;
+
+describe('a dead route', () => {
+  beforeEach(async () => {
+    for (let request = 0; request < 5; request++) await ask();
+  });
+
+  it('is left out after five failures, and costs nothing any more', async () => {
+    const before = broken.requests.length;
+    for (let request = 0; request < 20; request++) expect((await ask()).status).toBe(200);
+    expect(broken.requests.length - before).toBe(0);
+  });
+
+  it('is shown at /readyz?verbose to whoever asks from the same machine', async () => {
+    expect((await verbose()).routes).toMatchObject([
+      { route: 'broken/m', state: 'open', reason: expect.stringContaining('503') },
+      { route: 'sound/m', state: 'closed', reason: null },
+      { route: 'busy/m', state: 'closed', reason: null },
+    ]);
+  });
+
+  it('is not shown through a proxy', async () => {
+    expect(await verbose({ 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('routes');
+  });
+
+  it('is listed by gateway routes, and let in again by --reset', async () => {
+    expect(await command('--url', gateway.url)).toMatch(
+      /^broken\/m +open +until \S+: route: 503.*\nsound\/m +closed\nbusy\/m +closed\n$/,
+    );
+    expect(await command('--reset', 'broken/m')).toBe('broken/m is let in again\n');
+    await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 15_000 });
+  });
+
+  it('that does not exist cannot be reset, and the others are named', async () => {
+    await expect(command('--reset', 'nobody/m')).rejects.toThrow('there are: broken/m, sound/m, busy/m');
+  });
+});
+
+describe('keys that rest', () => {
+  beforeEach(async () => {
+    expect((await ask('throttled')).status).toBe(200);
+  });
+
+  it('are counted with their route', async () => {
+    expect(await command('--url', gateway.url)).toMatch(/^busy\/m +closed +2 keys rest$/m);
+    expect(await restingKeys()).toBe(2);
+  });
+
+  it('may be used again when their route is let in by hand', async () => {
+    await command('--reset', 'busy/m');
+    await vi.waitFor(async () => expect(await restingKeys()).toBe(0), { timeout: 15_000 });
+  });
+});

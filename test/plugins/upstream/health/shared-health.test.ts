@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Route } from '#core/catalog/catalog.ts';
+import type { RedisShared } from '#core/shared/redis.ts';
+import type { Pass } from '../../../../plugins/upstream/health/breaker.ts';
+import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
+import { storeReset } from '../../../../plugins/upstream/health/route-report.ts';
+import { silentLog } from '../../../support/database.ts';
+import { redisUrl } from '../../../support/redis.ts';
+import type { TcpProxy } from '../../../support/tcp-proxy.ts';
+import { clearKeys, openRedis, startProxy } from '../../../core/shared/redis-fixture.ts';
+import { routeTo, upstreamAt } from '../upstream-fixture.ts';
+
+/** Room for a busy machine. */
+const soon = { timeout: 20_000 };
+const pass: Pass = { isProbe: false };
+
+let name: string;
+let route: Route;
+let now: number;
+let running: AsyncDisposableStack;
+beforeEach(() => {
+  name = randomUUID();
+  route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { name }));
+  now = Date.parse('2026-01-01T00:00:00Z');
+  running = new AsyncDisposableStack();
+});
+afterEach(async () => {
+  await running.disposeAsync();
+  await clearKeys(name);
+});
+
+interface Instance extends AsyncDisposable {
+  readonly health: RouteHealth;
+  readonly shared: RedisShared;
+  state(): string | undefined;
+}
+
+/** An instance of the gateway as far as routes go, in the Redis of the tests or on the way to it that is given. */
+async function start(url?: string): Promise<Instance> {
+  const shared = await openRedis(url);
+  const health = new RouteHealth({ instance: randomUUID(), shared, log: silentLog, now: () => now });
+  Object.assign(health.options, { failures: 1, cooldown: 5_000 });
+  health.learn([route]);
+  let isRunning = true;
+  const stop = async () => {
+    if (!isRunning) return;
+    isRunning = false;
+    await health[Symbol.asyncDispose]();
+    await shared[Symbol.asyncDispose]();
+  };
+  running.defer(stop);
+  return {
+    health,
+    shared,
+    state: () => health.status([route])[0]?.state,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Starts an instance whose way to Redis can be taken away. */
+async function startApart(): Promise<Instance & { readonly proxy: TcpProxy }> {
+  const proxy = running.use(await startProxy());
+  return { ...(await start(proxy.url)), proxy };
+}
+
+const open = ({ health }: Instance, by = pass) => health.failed(route, by, 'route: 503', undefined);
+const probe = async ({ health }: Instance) => (await health.admit(route)) as Pass;
+const becomes = (state: string, ...instances: Instance[]) =>
+  vi.waitFor(() => expect(instances.map((instance) => instance.state())).toEqual(instances.map(() => state)), soon);
+const isStored = async ({ shared }: Instance) => {
+  const entry = () => shared.cache.get(`upstream/routes/${route.id}`);
+  await vi.waitFor(async () => expect(await entry()).toBeDefined(), soon);
+};
+
+describe.skipIf(redisUrl === undefined)('what one instance finds out about a route', () => {
+  it('is known to those that run', async () => {
+    const [first, second] = [await start(), await start()];
+    open(first);
+    await becomes('open', first, second);
+  });
+
+  it('is known to one that is started later, with the reason', async () => {
+    const first = await start();
+    open(first);
+    await isStored(first);
+    const third = await start();
+    await becomes('open', third);
+    expect(third.health.status([route])).toEqual(first.health.status([route]));
+  });
+
+  it('is known to itself after a restart, with how long the next pause is', async () => {
+    {
+      await using first = await start();
+      open(first);
+      now += 5_000;
+      open(first, await probe(first));
+      await vi.waitFor(async () => {
+        const entry = await first.shared.cache.get(`upstream/routes/${route.id}`);
+        expect(entry?.value.toString()).toContain('"openings":2');
+      }, soon);
+    }
+    now += 10_000;
+    const again = await start();
+    await becomes('half_open', again);
+    open(again, await probe(again));
+    expect(again.health.waitFor([route])).toBe(20_000);
+  });
+
+  it('is that it does not have the model', async () => {
+    const [first, second] = [await start(), await start()];
+    first.health.unfit(route, pass, 'unfit: 404');
+    await becomes('unfit', first, second, await start());
+    first.health.answers(route, pass);
+    await becomes('closed', first, second, await start());
+  });
+
+  it('is how fast the route was, so that whoever comes later can tell what is slow', async () => {
+    const first = await start();
+    const timing = { firstContentAfter: 100, duration: 1_000, tokens: 100 };
+    for (let answer = 0; answer < 20; answer++) first.health.served(route, pass, timing, () => 'anybody');
+    first.health.served(route, pass, { ...timing, duration: 60_000 }, () => 'somebody');
+    expect(first.state()).toBe('open');
+    await isStored(first);
+    const second = await start();
+    await becomes('open', second);
+    now += 5_000;
+    second.health.served(route, await probe(second), { ...timing, duration: 60_000 }, () => 'another');
+    await becomes('open', first, second);
+    expect(second.health.waitFor([route])).toBe(10_000);
+  });
+
+  it('is shown by the probe of one of them, and then by that of another', async () => {
+    const [first, second] = [await start(), await start()];
+    open(first);
+    await becomes('open', second);
+    now += 5_000;
+    const ours = await probe(first);
+    expect(await probe(second)).toBeUndefined();
+    first.health.released(route, ours);
+    expect(await probe(second)).toMatchObject({ isProbe: true });
+  });
+
+  it('is not that it counts failures of its own', async () => {
+    const [first, second] = [await start(), await start()];
+    Object.assign(second.health.options, { failures: 2 });
+    open(second);
+    first.health.unfit(route, pass, 'unfit: 404');
+    await becomes('unfit', second);
+    open(second);
+    expect(second.state()).toBe('open');
+  });
+});
+
+describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
+  it('gets what has opened meanwhile once it is back, and so do the others', async () => {
+    const [first, second] = [await startApart(), await start()];
+    first.proxy.turn('cut');
+    open(first);
+    first.proxy.turn('open');
+    await becomes('open', first, second, await start());
+  });
+
+  it('tells what has opened meanwhile once it is back', async () => {
+    const [first, second] = [await start(), await startApart()];
+    second.proxy.turn('cut');
+    open(first);
+    await isStored(first);
+    expect(second.state()).toBe('closed');
+    second.proxy.turn('open');
+    await becomes('open', second);
+  });
+
+  it('tells what is stored once it is there, when it was away at the start', async () => {
+    const first = await start();
+    open(first);
+    await isStored(first);
+    const proxy = running.use(await startProxy());
+    proxy.turn('cut');
+    const late = await start(proxy.url);
+    proxy.turn('open');
+    await becomes('open', late);
+  });
+
+  it('that has lost everything gets it again', async () => {
+    const first = await startApart();
+    open(first);
+    await isStored(first);
+    await clearKeys(name);
+    first.proxy.turn('cut');
+    first.proxy.turn('open');
+    await isStored(first);
+    await becomes('open', await start());
+  });
+
+  it('does not bring back what others have seen mended since', async () => {
+    const [first, second] = [await startApart(), await start()];
+    open(first);
+    await becomes('open', second);
+    first.proxy.turn('cut');
+    now += 5_000;
+    second.health.answers(route, await probe(second));
+    await becomes('closed', second);
+    first.proxy.turn('open');
+    await becomes('closed', first, second);
+  });
+
+  it('is not waited for by a request to a route that is left out', async () => {
+    const first = await startApart();
+    first.proxy.turn('stall');
+    open(first);
+    expect(first.health.admit(route)).toBeUndefined();
+  });
+});
+
+describe.skipIf(redisUrl === undefined)('a route that is let in by hand', () => {
+  it('is let in by those that are started later', async () => {
+    const first = await start();
+    open(first);
+    await isStored(first);
+    first.health.reset(route.id);
+    await vi.waitFor(async () => {
+      const entry = await first.shared.cache.get(`upstream/routes/${route.id}`);
+      expect(entry?.value.toString()).toContain('"state":"closed"');
+    }, soon);
+    const second = await start();
+    await second.shared.ping();
+    expect(second.state()).toBe('closed');
+  });
+
+  it('is let in by them when no instance runs that could be told', async () => {
+    {
+      await using first = await start();
+      open(first);
+      await isStored(first);
+      await storeReset(first.shared, route.id, now);
+    }
+    const second = await start();
+    await second.shared.ping();
+    expect(second.state()).toBe('closed');
+  });
+});

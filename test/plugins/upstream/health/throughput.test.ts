@@ -1,0 +1,79 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Pace } from '../../../../plugins/upstream/health/throughput.ts';
+
+let pace: Pace;
+beforeEach(() => {
+  pace = new Pace();
+});
+
+/** Streams a text. @param seconds from the first content, which comes at once */
+const stream = (tokens: number, seconds: number) =>
+  pace.observe({ firstContentAfter: 10, duration: 10 + seconds * 1000, tokens });
+/** Answers whole: the first content is all of it. */
+const whole = (tokens: number, seconds: number) =>
+  pace.observe({ firstContentAfter: seconds * 1000, duration: seconds * 1000, tokens });
+const often = (answer: () => unknown) => {
+  for (let time = 0; time < 25; time++) answer();
+};
+
+/** An answer of 1,000 tokens. @param rate tokens a second */
+const observe = (to: Pace, firstContentAfter: number, rate: number) =>
+  to.observe({ firstContentAfter, duration: firstContentAfter + 1_000_000 / rate, tokens: 1_000 });
+
+function learned(firstContent: number, rate: number): Pace {
+  for (let answer = 0; answer < 20; answer++) observe(pace, firstContent, rate);
+  return pace;
+}
+
+describe('the pace of a route', () => {
+  it('is not judged before it is known', () => {
+    observe(pace, 100, 50);
+    expect(observe(pace, 60_000, 1)).toBeUndefined();
+  });
+
+  it('is slow at ten times the time to the first content', () => {
+    expect(observe(learned(500, 50), 4_900, 50)).toBeUndefined();
+    pace = new Pace();
+    expect(observe(learned(500, 50), 5_100, 50)).toBe('first content after 5.1 s');
+  });
+
+  it('is not slow below two seconds', () => {
+    expect(observe(learned(50, 50), 1_900, 50)).toBeUndefined();
+  });
+
+  it('is slow at a tenth of the throughput', () => {
+    expect(observe(learned(500, 50), 500, 4)).toBe('4.0 tokens a second');
+  });
+
+  it('does not get used to being slow', () => {
+    learned(500, 50);
+    for (let answer = 0; answer < 100; answer++) observe(pace, 20_000, 50);
+    expect(observe(pace, 20_000, 50)).toBeDefined();
+  });
+
+  it('is slow after answers that used to come in an instant', () => {
+    often(() => stream(60, 0));
+    expect(stream(60, 9)).toBe('6.7 tokens a second');
+  });
+});
+
+describe('an ordinary stream is not slow', () => {
+  it.each<[string, () => unknown]>([
+    ['large answers that came in an instant', () => stream(20_000, 0)],
+    ['large answers that came in a moment', () => stream(20_000, 1)],
+    ['large whole answers from a cache', () => whole(20_000, 0.01)],
+  ])('beside %s', (_what, answer) => {
+    often(answer);
+    expect(stream(600, 25)).toBeUndefined();
+  });
+
+  it('beside whole answers that were as slow to write', () => {
+    often(() => whole(400, 50));
+    expect(stream(60, 10)).toBeUndefined();
+  });
+});
+
+it('a whole answer that waited for its turn is not slow by its rate', () => {
+  often(() => stream(60, 0));
+  expect(whole(60, 1.9)).toBeUndefined();
+});

@@ -1,0 +1,20 @@
+import { Readable } from 'node:stream';
+import { expect, it } from 'vitest';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { withEarlyHead } from '../../../../plugins/upstream/routing/early-head.ts';
+import { createExchange } from '../../../support/exchange.ts';
+import { textOf } from '../upstream-fixture.ts';
+
+const reply: Reply = { status: 200, headers: {}, body: 'data: 1\n\n' };
+
+it('an answer that comes in time is passed on as it is', async () => {
+  expect(await withEarlyHead(Promise.resolve(reply), 10, createExchange())).toBe(reply);
+});
+
+it('an answer that lets wait is replaced by one that says so, and follows in it', async () => {
+  const answer = Promise.withResolvers<Reply>();
+  const early = await withEarlyHead(answer.promise, 0.01, createExchange());
+  expect(early).toMatchObject({ status: 200, isAwaited: true, body: expect.any(Readable) });
+  answer.resolve(reply);
+  expect(await textOf(early)).toBe('data: 1\n\n');
+});

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Route } from '#core/catalog/catalog.ts';
+import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import {
+  answer,
+  attemptsOf,
+  createBench,
+  exchangeFor,
+  refusalOf,
+  type RelayBench,
+  routeTo,
+  upstreamAt,
+} from '../upstream-fixture.ts';
+
+const serve: Handler = (_request, response) => response.json(200, answer);
+const error = { message: 'prompt is too long: 9 tokens', type: 'invalid_request_error' };
+const tooLong: Handler = (_request, response) => response.json(400, { error });
+const tooLarge: Handler = (_request, response) => response.json(413, { error: { message: 'request too large' } });
+const tooLongInside: Handler = (_request, response) => response.json(200, { error });
+const down: Handler = (_request, response) => response.json(503, { error: { message: 'down' } });
+
+let bench: RelayBench;
+beforeEach(() => {
+  bench = createBench();
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+const exchangeOver = (...upstreams: readonly (readonly [FaultyUpstream, Route['maxInputTokens']])[]) =>
+  exchangeFor(
+    upstreams.map(([{ url }, maxInputTokens], index) =>
+      routeTo(upstreamAt(url, { name: `u${index}` }), { maxInputTokens }),
+    ),
+  );
+
+describe('a request that is too long for its route', () => {
+  it.each([
+    ['400 and words', tooLong],
+    ['413', tooLarge],
+    ['an error inside a 200', tooLongInside],
+  ])('goes to one with a larger window, after %s', async (_name, refuse) => {
+    await using small = await createUpstream(refuse);
+    await using large = await createUpstream(serve);
+    const exchange = exchangeOver([small, 8_000], [large, 200_000]);
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange).at(-1)).toBe('u1/model-there served 200');
+  });
+
+  it('passes by routes whose windows are not larger', async () => {
+    await using small = await createUpstream(tooLong);
+    await using other = await createUpstream(serve);
+    await using large = await createUpstream(serve);
+    const exchange = exchangeOver([small, 8_000], [other, 8_000], [large, 8_001]);
+    await bench.relay(exchange);
+    expect(attemptsOf(exchange)).toEqual(['u0/model-there failed 400', 'u2/model-there served 200']);
+  });
+
+  it.each([
+    ['says nothing', undefined, undefined],
+    ['is not larger', 8_000, 4_000],
+    ['is not known to be larger', undefined, 200_000],
+  ])('is refused at once when the window of the others %s', async (_name, own, others) => {
+    await using small = await createUpstream(tooLong);
+    await using other = await createUpstream(serve);
+    const refused = await refusalOf(bench.relay(exchangeOver([small, own], [other, others])));
+    expect(refused).toMatchObject({ code: 'upstream_rejected', message: error.message });
+    expect(other.requests).toHaveLength(0);
+  });
+
+  it('is refused when the larger window is too small as well', async () => {
+    await using small = await createUpstream(tooLong);
+    await using large = await createUpstream(tooLong);
+    const exchange = exchangeOver([small, 8_000], [large, 200_000]);
+    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_rejected');
+    expect(attemptsOf(exchange)).toHaveLength(2);
+  });
+
+  it('is told that it is too long when the larger route is down: a shorter one would be served', async () => {
+    await using small = await createUpstream(tooLong);
+    await using large = await createUpstream(down);
+    const refused = await refusalOf(bench.relay(exchangeOver([small, 8_000], [large, 200_000])));
+    expect(refused).toMatchObject({ code: 'upstream_rejected', message: error.message });
+  });
+
+  it('is not held against the route', async () => {
+    bench.health.options.failures = 1;
+    await using small = await createUpstream(tooLong);
+    const route = routeTo(upstreamAt(small.url));
+    await refusalOf(bench.relay(exchangeFor([route])));
+    expect(bench.health.status([route])).toMatchObject([{ state: 'closed' }]);
+  });
+});

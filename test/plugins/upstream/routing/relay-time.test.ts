@@ -1,0 +1,350 @@
+import type { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClientGone, GatewayError } from '#core/errors/table.ts';
+import { delivery, type Principal, principal } from '#core/facts.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import {
+  answer,
+  attemptsOf,
+  content,
+  createBench,
+  exchangeFor,
+  finish,
+  type RelayBench,
+  refusalOf,
+  refuse,
+  routeTo,
+  serve,
+  textOf,
+  upstreamAt,
+} from '../upstream-fixture.ts';
+
+let bench: RelayBench;
+beforeEach(() => {
+  bench = createBench();
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+const relayStream = async (...handlers: Handler[]) => {
+  const upstream = await createUpstream(handlers);
+  const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
+  return { upstream, exchange, reply: await bench.relay(exchange) };
+};
+
+const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+
+/** Finds the request at fault. */
+const refusedAs =
+  (message: string): Handler =>
+  (_request, response) =>
+    response.json(400, { error: { message } });
+
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+describe('a model with hedge_after', () => {
+  it('is served by the backup when the first route lets wait, and the first is cancelled', async () => {
+    await using first = await createUpstream(() => undefined);
+    await using backup = await createUpstream(serve);
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(await first.waitForClose(1)).toBe('client left');
+    expect(attemptsOf(exchange).toSorted()).toEqual(['one/model-there aborted', 'two/model-there served 200']);
+  });
+
+  it('is served by the first route when the backup lets wait as well, and the backup is cancelled', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (_request, response) => {
+      await asked.promise;
+      response.json(200, answer);
+    });
+    await using backup = await createUpstream(() => asked.resolve());
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    expect((await bench.relay(exchange)).status).toBe(200);
+    expect(await backup.waitForClose(1)).toBe('client left');
+    expect(attemptsOf(exchange).toSorted()).toEqual(['one/model-there served 200', 'two/model-there aborted']);
+  });
+
+  it('is served by the first route when the backup fails', async () => {
+    const failed = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (_request, response) => {
+      await failed.promise;
+      response.json(200, answer);
+    });
+    await using backup = await createUpstream(refuse(500));
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    const relayed = bench.relay(exchange);
+    await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['two/model-there failed 500']), { timeout: 10_000 });
+    failed.resolve();
+    expect((await relayed).status).toBe(200);
+    expect(attemptsOf(exchange)).toEqual(['two/model-there failed 500', 'one/model-there served 200']);
+  });
+});
+
+/** Lets the first route do something once the backup has refused. */
+const relayedAfterRefusal = async (then: Handler) => {
+  const refused = Promise.withResolvers<void>();
+  await using first = await createUpstream(async (request, response) => {
+    await refused.promise;
+    await then(request, response);
+  });
+  await using backup = await createUpstream(refusedAs('Unsupported parameter: seed'));
+  await using spare = await createUpstream(serve);
+  const there = [first, backup, spare].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+  const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+  const relayed = bench.relay(exchange).catch((error: unknown) => error);
+  await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['u1/model-there failed 400']), { timeout: 10_000 });
+  refused.resolve();
+  return { outcome: await relayed, spare };
+};
+
+describe('a backup that finds the request at fault', () => {
+  it('does not keep the first route from serving it', async () => {
+    expect((await relayedAfterRefusal(serve)).outcome).toMatchObject({ status: 200 });
+  });
+
+  it('is believed when the first route fails, and no other is asked', async () => {
+    const { outcome, spare } = await relayedAfterRefusal(refuse(500));
+    expect(outcome).toMatchObject({ code: 'upstream_rejected', message: 'Unsupported parameter: seed' });
+    expect(spare.requests).toHaveLength(0);
+  });
+
+  it.each(['seed has to be a number', 'this prompt is longer than the maximum context length'])(
+    'has its words told only when the first route has none: %s',
+    async (words) => {
+      expect((await relayedAfterRefusal(refusedAs(words))).outcome).toMatchObject({ message: words });
+    },
+  );
+
+  it('counts as little when it was asked first and the other serves', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (request, response) => {
+      await asked.promise;
+      await refusedAs('Unsupported parameter: seed')(request, response);
+    });
+    await using backup = await createUpstream(async (request, response) => {
+      asked.resolve();
+      await vi.waitFor(() => expect(attemptsOf(exchange)).toHaveLength(1), { timeout: 10_000 });
+      await serve(request, response);
+    });
+    const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
+    expect((await bench.relay(exchange)).status).toBe(200);
+  });
+});
+
+describe('deadlines', () => {
+  it('give up a route that does not begin to answer', async () => {
+    bench = createBench({ firstByteTimeout: 0.1 });
+    await using upstream = await createUpstream(() => undefined);
+    const error = await refusalOf(bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
+    expect(error.code).toBe('upstream_timeout');
+    expect(await upstream.waitForClose(1)).toBe('client left');
+  });
+
+  it('give up a stream that only pings', async () => {
+    bench = createBench({ firstByteTimeout: 0.2 });
+    await using upstream = await createUpstream((request, response) => {
+      response.sse();
+      const timer = setInterval(() => void response.write(': ping\n\n'), 10);
+      void request.closed.then(() => clearInterval(timer));
+    });
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
+    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+  });
+
+  it('give up a whole answer that stops half-way', async () => {
+    bench = createBench({ idleTimeout: 0.1 });
+    await using upstream = await createUpstream((_request, response) =>
+      response.head(200, { 'content-type': 'application/json' }),
+    );
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
+    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+  });
+
+  it('give up a whole answer that is not complete in the time of all tries', async () => {
+    bench = createBench({ deadline: 0.2 });
+    await using upstream = await createUpstream((request, response) => {
+      response.head(200, { 'content-type': 'application/json' });
+      const timer = setInterval(() => void response.write(' '), 10);
+      void request.closed.then(() => clearInterval(timer));
+    });
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
+    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+  });
+
+  it('break off a stream that falls silent after it began', async () => {
+    bench = createBench({ idleTimeout: 0.1 });
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
+    const reply = await bench.relay(exchange);
+    expect((await refusalOf(textOf(reply))).code).toBe('upstream_timeout');
+    expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200']);
+  });
+
+  it('of the route stand over those of the stage', async () => {
+    await using upstream = await createUpstream(() => undefined);
+    const route = routeTo(upstreamAt(upstream.url), { firstByteTimeout: 0.1 });
+    expect((await refusalOf(bench.relay(exchangeFor([route])))).code).toBe('upstream_timeout');
+  });
+
+  it('give up a connection that does not open', async () => {
+    bench = createBench({ connectTimeout: 0.1 });
+    // TEST-NET-1 (RFC 5737): either nobody answers, or the system says at once that there is no way.
+    const exchange = exchangeFor([routeTo(upstreamAt('http://192.0.2.1'))]);
+    expect((await refusalOf(bench.relay(exchange))).code).toMatch(/^upstream_(timeout|failed)$/);
+  });
+});
+
+describe('an exchange that ends early', () => {
+  it('before the answer began closes the upstream and tries no other route', async () => {
+    await using upstream = await createUpstream(() => undefined);
+    const there = upstreamAt(upstream.url);
+    const exchange = exchangeFor([routeTo(there), routeTo(there)]);
+    const gone = new ClientGone();
+    const relayed = bench.relay(exchange);
+    await upstream.waitForRequest(1);
+    exchange.abort(gone);
+    await expect(relayed).rejects.toBe(gone);
+    expect(await upstream.waitForClose(1)).toBe('client left');
+    expect(attemptsOf(exchange)).toEqual(['one/model-there aborted']);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('before anything was sent reaches no upstream', async () => {
+    await using upstream = await createUpstream(serve);
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
+    const gone = new ClientGone();
+    exchange.abort(gone);
+    await expect(bench.relay(exchange)).rejects.toBe(gone);
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  it('in the middle of a stream closes the upstream', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
+    const reply = await bench.relay(exchange);
+    const text = textOf(reply).catch(() => undefined);
+    exchange.abort(new ClientGone());
+    expect(await upstream.waitForClose(1)).toBe('client left');
+    await text;
+    expect(attemptsOf(exchange)).toEqual(['one/model-there aborted 200']);
+  });
+
+  it('by the gateway tells the reader why', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
+    const reply = await bench.relay(exchange);
+    const reason = new GatewayError('shutting_down', 'the gateway stops');
+    const text = textOf(reply);
+    exchange.abort(reason);
+    await expect(text).rejects.toBe(reason);
+  });
+
+  it('by a reader that destroys the body closes the upstream', async () => {
+    await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
+    const reply = await bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true }));
+    (reply.body as Readable).destroy();
+    expect(await upstream.waitForClose(1)).toBe('client left');
+  });
+});
+
+describe('a stream', () => {
+  it('arrives as it was sent, and counts the tokens it was told', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2 };
+    const { upstream, exchange, reply } = await relayStream((_request, response) => {
+      response.sse(content('a'), content('b'), finish, { choices: [], usage }, '[DONE]');
+      response.end();
+    });
+    await using _ = upstream;
+    const data = [content('a'), content('b'), finish, { choices: [], usage }].map((event) => JSON.stringify(event));
+    expect(await textOf(reply)).toBe([...data, '[DONE]'].map((event) => `data: ${event}\n\n`).join(''));
+    expect(exchange.get(delivery).usage).toMatchObject({ input: 3, output: 2 });
+    expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
+  });
+
+  it('that is cut after its first content fails, and no other route takes over', async () => {
+    const { upstream, exchange, reply } = await relayStream(async (_request, response) => {
+      response.sse();
+      await response.event(content('a'));
+      response.cut();
+    });
+    await using _ = upstream;
+    expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
+    expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200']);
+  });
+
+  it('that fails in the same packet as its first content fails for its reader and nobody else', async () => {
+    const { upstream, reply } = await relayStream((_request, response) => {
+      const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+      response.raw(head + chunk(eventOf(content('a'))) + chunk(eventOf({ error: { message: 'no' } })));
+    });
+    await using _ = upstream;
+    expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
+  });
+
+  it('whose upstream stays open after the last event ends all the same', async () => {
+    const { upstream, reply } = await relayStream((_request, response) => response.sse(content('a'), finish, '[DONE]'));
+    await using _ = upstream;
+    expect(await textOf(reply)).toContain('[DONE]');
+    expect(await upstream.waitForClose(1)).toBe('client left');
+  });
+});
+
+describe('a breaker', () => {
+  const crashes: [string, boolean, Handler][] = [
+    ['answers 500', false, refuse(500)],
+    ['answers 400 for lack of room', false, (_r, response) => response.json(400, { error: { code: 'slow_down' } })],
+    ['reports an error inside a 200', false, (_r, response) => response.json(200, { error: { message: 'no' } })],
+    ['reports an error first', true, (_r, response) => (response.sse({ error: { message: 'no' } }), response.end())],
+    ['cuts the stream', true, (_r, response) => (response.sse({ choices: [] }), response.cut())],
+    ['cuts after its first content', true, (_r, response) => (response.sse(content('a')), response.cut())],
+  ];
+  it.each(crashes)(
+    'is not opened by one conversation on which an upstream %s, but by five',
+    async (_name, isStream, crash) => {
+      await using upstream = await createUpstream(crash);
+      const route = routeTo(upstreamAt(upstream.url));
+      const ask = async (prompt: string) => {
+        const reply = bench.relay(exchangeFor([route], { isStream, prompt }));
+        await reply.then(textOf).catch(() => undefined);
+        return bench.health.status([route])[0]?.state;
+      };
+      const states = [];
+      for (let time = 0; time < 20; time++) states.push(await ask('same'));
+      expect(states).toEqual(Array.from({ length: 20 }, () => 'closed'));
+      for (const prompt of ['b', 'c', 'd']) states.push(await ask(prompt));
+      expect(states.at(-1)).toBe('closed');
+      expect(await ask('e')).toBe('open');
+      expect(upstream.requests).toHaveLength(24);
+    },
+  );
+
+  it('is not opened by one conversation that grows with each turn, and has no name', async () => {
+    await using upstream = await createUpstream(refuse(500));
+    const route = routeTo(upstreamAt(upstream.url));
+    const turns = Array.from({ length: 10 }, (_, turn) => ({ role: 'assistant', content: `answer ${turn}` }));
+    for (let turn = 0; turn < 10; turn++)
+      await refusalOf(bench.relay(exchangeFor([route], { history: turns.slice(0, turn) })));
+    expect(bench.health.status([route])[0]?.state).toBe('closed');
+  });
+
+  it('is opened by the same words of several accounts', async () => {
+    await using upstream = await createUpstream(refuse(500));
+    const route = routeTo(upstreamAt(upstream.url));
+    for (const accountId of ['a', 'b', 'c', 'd', 'e']) {
+      const exchange = exchangeFor([route]);
+      exchange.set(principal, { accountId } as Principal);
+      await refusalOf(bench.relay(exchange));
+    }
+    expect(bench.health.status([route])[0]?.state).toBe('open');
+  });
+
+  it('is opened by one conversation when nobody listens, which no request can cause', async () => {
+    const route = routeTo(upstreamAt('http://127.0.0.1:1'));
+    for (let time = 0; time < 5; time++) await refusalOf(bench.relay(exchangeFor([route])));
+    expect(bench.health.status([route])[0]?.state).toBe('open');
+  });
+});

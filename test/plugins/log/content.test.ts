@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateApiKey, hintOfApiKey } from '#core/accounts/api-key.ts';
 import type { Database } from '#core/database/database.ts';
 import { bounds } from '#core/bounds.ts';
-import { ContentLines, Excerpt } from '../../plugins/log/content.ts';
-import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../plugins/log/partitions.ts';
-import { isRefused, PostgresRecordStore } from '../../plugins/log/record-store.ts';
-import { RequestLog } from '../../plugins/log/request-log.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
-import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
-import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder, until } from './log-fixture.ts';
+import { ContentLines, Excerpt } from '../../../plugins/log/content.ts';
+import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../../plugins/log/partitions.ts';
+import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
+import { RequestLog } from '../../../plugins/log/request-log.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
+import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
+import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder, until } from './fixture.ts';
 
 interface Content {
   readonly part: string;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { RequestLog } from '../../plugins/log/request-log.ts';
-import { MemoryLog, MemoryStore, TemporaryFolder, until } from './log-fixture.ts';
+import { RequestLog } from '../../../plugins/log/request-log.ts';
+import { MemoryLog, MemoryStore, TemporaryFolder, until } from './fixture.ts';
 
-const child = join(import.meta.dirname, 'log-crash-child.ts');
+const child = join(import.meta.dirname, 'crash-child.ts');
 
 function linesOf(path: string): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];

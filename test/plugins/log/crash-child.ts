@@ -2,9 +2,9 @@ import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLogger } from '#core/logger.ts';
-import type { RecordStore } from '../../plugins/log/record-store.ts';
-import { RequestLog } from '../../plugins/log/request-log.ts';
-import { arrive, identify, outcome } from './log-fixture.ts';
+import type { RecordStore } from '../../../plugins/log/record-store.ts';
+import { RequestLog } from '../../../plugins/log/request-log.ts';
+import { arrive, identify, outcome } from './fixture.ts';
 
 /*
  * An instance under load that somebody kills. What it has answered, and what it leaves running, it writes down at the

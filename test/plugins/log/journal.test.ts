@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { delivery } from '#core/facts.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import { RequestLog, type RequestLogOptions } from '../../plugins/log/request-log.ts';
-import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder, until } from './log-fixture.ts';
+import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';
+import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder, until } from './fixture.ts';
 
 interface Parts extends Partial<RequestLogOptions> {
   folder: TemporaryFolder;

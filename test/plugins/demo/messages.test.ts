@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { DemoFixture, weather, essence } from './demo-fixture.ts';
+import { DemoFixture, weather, essence } from './fixture.ts';
 
 type Params = Anthropic.MessageCreateParamsNonStreaming;
 

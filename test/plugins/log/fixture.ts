@@ -7,7 +7,7 @@ import type { Logger } from '#core/logger.ts';
 import type { Endpoint } from '#core/pipeline/endpoint.ts';
 import { Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
-import type { RecordStore } from '../../plugins/log/record-store.ts';
+import type { RecordStore } from '../../../plugins/log/record-store.ts';
 
 export const chat: Endpoint = {
   name: 'chat',

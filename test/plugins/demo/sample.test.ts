@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
-import { findHints, sampleOf } from '../../plugins/demo/sample.ts';
-import { splitIntoTokens } from '../../plugins/demo/tokens.ts';
+import { findHints, sampleOf } from '../../../plugins/demo/sample.ts';
+import { splitIntoTokens } from '../../../plugins/demo/tokens.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const none = findHints('');

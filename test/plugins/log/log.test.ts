@@ -9,12 +9,17 @@ import type { Host } from '#core/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
 import { Pipeline } from '#core/pipeline/pipeline.ts';
 import type { Outcome, Stage } from '#core/pipeline/stage.ts';
-import { dropPartitionsBefore, ensurePartition, partitionJob, partitionNames } from '../../plugins/log/partitions.ts';
-import { isRefused, PostgresRecordStore } from '../../plugins/log/record-store.ts';
-import { logStage } from '../../plugins/log/stage.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { execute, withDatabase } from '../support/global-postgres.ts';
-import { arrive, chat, identify, MemoryLog, outcome, TemporaryFolder, until } from './log-fixture.ts';
+import {
+  dropPartitionsBefore,
+  ensurePartition,
+  partitionJob,
+  partitionNames,
+} from '../../../plugins/log/partitions.ts';
+import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
+import { logStage } from '../../../plugins/log/stage.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { execute, withDatabase } from '../../support/global-postgres.ts';
+import { arrive, chat, identify, MemoryLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
 interface Row {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { DemoFixture, weather, essence } from './demo-fixture.ts';
+import { DemoFixture, weather, essence } from './fixture.ts';
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 

@@ -3,12 +3,12 @@ import { type AddressInfo, connect } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
 import type { Vendor } from '#core/catalog/catalog.ts';
-import { answerChat } from '../../plugins/demo/chat.ts';
-import { Delivery } from '../../plugins/demo/delivery.ts';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
-import { plugin } from '../../plugins/demo/index.ts';
-import { silentLog } from '../support/database.ts';
-import { DemoFixture } from './demo-fixture.ts';
+import { answerChat } from '../../../plugins/demo/chat.ts';
+import { Delivery } from '../../../plugins/demo/delivery.ts';
+import { startDemoUpstream } from '../../../plugins/demo/server.ts';
+import { plugin } from '../../../plugins/demo/index.ts';
+import { silentLog } from '../../support/database.ts';
+import { DemoFixture } from './fixture.ts';
 
 const demo = new DemoFixture();
 /** At this pace the first token takes hours. */

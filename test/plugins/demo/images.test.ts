@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { DemoFixture } from './demo-fixture.ts';
+import { DemoFixture } from './fixture.ts';
 
 const demo = new DemoFixture();
 

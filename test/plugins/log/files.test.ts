@@ -1,10 +1,10 @@
 import { openSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InstanceLock, Watch } from '../../plugins/log/instance-lock.ts';
-import { LineWriter } from '../../plugins/log/line-writer.ts';
-import { Losses } from '../../plugins/log/losses.ts';
-import { MemoryLog, TemporaryFolder } from './log-fixture.ts';
+import { InstanceLock, Watch } from '../../../plugins/log/instance-lock.ts';
+import { LineWriter } from '../../../plugins/log/line-writer.ts';
+import { Losses } from '../../../plugins/log/losses.ts';
+import { MemoryLog, TemporaryFolder } from './fixture.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI from 'openai';
 import { afterAll, beforeAll } from 'vitest';
-import { type DemoUpstream, startDemoUpstream } from '../../plugins/demo/server.ts';
+import { type DemoUpstream, startDemoUpstream } from '../../../plugins/demo/server.ts';
 
 /** A demo for one test file, with the clients that people use. None of them repeats a request. */
 export class DemoFixture {

@@ -1,6 +1,6 @@
 /**
  * Holds the house in order: imports go plugins → core, no plugin knows another, nothing of the product knows tests, and
- * modules form no cycle. Type imports count for the directions, not for cycles: they are gone when the code runs.
+ * modules form no cycle, type imports included: two files that need each other's types are one file, or lack a third.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -12,6 +12,9 @@ interface Import {
   readonly target: string;
   readonly isType: boolean;
 }
+
+/** Where cycles of types still wait to be broken. */
+const typeCyclesAllowed = 'plugins/format/';
 
 const files = globSync('{core,plugins,migrations,test,bench,docs}/**/*.ts', { cwd: root }).map((file) =>
   normalize(file),
@@ -62,7 +65,8 @@ function findCycles(): string[] {
       return;
     }
     if (finished.has(file)) return;
-    for (const { target, isType } of graph.get(file) ?? []) if (!isType) visit(target, [...trail, file]);
+    for (const { target, isType } of graph.get(file) ?? [])
+      if (!isType || !target.startsWith(typeCyclesAllowed)) visit(target, [...trail, file]);
     finished.add(file);
   };
   for (const file of files) visit(file, []);

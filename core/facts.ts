@@ -1,6 +1,9 @@
 import type { Adapter } from './model-call/adapter.ts';
 import type { Format } from './catalog/formats.ts';
+import type { Usage } from './model-call/usage.ts';
 import { defineFact } from './pipeline/fact.ts';
+
+export type { Usage } from './model-call/usage.ts';
 
 /** Who is calling. Written by `auth`. */
 export interface Principal {
@@ -46,17 +49,6 @@ export interface RateLimitState {
   readonly resetAfter: number; // seconds until the whole burst is available again
 }
 
-/** Tokens, as the upstream counted them as a rule; undefined where it did not say. */
-export interface Usage {
-  readonly input?: number | undefined; // all prompt tokens, cached ones included
-  readonly output?: number | undefined; // reasoning included
-  readonly cacheRead?: number | undefined;
-  readonly cacheWrite?: number | undefined;
-  readonly reasoning?: number | undefined;
-  /** True when the upstream did not count, and the gateway has guessed. */
-  readonly isEstimated?: boolean | undefined;
-}
-
 /**
  * Why an attempt did not serve, and with that what comes next.
  *
@@ -71,7 +63,7 @@ export interface Usage {
 export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
 
 /** One try on one route. */
-export interface Attempt {
+export interface AttemptRecord {
   readonly route: string; // upstream/model-there
   readonly format?: Format | undefined; // that the request was put into
   readonly startedAt: number; // ms since the exchange began
@@ -84,7 +76,7 @@ export interface Attempt {
 
 /** What happened on the way to the answer. `upstream` writes it early and keeps it up to date until the end. */
 export interface Delivery {
-  readonly attempts: Attempt[];
+  readonly attempts: AttemptRecord[];
   usage: Usage | undefined;
   /** What the serving route could not say as the client said it. */
   notes?: readonly string[] | undefined;

@@ -8,7 +8,7 @@ import { allowNothing, allowVariables } from './editor-schema.ts';
 import { ConfigError, mayBeForeign, suggest } from './mistake.ts';
 import { type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
-import { pipelineSection } from './sections.ts';
+import { pipelineSection } from './pipeline-section.ts';
 import type { Sound } from './sound.ts';
 import { Validator } from './validator.ts';
 

@@ -4,8 +4,8 @@ import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
 import type { Gauge } from './gauge.ts';
 import type { Host } from '../host.ts';
-import type { JobDefinition } from '../jobs/jobs.ts';
-import type { Endpoint } from '../pipeline/endpoint.ts';
+import type { JobDefinition } from '../jobs/definition.ts';
+import type { Endpoint } from '../pipeline/exchange.ts';
 import type { AnyStageDefinition, Observer } from '../pipeline/stage.ts';
 
 /** Something in the catalog that cannot work, at a route of a model. */

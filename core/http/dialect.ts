@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dialect, dialectOf } from '../catalog/formats.ts';
-import type { Endpoint } from '../pipeline/endpoint.ts';
+import type { Endpoint } from '../pipeline/exchange.ts';
 
 /**
  * Whose error bodies the caller reads. The path decides; on paths that both families share, the headers that only

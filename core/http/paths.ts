@@ -1,4 +1,4 @@
-import type { Endpoint } from '../pipeline/endpoint.ts';
+import type { Endpoint } from '../pipeline/exchange.ts';
 
 /** An endpoint, and what the path says for its parameters, decoded. */
 export interface Match {

@@ -11,7 +11,8 @@ import {
 import type { Host } from '../host.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { type JobDefinition, JobImpossible, type Jobs } from './jobs.ts';
+import type { JobDefinition } from './definition.ts';
+import { JobImpossible, type Jobs } from './jobs.ts';
 
 export interface OpenJobsOptions {
   readonly databaseUrl: string;

@@ -1,6 +1,6 @@
 import type { Model, Route } from '../catalog/catalog.ts';
 import type { GatewayError } from '../errors/table.ts';
-import type { Usage } from '../facts.ts';
+import type { Usage } from './usage.ts';
 import type { Format } from '../catalog/formats.ts';
 
 /**

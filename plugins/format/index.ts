@@ -1,4 +1,4 @@
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { describeMatrix, findUselessBackups } from './matrix.ts';

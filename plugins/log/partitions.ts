@@ -1,5 +1,5 @@
 import type { Database } from '#core/database/database.ts';
-import type { JobDefinition } from '#core/jobs/jobs.ts';
+import type { JobDefinition } from '#core/jobs/definition.ts';
 
 /** Epoch ms at which a day begins in UTC. Each day has a partition of each table, named after the day. */
 export type Day = number;

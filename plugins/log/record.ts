@@ -1,5 +1,5 @@
 import { bounds } from '#core/bounds.ts';
-import { adapter, type Attempt, cacheStatus, type Delivery, delivery, principal } from '#core/facts.ts';
+import { adapter, type AttemptRecord, cacheStatus, type Delivery, delivery, principal } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import { literal, withoutKeys } from './text.ts';
@@ -109,7 +109,7 @@ function deliveryMembers({ attempts, usage, notes = [], firstContentAfter }: Del
 }
 
 /** The route that the client's answer came from, whole or broken off. */
-function servingRoute(attempts: readonly Attempt[], firstContentAfter: number | undefined): string | undefined {
+function servingRoute(attempts: readonly AttemptRecord[], firstContentAfter: number | undefined): string | undefined {
   const served = attempts.findLast(({ outcome }) => outcome === 'served');
   return (served ?? (firstContentAfter === undefined ? undefined : attempts.at(-1)))?.route;
 }
@@ -118,7 +118,7 @@ function noteText(note: string): string {
   return literal(note, longest.note);
 }
 
-function attemptObject({ route, format, startedAt, duration, outcome, status, error }: Attempt): string {
+function attemptObject({ route, format, startedAt, duration, outcome, status, error }: AttemptRecord): string {
   return (
     `{"route":${literal(route, longest.route)},"outcome":"${outcome}"` +
     text('format', format, longest.name) +

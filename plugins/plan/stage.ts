@@ -2,8 +2,7 @@ import { activePeriod, type PeriodRecord } from '#core/accounts/account-record.t
 import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/accounts/directory.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { entitlement, principal } from '#core/facts.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
-import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 
 /**

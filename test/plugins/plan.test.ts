@@ -5,7 +5,7 @@ import type { Database } from '#core/database/database.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { type Entitlement, entitlement, principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { plan } from '../../plugins/plan/stage.ts';

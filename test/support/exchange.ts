@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJsonBody } from '#core/http/request-body.ts';
 import { callerDialect } from '#core/http/dialect.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
-import { type BodySource, Exchange } from '#core/pipeline/exchange.ts';
+import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 
 export interface ExchangeStub {
   readonly endpoint?: Endpoint;

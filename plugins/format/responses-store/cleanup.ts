@@ -1,4 +1,4 @@
-import type { JobDefinition } from '#core/jobs/jobs.ts';
+import type { JobDefinition } from '#core/jobs/definition.ts';
 import { ResponseRows } from './rows.ts';
 
 /** Safe to run twice and at the same time; late only means that rows nobody can find any more take room. */

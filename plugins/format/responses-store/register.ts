@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { cleanupJob } from './cleanup.ts';
 import { deleteResponse, getResponse, listInputItems, refuseSibling } from './endpoints.ts';
 import { responsesSection } from './section.ts';

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
-import { type BodySource, Exchange } from '#core/pipeline/exchange.ts';
+import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 
 /** The parts of a host that callers and their plans are known by. Disposing it releases what stages keep. */
 export function createStageHost(database: Host['database']): Host & AsyncDisposable {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EndpointTable } from '#core/http/paths.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 
 const endpoint = (name: string, method: 'GET' | 'POST', path: string): Endpoint => ({
   name,

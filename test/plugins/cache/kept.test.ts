@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { cacheStatus } from '#core/facts.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
 import { CacheStand, exchangeOf, outcome, stream, whole } from './stand.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '#core/errors/table.ts';
 import { adapter } from '#core/facts.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { mergeTraits } from '#core/catalog/traits.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Adapter } from '#core/model-call/adapter.ts';
 import { adapter, principal } from '#core/facts.ts';
 import type { Logger } from '#core/logger.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
-import { Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
+import { type Endpoint, Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
-import type { Endpoint } from '#core/pipeline/endpoint.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { asJsonArray } from '../../../../plugins/format/gemini/json-array.ts';
 import { createExchange } from '../../../support/exchange.ts';

@@ -1,0 +1,33 @@
+import type { Registry } from '../extension/registry.ts';
+import { allowNothing } from './editor-schema.ts';
+import type { Section } from './section.ts';
+
+/** The pipeline's section knows the options of every registered stage. */
+export function pipelineSection(registry: Registry): Section {
+  const stages = [...registry.stages.values()];
+  return {
+    name: 'pipeline',
+    schema: {
+      type: 'array',
+      description: 'The stages that every request passes, in this order.',
+      minItems: 1,
+      items: {
+        anyOf: [
+          { enum: stages.map(({ name }) => name) },
+          {
+            type: 'object',
+            properties: Object.fromEntries(
+              stages.map(({ name, description, options }) => [
+                name,
+                { ...(options.required === undefined ? allowNothing(options) : options), description },
+              ]),
+            ),
+            additionalProperties: false,
+            minProperties: 1,
+            maxProperties: 1,
+          },
+        ],
+      },
+    },
+  };
+}

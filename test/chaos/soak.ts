@@ -3,7 +3,7 @@ import { formatAt } from './answers.ts';
 import type { Client, Ending } from './client.ts';
 import { faultScripts, playOpen } from './faults.ts';
 import type { Experiment, Figure } from './figure.ts';
-import { openStand } from './stand.ts';
+import { openChaosFixture } from './fixture.ts';
 
 const clients = 24;
 const sampleEvery = 2_000; // ms
@@ -21,11 +21,14 @@ export function soak(minutes: number): Experiment {
     name: 'soak',
     description: `${minutes} minutes of mixed load, faults included, for the memory of the gateway`,
     async run({ postgres, print }) {
-      await using stand = await openStand(postgres, { keepsRequests: false, plays: { 'stays-open': playOpen } });
-      const gateway = await stand.start();
+      await using fixture = await openChaosFixture(postgres, {
+        keepsRequests: false,
+        plays: { 'stays-open': playOpen },
+      });
+      const gateway = await fixture.start();
       const endings = new Map<Ending, number>();
       const over = AbortSignal.timeout(minutes * 60_000);
-      const load = sendMixedLoad(stand.client(gateway), endings, over);
+      const load = sendMixedLoad(fixture.client(gateway), endings, over);
       const samples: Sample[] = [];
       const began = performance.now();
       while (!over.aborted) {

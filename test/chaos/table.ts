@@ -10,7 +10,7 @@ import {
   recordsOf,
   type RequestRecord,
 } from './records.ts';
-import { fits, type Lane, lanes, modelOf, openStand } from './stand.ts';
+import { fits, type Lane, lanes, modelOf, openChaosFixture } from './fixture.ts';
 
 interface Cell {
   readonly fault: FaultScript;
@@ -29,15 +29,15 @@ export const table: Experiment = {
   name: 'table',
   description: 'fault × format × streamed or not: client saw, record says, attempts',
   async run({ postgres, print }) {
-    await using stand = await openStand(postgres);
-    const gateway = await stand.start();
-    const client = stand.client(gateway);
+    await using fixture = await openChaosFixture(postgres);
+    const gateway = await fixture.start();
+    const client = fixture.client(gateway);
     const cells = allCells();
     const seen = await inParallel(cells.length, 24, async (index) => {
       const { fault, lane, isStream } = cells[index] as Cell;
       return client.ask({ format: lane.client, isStream, model: modelOf(fault, lane) });
     });
-    const records = await recordsOf(stand.home.database, seen);
+    const records = await recordsOf(fixture.home.database, seen);
     const lines = cells.map((cell, index): Line => {
       const saw = seen[index] as Saw;
       const [record] = records.get(saw.serial) ?? [];

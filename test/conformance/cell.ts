@@ -16,7 +16,7 @@ import {
 } from './expectation.ts';
 import { featureOf, features, type Turn } from './features.ts';
 import { type Loss, lossesOf } from './losses.ts';
-import { askedAs, modelFor, modelThere, type Stand } from './stand.ts';
+import { askedAs, modelFor, modelThere, type ConformanceFixture } from './fixture.ts';
 import type { Answer, Entry, Failure } from './talk.ts';
 import { upstreams } from './upstreams/index.ts';
 
@@ -42,10 +42,10 @@ export function allCells(): Cell[] {
 }
 
 /** Plays all turns of a feature. Never throws. */
-export async function runCell(stand: Stand, cell: Cell): Promise<Outcome> {
+export async function runCell(fixture: ConformanceFixture, cell: Cell): Promise<Outcome> {
   if (clients[cell.client].cannotSay(cell.feature)) return { verdict: 'absent' };
   try {
-    const run = new CellRun(stand, cell);
+    const run = new CellRun(fixture, cell);
     for (const [index, turn] of featureOf(cell.feature).turns.entries()) await run.play(turn, index);
     return run.outcome();
   } catch (error) {
@@ -61,7 +61,7 @@ function validate(schema: object, value: unknown, what: string): void {
 }
 
 class CellRun {
-  readonly #stand: Stand;
+  readonly #fixture: ConformanceFixture;
   readonly #cell: Cell;
   readonly #client: ClientFormat;
   readonly #losses: readonly Loss[];
@@ -73,8 +73,8 @@ class CellRun {
   #notes = '';
   #isLossy = false;
 
-  constructor(stand: Stand, cell: Cell) {
-    this.#stand = stand;
+  constructor(fixture: ConformanceFixture, cell: Cell) {
+    this.#fixture = fixture;
     this.#cell = cell;
     this.#upstream = cell.upstream;
     this.#client = clients[cell.client];
@@ -88,13 +88,13 @@ class CellRun {
     const isElsewhere = turn.elsewhere !== undefined;
     this.#upstream = turn.elsewhere ?? this.#cell.upstream;
     const model = modelFor({ ...this.#cell, upstream: this.#upstream, failure, isElsewhere });
-    this.#stand.answer = turn.answer;
-    const before = this.#stand.requests.length;
+    this.#fixture.answer = turn.answer;
+    const before = this.#fixture.requests.length;
     const question = { ...turn.ask, said: turn.ask.said.map((entry) => this.#written(entry)) };
     const address = { model, isStream };
-    const response = await fetch(`${this.#stand.url}${this.#client.path(address)}`, {
+    const response = await fetch(`${this.#fixture.url}${this.#client.path(address)}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...keyHeader(this.#client, this.#stand.key) },
+      headers: { 'content-type': 'application/json', ...keyHeader(this.#client, this.#fixture.key) },
       body: JSON.stringify(this.#client.write(question, address)),
     });
     const body = await response.text();
@@ -124,7 +124,7 @@ class CellRun {
   #hear(before: number, turn: Turn, index: number, body: string): void {
     const upstream = this.#upstream;
     const { isStream } = this.#cell;
-    const [request, ...more] = this.#stand.requests.slice(before);
+    const [request, ...more] = this.#fixture.requests.slice(before);
     ok(request !== undefined, `the upstream was not asked: ${body}`);
     ok(more.length === 0, 'the upstream was asked more than once');
     const asked = askedAs(request);

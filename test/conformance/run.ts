@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import { execute, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { allCells, type Cell, runCell } from './cell.ts';
-import { openStand } from './stand.ts';
+import { openConformanceFixture } from './fixture.ts';
 import { type Line, describeFailures, writePage, writeTable } from './table.ts';
 
 const { values } = parseArgs({
@@ -24,8 +24,8 @@ await using postgres = await startPostgres();
 await execute(postgres.url, `CREATE DATABASE daypass_conformance TEMPLATE ${postgres.templateDatabase}`);
 const lines: Line[] = [];
 {
-  await using stand = await openStand(withDatabase(postgres.url, 'daypass_conformance'));
-  for (const cell of cells) lines.push({ cell, outcome: await runCell(stand, cell) });
+  await using fixture = await openConformanceFixture(withDatabase(postgres.url, 'daypass_conformance'));
+  for (const cell of cells) lines.push({ cell, outcome: await runCell(fixture, cell) });
 }
 await execute(postgres.url, 'DROP DATABASE daypass_conformance WITH (FORCE)');
 const failures = describeFailures(lines);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
 import { createHost, type Services } from '#core/host.ts';
-import { read } from './config/gateway-yaml.ts';
+import { read } from './config/fixture.ts';
 
 const baseUrlOf = (yaml: string) => createHost({} as Services, read(yaml), {} as Catalog).service.baseUrl;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
-import { answers, failureEvents } from '../plugins/upstream/answers.ts';
+import { answers, failureEvents } from '../plugins/upstream/streams-fixture.ts';
 import {
   createUpstream,
   type FaultyUpstream,

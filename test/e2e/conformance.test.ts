@@ -7,19 +7,19 @@ import { features, type Service, serviceOf } from '../../plugins/format/matrix.t
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
 import { losses } from '../conformance/losses.ts';
-import { openStand, type Stand, vendorOf } from '../conformance/stand.ts';
+import { openConformanceFixture, type ConformanceFixture, vendorOf } from '../conformance/fixture.ts';
 import { describeCell, writeTable } from '../conformance/table.ts';
-import { routeTo, upstreamAt } from '../plugins/upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../plugins/upstream/fixture.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 
-let stand: Stand;
+let fixture: ConformanceFixture;
 let databaseUrl: string;
 beforeAll(async () => {
   databaseUrl = await createBareDatabase();
-  stand = await openStand(databaseUrl);
+  fixture = await openConformanceFixture(databaseUrl);
 });
 afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await dropDatabase(databaseUrl);
 });
 
@@ -28,14 +28,14 @@ const outcomes = new Map<string, Outcome>();
 
 describe('a client of every format is served by an upstream of every format', () => {
   it.each(cells)('$name', async ({ cell, name }) => {
-    const outcome = await runCell(stand, cell);
+    const outcome = await runCell(fixture, cell);
     outcomes.set(name, outcome);
     expect(outcome).not.toMatchObject({ verdict: 'fail' });
   });
 
   it('as docs/conformance.md says', async () => {
     for (const { cell, name } of cells) {
-      if (!outcomes.has(name)) outcomes.set(name, await runCell(stand, cell));
+      if (!outcomes.has(name)) outcomes.set(name, await runCell(fixture, cell));
     }
     const lines = cells.map(({ cell, name }) => ({ cell, outcome: outcomes.get(name) as Outcome }));
     const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'conformance.md'), 'utf8');

@@ -9,8 +9,8 @@ import type { Host } from '#core/host.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
 import { presentedCredential } from '../../plugins/auth/credentials.ts';
 import { auth } from '../../plugins/auth/stage.ts';
-import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
-import { createExchange, createGauge, createStageHost, freeCall } from '../core/accounts/stage-host.ts';
+import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
+import { createExchange, createGauge, createStageHost, freeCall } from '../core/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let database: Database;

@@ -7,7 +7,7 @@ import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
 import { type RouteStatus, routesReport } from '#core/model-call/route-status.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../plugins/dashboard/index.ts';
-import { readYaml } from '../core/accounts/gateway-yaml.ts';
+import { readYaml } from '../core/accounts/yaml-fixture.ts';
 import { hostOf, modelOf } from './format/catalog-fixture.ts';
 
 interface Home {

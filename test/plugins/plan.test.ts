@@ -9,8 +9,8 @@ import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { plan } from '../../plugins/plan/stage.ts';
-import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
-import { createExchange, createGauge, createStageHost, freeCall, modelCall } from '../core/accounts/stage-host.ts';
+import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
+import { createExchange, createGauge, createStageHost, freeCall, modelCall } from '../core/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const tokenCount: Endpoint = {

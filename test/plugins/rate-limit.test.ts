@@ -10,7 +10,7 @@ import { type Limiter, type Limits, SharedUnavailable } from '#core/shared/share
 import { auth } from '../../plugins/auth/stage.ts';
 import { formatDuration } from '../../plugins/rate-limit/headers.ts';
 import { rateLimitStage } from '../../plugins/rate-limit/stage.ts';
-import { mistakesIn, readYaml } from '../core/accounts/gateway-yaml.ts';
+import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../support/exchange.ts';
 
 const messagesEndpoint: Endpoint = { ...chatEndpoint, name: 'messages', path: '/v1/messages', format: 'messages' };

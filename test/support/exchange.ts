@@ -3,7 +3,7 @@ import { parseJsonBody } from '#core/http/request-body.ts';
 import { callerDialect } from '#core/http/dialect.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 
-export interface ExchangeStub {
+export interface ExchangeFixture {
   readonly endpoint?: Endpoint;
   readonly headers?: IncomingHttpHeaders;
   readonly body?: string | object;
@@ -29,7 +29,7 @@ export function createExchange({
   id = 'req_test',
   params = {},
   query = '',
-}: ExchangeStub = {}): Exchange {
+}: ExchangeFixture = {}): Exchange {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const source: BodySource = {
     bytes: async () => Buffer.from(text),

@@ -3,7 +3,7 @@ import type { Saw } from '../client.ts';
 import { faultScripts, type Scene } from '../faults.ts';
 import { type Experiment, inParallel, noneOf } from '../figure.ts';
 import { describeAttempts, describeSaw, judge, recordsOf } from '../records.ts';
-import { openStand } from '../stand.ts';
+import { openChaosFixture } from '../fixture.ts';
 
 const concurrency = 48;
 
@@ -13,13 +13,13 @@ export const hedged: Experiment = {
   description: 'the first route never answers, and the model says hedge_after',
   async run({ postgres, isShort }) {
     const plays = { stalling: () => undefined };
-    await using stand = await openStand(postgres, { plays, models: { stalling: 'hedge_after: 0.3' } });
-    const client = stand.client(await stand.start());
+    await using fixture = await openChaosFixture(postgres, { plays, models: { stalling: 'hedge_after: 0.3' } });
+    const client = fixture.client(await fixture.start());
     const seen = await inParallel(isShort ? 24 : 500, concurrency, (index) =>
       client.ask({ format: formatAt(index), isStream: index % 8 < 4, model: 'stalling' }),
     );
-    const records = await recordsOf(stand.home.database, seen);
-    const losers = stand.upstream.requests.filter((request) => readAsked(request).model === 'stalling');
+    const records = await recordsOf(fixture.home.database, seen);
+    const losers = fixture.upstream.requests.filter((request) => readAsked(request).model === 'stalling');
     const endings = await Promise.all(losers.map(({ closed }) => closed));
     const mistakes = seen.map((saw) => judge(saw, records.get(saw.serial))).filter((mistake) => mistake !== undefined);
     return [
@@ -40,12 +40,12 @@ export const resumed: Experiment = {
   description: 'every stream breaks off within its text, and the model says resume',
   async run({ postgres, isShort }) {
     const plays = { breaking: breakOff };
-    await using stand = await openStand(postgres, { plays, models: { breaking: 'resume: true' } });
-    const client = stand.client(await stand.start());
+    await using fixture = await openChaosFixture(postgres, { plays, models: { breaking: 'resume: true' } });
+    const client = fixture.client(await fixture.start());
     const seen = await inParallel(isShort ? 24 : 500, concurrency, (index) =>
       client.ask({ format: formatAt(index), isStream: true, model: 'breaking' }),
     );
-    const records = await recordsOf(stand.home.database, seen);
+    const records = await recordsOf(fixture.home.database, seen);
     const untrue = seen
       .map(({ serial }) =>
         (records.get(serial) ?? []).map((record) => `${record.outcome}: ${describeAttempts(record)}`),

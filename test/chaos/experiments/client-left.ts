@@ -3,7 +3,7 @@ import { playOpen, type Scene } from '../faults.ts';
 import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
 import { describeSaw, judge, recordsOf } from '../records.ts';
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
-import { openStand } from '../stand.ts';
+import { openChaosFixture } from '../fixture.ts';
 
 const longestWait = 1_000; // ms
 
@@ -19,7 +19,7 @@ export const clientLeft: Experiment = {
       void request.closed.then((ending) => closings.push({ at: performance.now(), ending }));
       arrived.resolve();
     };
-    await using stand = await openStand(postgres, {
+    await using fixture = await openChaosFixture(postgres, {
       plays: {
         'never-answers': (_scene: Scene, request) => watch(request),
         'stays-open': async (scene, request) => {
@@ -28,7 +28,7 @@ export const clientLeft: Experiment = {
         },
       },
     });
-    const client = stand.client(await stand.start());
+    const client = fixture.client(await fixture.start());
     const count = isShort ? 24 : 1_000;
     // One at a time on each way, so that a closing belongs to the client that has just left.
     const waits: number[] = [];
@@ -50,7 +50,7 @@ export const clientLeft: Experiment = {
       waits.push((closings[before]?.at ?? Number.POSITIVE_INFINITY) - saw.endedAt);
       return saw;
     });
-    const records = await recordsOf(stand.home.database, seen);
+    const records = await recordsOf(fixture.home.database, seen);
     const mistakes = seen.flatMap((saw) => judge(saw, records.get(saw.serial)) ?? []);
     const others = seen.filter(({ ending }) => ending !== 'left').map(describeSaw);
     return [

@@ -1,7 +1,7 @@
 import type { ExperimentContext, Experiment, Figure } from '../figure.ts';
 import { inParallel, noneOf } from '../figure.ts';
 import { describeSaw, isSpliced, type RecordedAttempt, recordsOf } from '../records.ts';
-import { openStand } from '../stand.ts';
+import { openChaosFixture } from '../fixture.ts';
 
 const mostDelayed = 20;
 
@@ -24,7 +24,7 @@ export const burst: Experiment = {
     let waiting: (() => void)[] = [];
     let isDead = false;
     const dies = Promise.withResolvers<void>();
-    await using stand = await openStand(postgres, {
+    await using fixture = await openChaosFixture(postgres, {
       stage: '{}',
       plays: {
         dying: async ({ response }) => {
@@ -37,7 +37,7 @@ export const burst: Experiment = {
         },
       },
     });
-    const client = stand.client(await stand.start());
+    const client = fixture.client(await fixture.start());
     const asked = inParallel(size, size, async () => client.ask({ format: 'chat', isStream: true, model: 'dying' }));
     await dies.promise;
     isDead = true;
@@ -57,12 +57,12 @@ export const burst: Experiment = {
 };
 
 async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, count: number): Promise<Figure[]> {
-  await using stand = await openStand(postgres, { stage: '{}' });
-  const client = stand.client(await stand.start());
+  await using fixture = await openChaosFixture(postgres, { stage: '{}' });
+  const client = fixture.client(await fixture.start());
   const seen = await inParallel(count, clients, async (index) =>
     client.ask({ format: 'chat', isStream: index % 2 === 0, model: 'dead-route' }),
   );
-  const records = await recordsOf(stand.home.database, seen);
+  const records = await recordsOf(fixture.home.database, seen);
   const lost = seen.filter(({ ending }) => ending !== 'complete');
   // An attempt that failed there was waited for to the deadline; one that others overtook was aborted.
   const delayed = seen.filter(({ serial }) =>

@@ -2,7 +2,7 @@ import { formatAt } from '../answers.ts';
 import { finish, playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { describeSaw, judge, recordsOf } from '../records.ts';
-import { openStand } from '../stand.ts';
+import { openChaosFixture } from '../fixture.ts';
 import { until, untilPrinted } from '../until.ts';
 
 /** The gateway is told to stop while streams run that end before its limit. */
@@ -12,7 +12,7 @@ export const drain: Experiment = {
   async run({ postgres, isShort }) {
     const gate = Promise.withResolvers<void>();
     let running = 0;
-    await using stand = await openStand(postgres, {
+    await using fixture = await openChaosFixture(postgres, {
       plays: {
         gated: async (scene) => {
           await playOpen(scene);
@@ -22,8 +22,8 @@ export const drain: Experiment = {
         },
       },
     });
-    const gateway = await stand.start();
-    const client = stand.client(gateway);
+    const gateway = await fixture.start();
+    const client = fixture.client(gateway);
     const count = isShort ? 30 : 200;
     const streams = Array.from({ length: count }, (_, index) =>
       client.ask({ format: formatAt(index), isStream: true, model: 'gated' }),
@@ -34,7 +34,7 @@ export const drain: Experiment = {
     gate.resolve();
     const seen = await Promise.all(streams);
     const code = await ended;
-    const records = await recordsOf(stand.home.database, seen);
+    const records = await recordsOf(fixture.home.database, seen);
     const cut = seen.filter(({ ending }) => ending !== 'complete');
     return [
       noneOf('running streams cut by SIGTERM', seen.length, cut.map(describeSaw)),

@@ -2,7 +2,7 @@ import type { Saw } from '../client.ts';
 import { type FaultScript, faultScripts } from '../faults.ts';
 import { type Experiment, inParallel, noneOf } from '../figure.ts';
 import { describeSaw, isSpliced, judge, recordsOf, type RequestRecord } from '../records.ts';
-import { fits, type Lane, lanes, modelOf, openStand } from '../stand.ts';
+import { fits, type Lane, lanes, modelOf, openChaosFixture } from '../fixture.ts';
 
 const concurrency = 48;
 
@@ -64,8 +64,8 @@ async function meet(
   count: number,
   ways: readonly boolean[],
 ): Promise<{ seen: Saw[]; spared: string[]; mistakes: string[] }> {
-  await using stand = await openStand(postgres);
-  const client = stand.client(await stand.start());
+  await using fixture = await openChaosFixture(postgres);
+  const client = fixture.client(await fixture.start());
   const seen = await inParallel(count, concurrency, async (index) => {
     const fault = kinds[index % kinds.length] as FaultScript;
     const turn = Math.floor(index / kinds.length);
@@ -77,7 +77,7 @@ async function meet(
       model: modelOf(fault, lane),
     });
   });
-  const records = await recordsOf(stand.home.database, seen);
+  const records = await recordsOf(fixture.home.database, seen);
   const mistakes = seen.flatMap((saw) => {
     const mistake = judge(saw, records.get(saw.serial));
     return mistake === undefined ? [] : [`${saw.question.model} as ${saw.question.format}: ${mistake}`];

@@ -3,7 +3,7 @@ import type { Client, Saw } from '../client.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { judge, recordsOf, type RequestRecord } from '../records.ts';
-import { openStand, type Stand } from '../stand.ts';
+import { openChaosFixture, type ChaosFixture } from '../fixture.ts';
 import { until } from '../until.ts';
 import type { GatewayProcess } from '../../support/gateway-home.ts';
 
@@ -17,7 +17,7 @@ const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeou
 
 /** A gateway under load that is about to end. */
 interface Scenery {
-  readonly database: Stand['database'];
+  readonly database: ChaosFixture['database'];
   readonly gateway: GatewayProcess;
   /** Waits as long as a database is away. */
   absence(): Promise<void>;
@@ -73,7 +73,7 @@ export const records: Experiment = {
   name: 'records',
   description: 'every request has one true record, however gateways end and databases go away',
   async run({ postgres, isShort, print }) {
-    await using stand = await openStand(postgres, { plays: { 'stays-open': playOpen } });
+    await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
     const wanted = isShort ? 200 : 10_000;
     const seen: Saw[] = [];
     const kills: number[] = [];
@@ -81,14 +81,14 @@ export const records: Experiment = {
     const chosen = isShort ? disturbances.slice(-2) : disturbances;
     for (let round = 0; round < chosen.length || answered(seen).length < wanted; round++) {
       const disturbance = chosen[round % chosen.length] as Disturbance;
-      const gateway = await stand.start();
+      const gateway = await fixture.start();
       const before = seen.length;
       const share = Math.ceil(wanted / chosen.length / 2);
       const over = new AbortController();
-      const load = sendLoad(stand.client(gateway), seen, over.signal);
+      const load = sendLoad(fixture.client(gateway), seen, over.signal);
       await until(() => seen.length - before >= share, 'half of the load');
       const killedAt = await disturbance.act({
-        database: stand.database,
+        database: fixture.database,
         gateway,
         absence: () => pause(isShort ? 1_000 : 3_000),
         kill: async () => {
@@ -110,8 +110,8 @@ export const records: Experiment = {
       print(`  ${disturbance.name}: ${seen.length - before} requests`);
     }
     // What the last one has left is taken in by the next.
-    await using _last = await stand.start();
-    const found = await recordsOf(stand.home.database, seen);
+    await using _last = await fixture.start();
+    const found = await recordsOf(fixture.home.database, seen);
     const all = answered(seen);
     const mistakes = seen.flatMap((saw) => judgeAcrossKills(saw, found.get(saw.serial), kills) ?? []);
     const endings = Map.groupBy(seen, ({ ending }) => ending);

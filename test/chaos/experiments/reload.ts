@@ -2,7 +2,7 @@ import { formatAt } from '../answers.ts';
 import type { Saw } from '../client.ts';
 import { type Experiment, noneOf } from '../figure.ts';
 import { describeSaw, judge, recordsOf } from '../records.ts';
-import { openStand } from '../stand.ts';
+import { openChaosFixture } from '../fixture.ts';
 import { untilPrinted } from '../until.ts';
 
 const clients = 16;
@@ -12,9 +12,9 @@ export const reload: Experiment = {
   name: 'reload',
   description: 'gateway.yaml is changed and loaded again under load',
   async run({ postgres, isShort }) {
-    await using stand = await openStand(postgres);
-    const gateway = await stand.start();
-    const client = stand.client(gateway);
+    await using fixture = await openChaosFixture(postgres);
+    const gateway = await fixture.start();
+    const client = fixture.client(gateway);
     const reloads = isShort ? 3 : 50;
     const seen: Saw[] = [];
     const over = new AbortController();
@@ -29,12 +29,12 @@ export const reload: Experiment = {
       }),
     );
     for (let number = 1; number <= reloads; number++) {
-      await stand.home.write(`${stand.yaml}\naliases: { alias-${number}: fine }\n`);
+      await fixture.home.write(`${fixture.yaml}\naliases: { alias-${number}: fine }\n`);
       await untilPrinted(gateway, 'has been loaded again', number);
     }
     over.abort();
     await load;
-    const records = await recordsOf(stand.home.database, seen);
+    const records = await recordsOf(fixture.home.database, seen);
     const failed = seen.filter(({ ending }) => ending !== 'complete');
     return [
       noneOf(`requests that failed over ${reloads} reloads of gateway.yaml`, seen.length, failed.map(describeSaw)),

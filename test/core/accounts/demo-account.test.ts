@@ -7,7 +7,7 @@ import { generateApiKey } from '#core/accounts/api-key.ts';
 import { ensureDemoAccount } from '#core/accounts/demo-account.ts';
 import type { Database } from '#core/database/database.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { createStageHost } from './stage-host.ts';
+import { createStageHost } from './fixture.ts';
 
 let database: Database;
 let dataFolder: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
-import { mistakesIn, readYaml } from './gateway-yaml.ts';
+import { mistakesIn, readYaml } from './yaml-fixture.ts';
 
 const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };
 const known = { sections: [plansSection, currencySection], stages: [stage] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildCatalog, catalogNotices } from '#core/catalog/build.ts';
 import { splitRoute } from '#core/catalog/sections.ts';
-import { read, vendors } from '../config/gateway-yaml.ts';
+import { read, vendors } from '../config/fixture.ts';
 
 const build = (text: string, environment?: NodeJS.ProcessEnv) => buildCatalog(read(text, environment), vendors);
 

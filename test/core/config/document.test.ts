@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { readDocument } from '#core/config/document.ts';
 import { listen, service } from '#core/config/sections.ts';
-import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+import { mistakesIn, mistakesInWhole, read } from './fixture.ts';
 
 const nameOf = (text: string, environment: NodeJS.ProcessEnv) =>
   read(`service: { name: "${text}" }`, environment).get(service).name;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from '#core/config/document.ts';
 import { validate } from '#core/config/load.ts';
 import { pipelineNotices } from '#core/config/pipeline-rules.ts';
-import { complete, createRegistry, mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+import { complete, createRegistry, mistakesIn, mistakesInWhole, read } from './fixture.ts';
 
 const all = 'auth, plan, rate-limit, format, upstream, log';
 

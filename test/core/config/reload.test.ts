@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { parseDocument } from '#core/config/document.ts';
 import { validate } from '#core/config/load.ts';
 import { listen } from '#core/config/sections.ts';
-import { complete, createRegistry } from './gateway-yaml.ts';
+import { complete, createRegistry } from './fixture.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aliases, models } from '#core/catalog/sections.ts';
 import { data, listen, plugins, service } from '#core/config/sections.ts';
-import { mistakesIn, mistakesInWhole, read } from './gateway-yaml.ts';
+import { mistakesIn, mistakesInWhole, read } from './fixture.ts';
 
 /** Ten routes that are in order, for a mistake at the eleventh. */
 const tenRoutes = Array.from({ length: 10 }, (_, index) => `one/${index}`);

@@ -4,7 +4,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
 import { createExchange } from '../../support/exchange.ts';
-import { reply, run, trace } from './pipeline-fixture.ts';
+import { reply, run, trace } from './fixture.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const streamed = (body: Readable): Reply => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../support/exchange.ts';
-import { add, fail, refuse, reply, run, trace } from './pipeline-fixture.ts';
+import { add, fail, refuse, reply, run, trace } from './fixture.ts';
 
 describe('a refusal', () => {
   it('leaves through the stages that were entered before, not through its own', async () => {

@@ -4,7 +4,7 @@ import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { type NamedStage, Pipeline } from '#core/pipeline/pipeline.ts';
 import type { Outcome, Stage } from '#core/pipeline/stage.ts';
 import { createExchange, chatEndpoint, modelsEndpoint } from '../../support/exchange.ts';
-import { fail, outcome, refuse, reply, run, trace } from './pipeline-fixture.ts';
+import { fail, outcome, refuse, reply, run, trace } from './fixture.ts';
 
 describe('the moments of an exchange', () => {
   it('come down the list, back up, and down again', async () => {

@@ -6,7 +6,7 @@ import { silentLog } from '../../support/database.ts';
 import { createSilentPort, type SilentPort } from '../../support/dead-ends.ts';
 import { redisUrl } from '../../support/redis.ts';
 import type { TcpProxy } from '../../support/tcp-proxy.ts';
-import { clearKeys, connect, limits, openRedis, startProxy } from './redis-fixture.ts';
+import { clearKeys, connect, limits, openRedis, startProxy } from './fixture.ts';
 
 /** Cuts what is connected; who connects again gets through. */
 function reset(proxy: TcpProxy): void {

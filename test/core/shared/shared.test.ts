@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MemoryShared } from '#core/shared/memory.ts';
 import type { Shared, Take } from '#core/shared/shared.ts';
 import { redisUrl } from '../../support/redis.ts';
-import { clearKeys, limits, openRedis } from './redis-fixture.ts';
+import { clearKeys, limits, openRedis } from './fixture.ts';
 
 /** One of the two builds, and what tests need to know about it. */
 interface Build {

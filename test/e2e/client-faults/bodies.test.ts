@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { chat, chatBody, chunk, maxBodyBytes, Stand } from './stand.ts';
+import { chat, chatBody, chunk, maxBodyBytes, ClientFaultFixture } from './fixture.ts';
 
-const stand = Stand.use();
+const fixture = ClientFaultFixture.use();
 
 /** Headers of a client that waits for an invitation before it sends so many bytes. */
 function expecting(length: number): string {
@@ -11,81 +11,81 @@ function expecting(length: number): string {
 
 describe('a body', () => {
   it('that is declared too large is 413 before any of it came', async () => {
-    using client = await stand.connect();
-    client.send(stand.post(`Content-Type: application/json\r\nContent-Length: ${maxBodyBytes + 1}\r\n`));
+    using client = await fixture.connect();
+    client.send(fixture.post(`Content-Type: application/json\r\nContent-Length: ${maxBodyBytes + 1}\r\n`));
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
   });
 
   it('in chunks is 413 as soon as it is too large', async () => {
-    const before = stand.upstream.requests.length;
-    using client = await stand.connect();
-    client.send(stand.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'));
+    const before = fixture.upstream.requests.length;
+    using client = await fixture.connect();
+    client.send(fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'));
     const part = `2710\r\n${' '.repeat(10_000)}\r\n`;
     for (let sent = 0; sent <= maxBodyBytes; sent += 10_000) client.send(part);
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
-    expect(stand.upstream.requests).toHaveLength(before);
-    const [row] = await stand.records();
+    expect(fixture.upstream.requests).toHaveLength(before);
+    const [row] = await fixture.records();
     expect(row).toMatchObject({ outcome: 'refused', status: 413 });
   });
 
   it('that is too large is 413 in the shape of messages', async () => {
-    const response = await stand.ask(' '.repeat(maxBodyBytes + 1), { path: '/v1/messages' });
+    const response = await fixture.ask(' '.repeat(maxBodyBytes + 1), { path: '/v1/messages' });
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'request_too_large' } });
   });
 
   it('in gzip works', async () => {
-    expect((await stand.ask(gzipSync(chat), { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
-    expect(stand.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
-    expect(stand.upstream.requests.at(-1)?.headers['content-encoding']).toBeUndefined();
+    expect((await fixture.ask(gzipSync(chat), { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
+    expect(fixture.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
+    expect(fixture.upstream.requests.at(-1)?.headers['content-encoding']).toBeUndefined();
   });
 
   it('in gzip that unpacks to too much is 413', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     expect(bomb.length).toBeLessThan(maxBodyBytes);
-    expect((await stand.ask(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);
+    expect((await fixture.ask(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);
   });
 
   it('that is not the gzip it says is 400', async () => {
-    expect((await stand.ask(chat, { headers: { 'content-encoding': 'gzip' } })).status).toBe(400);
-    expect((await stand.ask(gzipSync(chat).subarray(0, 30), { headers: { 'content-encoding': 'gzip' } })).status).toBe(
-      400,
-    );
+    expect((await fixture.ask(chat, { headers: { 'content-encoding': 'gzip' } })).status).toBe(400);
+    expect(
+      (await fixture.ask(gzipSync(chat).subarray(0, 30), { headers: { 'content-encoding': 'gzip' } })).status,
+    ).toBe(400);
   });
 
   it('in chunks of one byte works', async () => {
-    using client = await stand.connect();
-    client.send(stand.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'));
+    using client = await fixture.connect();
+    client.send(fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'));
     for (const char of chat) client.send(`1\r\n${char}\r\n`);
     client.send('0\r\n\r\n');
     await client.end();
     expect(client.status).toBe(200);
-    expect(stand.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
+    expect(fixture.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
   });
 
   it('whose connection is reset half-way calls no upstream', async () => {
-    const before = stand.upstream.requests.length;
-    using client = await stand.connect();
+    const before = fixture.upstream.requests.length;
+    using client = await fixture.connect();
     client.send(
-      `${stand.post(`Content-Type: application/json\r\nContent-Length: ${chat.length}\r\n`)}${chat.slice(0, 20)}`,
+      `${fixture.post(`Content-Type: application/json\r\nContent-Length: ${chat.length}\r\n`)}${chat.slice(0, 20)}`,
     );
     client.socket.resetAndDestroy();
-    const [row] = await stand.records();
+    const [row] = await fixture.records();
     expect(row).toMatchObject({ outcome: 'aborted', status: null, error_code: null });
-    expect(stand.upstream.requests).toHaveLength(before);
+    expect(fixture.upstream.requests).toHaveLength(before);
   });
 
   it('whose chunks break half-way calls no upstream', async () => {
-    const before = stand.upstream.requests.length;
-    const { status } = await stand.exchangeRaw(
-      `${stand.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')}5\r\n{"mod\r\nno length\r\n`,
+    const before = fixture.upstream.requests.length;
+    const { status } = await fixture.exchangeRaw(
+      `${fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')}5\r\n{"mod\r\nno length\r\n`,
     );
     expect(status).toBe(400);
-    const [row] = await stand.records();
+    const [row] = await fixture.records();
     expect(row).toMatchObject({ outcome: 'aborted' });
-    expect(stand.upstream.requests).toHaveLength(before);
+    expect(fixture.upstream.requests).toHaveLength(before);
   });
 
   const shapes = [
@@ -106,11 +106,11 @@ describe('a body', () => {
   ];
   describe.each(shapes)('for $path', ({ path, shape }) => {
     it.each(wrongBodies)('%s is refused', async (_name, body, headers, status) => {
-      const before = stand.upstream.requests.length;
-      const response = await stand.ask(body, { path, headers });
+      const before = fixture.upstream.requests.length;
+      const response = await fixture.ask(body, { path, headers });
       expect(response.status).toBe(status);
       expect(await response.json()).toMatchObject(shape);
-      expect(stand.upstream.requests).toHaveLength(before);
+      expect(fixture.upstream.requests).toHaveLength(before);
     });
   });
 
@@ -123,7 +123,7 @@ describe('a body', () => {
     [{ model: 5 }, 'model'],
     [{ messages: null }, 'messages'],
   ])('with %j is 400 and names the parameter', async (wrong, param) => {
-    const response = await stand.ask(JSON.stringify({ ...chatBody, ...wrong }));
+    const response = await fixture.ask(JSON.stringify({ ...chatBody, ...wrong }));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
@@ -131,22 +131,22 @@ describe('a body', () => {
   it('with names of prototypes does no harm and passes through', async () => {
     const odd = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"hasOwnProperty":2';
     const text = `{"model":"test",${odd},"messages":[{"role":"user","content":"hi",${odd}}]}`;
-    expect((await stand.ask(text)).status).toBe(200);
+    expect((await fixture.ask(text)).status).toBe(200);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    expect(stand.upstream.requests.at(-1)?.body.toString()).toBe(text.replace('"test"', '"model-there"'));
+    expect(fixture.upstream.requests.at(-1)?.body.toString()).toBe(text.replace('"test"', '"model-there"'));
   });
 
   it('with a name twice counts the last, here and upstream', async () => {
-    stand.answer = (_request, response) => {
+    fixture.answer = (_request, response) => {
       response.sse(chunk('hello'), '[DONE]');
       response.end();
     };
     const text = `{"model":"unknown","stream":false,"messages":[{"role":"user","content":"hi"}],"model":"test","stream":true}`;
-    const response = await stand.ask(text);
+    const response = await fixture.ask(text);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     await response.text();
-    const sent = stand.upstream.requests.at(-1);
+    const sent = fixture.upstream.requests.at(-1);
     expect(sent?.json()).toMatchObject({ model: 'model-there', stream: true });
     expect(sent?.body.toString()).not.toContain('unknown');
   });
@@ -154,35 +154,35 @@ describe('a body', () => {
 
 describe('Expect: 100-continue', () => {
   it('with a bad key is 401, and the body is not invited', async () => {
-    using client = await stand.connect();
-    client.send(stand.post(expecting(chat.length)).replace(stand.key, 'dp_wrong'));
+    using client = await fixture.connect();
+    client.send(fixture.post(expecting(chat.length)).replace(fixture.key, 'dp_wrong'));
     await client.waitFor('invalid_api_key');
     expect(client.status).toBe(401);
     expect(client.received).not.toContain('100 Continue');
   });
 
   it('with a body that is too large is 413, and the body is not invited', async () => {
-    using client = await stand.connect();
-    client.send(stand.post(expecting(maxBodyBytes + 1)));
+    using client = await fixture.connect();
+    client.send(fixture.post(expecting(maxBodyBytes + 1)));
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
   });
 
   it('with a good key invites the body, once', async () => {
-    const before = stand.upstream.requests.length;
-    using client = await stand.connect();
-    client.send(stand.post(`${expecting(chat.length)}Connection: close\r\n`));
+    const before = fixture.upstream.requests.length;
+    using client = await fixture.connect();
+    client.send(fixture.post(`${expecting(chat.length)}Connection: close\r\n`));
     await client.waitFor('HTTP/1.1 100 Continue');
     client.send(chat);
     expect(await client.end()).toContain('HTTP/1.1 200 OK');
     expect(client.received.match(/HTTP\/1\.1 /g)).toHaveLength(2);
-    expect(stand.upstream.requests).toHaveLength(before + 1);
-    await stand.records(1);
+    expect(fixture.upstream.requests).toHaveLength(before + 1);
+    await fixture.records(1);
   });
 
   it('another expectation is refused', async () => {
-    const { status } = await stand.exchangeRaw(
-      stand.post('Content-Length: 0\r\nConnection: close\r\nExpect: a-miracle\r\n'),
+    const { status } = await fixture.exchangeRaw(
+      fixture.post('Content-Length: 0\r\nConnection: close\r\nExpect: a-miracle\r\n'),
     );
     expect(status).toBe(417);
   });

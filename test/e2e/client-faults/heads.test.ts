@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { chat, Stand } from './stand.ts';
+import { chat, ClientFaultFixture } from './fixture.ts';
 
-const stand = Stand.use();
+const fixture = ClientFaultFixture.use();
 
 const upgrade = (path: string, credential: string) =>
-  `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${credential}User-Agent: ${stand.agent}\r\n` +
+  `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${credential}User-Agent: ${fixture.agent}\r\n` +
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n';
 
 describe('headers', () => {
   it('that drip end the connection at the header timeout, while others are served', async () => {
-    using client = await stand.connect();
+    using client = await fixture.connect();
     const drip = setInterval(() => client.send('a'), 100);
     try {
       client.send('POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nx-slow: ');
-      expect((await stand.ask(chat)).status).toBe(200);
+      expect((await fixture.ask(chat)).status).toBe(200);
       await client.end();
       expect(client.status).toBe(408);
     } finally {
@@ -22,13 +22,15 @@ describe('headers', () => {
   });
 
   it('of 20 KB are refused', async () => {
-    const { status } = await stand.exchangeRaw(stand.post(`x-large: ${'a'.repeat(20_000)}\r\n`));
+    const { status } = await fixture.exchangeRaw(fixture.post(`x-large: ${'a'.repeat(20_000)}\r\n`));
     expect(status).toBe(431);
   });
 
   it('in thousands are refused', async () => {
     const short = 'a:\r\n'.repeat(2_000);
-    const { status } = await stand.exchangeRaw(`${stand.post(`Content-Length: 0\r\nConnection: close\r\n${short}`)}`);
+    const { status } = await fixture.exchangeRaw(
+      `${fixture.post(`Content-Length: 0\r\nConnection: close\r\n${short}`)}`,
+    );
     expect(status).toBe(431);
   });
 
@@ -42,20 +44,20 @@ describe('headers', () => {
     ['a line feed alone', 'x-a: b\nContent-Length: 0\r\n', ''],
     ['a folded line', 'x-a: b\r\n\tContent-Length: 4\r\nContent-Length : 0\r\n', ''],
   ])('with %s are 400 and the connection closes', async (_name, headers, body) => {
-    const before = stand.upstream.requests.length;
-    const { status } = await stand.exchangeRaw(stand.post(headers) + body);
+    const before = fixture.upstream.requests.length;
+    const { status } = await fixture.exchangeRaw(fixture.post(headers) + body);
     expect(status).toBe(400);
-    expect(stand.upstream.requests).toHaveLength(before);
+    expect(fixture.upstream.requests).toHaveLength(before);
   });
 
   it('with a malformed cookie do not matter', async () => {
-    expect((await stand.ask(chat, { headers: { cookie: '=;\u00e9=""; a b="' } })).status).toBe(200);
+    expect((await fixture.ask(chat, { headers: { cookie: '=;\u00e9=""; a b="' } })).status).toBe(200);
   });
 
   it('that forge an address are ignored', async () => {
     const forged = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' };
-    expect((await stand.ask(chat, { headers: forged })).status).toBe(200);
-    const [row] = await stand.records();
+    expect((await fixture.ask(chat, { headers: forged })).status).toBe(200);
+    const [row] = await fixture.records();
     expect(row?.remote_address).toBe('127.0.0.1');
   });
 });
@@ -63,51 +65,51 @@ describe('headers', () => {
 describe('methods, protocols and paths', () => {
   it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s is 405', async (method) => {
     const head = `${method} /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;
-    const { status } = await stand.exchangeRaw(`${head}Authorization: Bearer ${stand.key}\r\n\r\n`);
+    const { status } = await fixture.exchangeRaw(`${head}Authorization: Bearer ${fixture.key}\r\n\r\n`);
     expect(status).toBe(405);
   });
 
   it('an unknown method is 400', async () => {
-    expect((await stand.exchangeRaw('BREW /v1/models HTTP/1.1\r\nHost: gateway\r\n\r\n')).status).toBe(400);
+    expect((await fixture.exchangeRaw('BREW /v1/models HTTP/1.1\r\nHost: gateway\r\n\r\n')).status).toBe(400);
   });
 
   it('CONNECT closes the connection', async () => {
-    const { text } = await stand.exchangeRaw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    const { text } = await fixture.exchangeRaw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
     expect(text).not.toContain(' 200 ');
   });
 
   it('the first bytes of TLS close the connection', async () => {
     const hello = Buffer.from('16030100a5010000a10303', 'hex');
-    expect((await stand.exchangeRaw(Buffer.concat([hello, Buffer.alloc(160)]))).status).toBe(400);
+    expect((await fixture.exchangeRaw(Buffer.concat([hello, Buffer.alloc(160)]))).status).toBe(400);
   });
 
   describe('an upgrade to a WebSocket', () => {
     it.each([
-      ['with a key', '/v1/responses', () => `Authorization: Bearer ${stand.key}\r\n`],
+      ['with a key', '/v1/responses', () => `Authorization: Bearer ${fixture.key}\r\n`],
       ['without a key', '/v1/responses', () => ''],
       ['without a key, on a path without /v1', '/responses', () => ''],
       ['without a key, on a path with /v1 twice', '/v1/v1/responses/', () => ''],
       ['with a key of another service', '/v1/responses', () => 'Authorization: Bearer sk-other\r\n'],
     ])('is 426 %s', async (_name, path, credential) => {
-      using client = await stand.connect();
+      using client = await fixture.connect();
       client.send(upgrade(path, credential()));
       await client.waitFor('\r\n\r\n');
       expect(client.status).toBe(426);
     });
 
     it('is recorded though nobody is known', async () => {
-      using client = await stand.connect();
+      using client = await fixture.connect();
       client.send(upgrade('/v1/responses', ''));
       await client.waitFor('\r\n\r\n');
-      expect(await stand.records()).toMatchObject([
+      expect(await fixture.records()).toMatchObject([
         { status: 426, outcome: 'refused', error_code: 'upgrade_required', path: '/v1/responses' },
       ]);
     });
   });
 
   it('HEAD has the headers of GET and no body', async () => {
-    const { status, text } = await stand.exchangeRaw(
-      `HEAD /v1/models HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${stand.key}\r\nConnection: close\r\n\r\n`,
+    const { status, text } = await fixture.exchangeRaw(
+      `HEAD /v1/models HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${fixture.key}\r\nConnection: close\r\n\r\n`,
     );
     expect(status).toBe(200);
     expect(text).toMatch(/content-length: [1-9]/i);
@@ -115,8 +117,8 @@ describe('methods, protocols and paths', () => {
   });
 
   it('HEAD of a path that takes only POST is 405 without a body', async () => {
-    const { status, text } = await stand.exchangeRaw(
-      `HEAD /v1/messages HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${stand.key}\r\nConnection: close\r\n\r\n`,
+    const { status, text } = await fixture.exchangeRaw(
+      `HEAD /v1/messages HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${fixture.key}\r\nConnection: close\r\n\r\n`,
     );
     expect(status).toBe(405);
     expect(text.endsWith('\r\n\r\n')).toBe(true);
@@ -125,7 +127,7 @@ describe('methods, protocols and paths', () => {
   it.each(['/v1/chat/completions/', '//v1/chat/completions', '/v1//chat/completions', '//chat/completions'])(
     'a slash too many does not matter: %s',
     async (path) => {
-      expect((await stand.ask(chat, { path })).status).toBe(200);
+      expect((await fixture.ask(chat, { path })).status).toBe(200);
     },
   );
 
@@ -141,23 +143,23 @@ describe('methods, protocols and paths', () => {
     'http://elsewhere/v1/nothing',
     '*',
   ])('the path %s is refused and reaches no other route', async (path) => {
-    const before = stand.upstream.requests.length;
-    const head = `Host: gateway\r\nAuthorization: Bearer ${stand.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
-    const first = await stand.exchangeRaw(`POST ${path} HTTP/1.1\r\n${head}`);
+    const before = fixture.upstream.requests.length;
+    const head = `Host: gateway\r\nAuthorization: Bearer ${fixture.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+    const first = await fixture.exchangeRaw(`POST ${path} HTTP/1.1\r\n${head}`);
     expect([400, 404, 405]).toContain(first.status);
-    const second = await stand.exchangeRaw(`POST ${path} HTTP/1.1\r\n${head}`);
+    const second = await fixture.exchangeRaw(`POST ${path} HTTP/1.1\r\n${head}`);
     expect(second.status).toBe(first.status);
-    expect(stand.upstream.requests).toHaveLength(before);
+    expect(fixture.upstream.requests).toHaveLength(before);
   });
 
   it('a key in the query string is refused and not recorded', async () => {
-    const response = await fetch(`${stand.url}/v1/chat/completions?key=${stand.key}`, {
+    const response = await fetch(`${fixture.url}/v1/chat/completions?key=${fixture.key}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': stand.agent },
+      headers: { 'content-type': 'application/json', 'user-agent': fixture.agent },
       body: chat,
     });
     expect(response.status).toBe(401);
-    expect(await response.text()).not.toContain(stand.key);
-    expect(JSON.stringify(await stand.records())).not.toContain(stand.key);
+    expect(await response.text()).not.toContain(fixture.key);
+    expect(JSON.stringify(await fixture.records())).not.toContain(fixture.key);
   });
 });

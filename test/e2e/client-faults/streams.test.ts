@@ -1,43 +1,43 @@
 import { describe, expect, it, vi } from 'vitest';
-import { chatBody, chat, chunk, lastChunk, Stand, streamedChat } from './stand.ts';
+import { chatBody, chat, chunk, lastChunk, ClientFaultFixture, streamedChat } from './fixture.ts';
 
-const stand = Stand.use();
+const fixture = ClientFaultFixture.use();
 
 describe('a client that leaves', () => {
   it.each([
     ['before the first byte of an answer', chat],
     ['before the first byte of a stream', streamedChat],
   ])('%s: its upstream is closed, no other route is tried', async (_name, body) => {
-    stand.answer = () => undefined;
-    const count = stand.upstream.requests.length + 1;
-    using client = await stand.connect();
-    client.send(stand.post(`Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body);
-    await stand.upstream.waitForRequest(count);
+    fixture.answer = () => undefined;
+    const count = fixture.upstream.requests.length + 1;
+    using client = await fixture.connect();
+    client.send(fixture.post(`Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body);
+    await fixture.upstream.waitForRequest(count);
     client.socket.destroy();
-    expect(await stand.upstream.waitForClose(count)).toBe('client left');
-    const [row] = await stand.records();
+    expect(await fixture.upstream.waitForClose(count)).toBe('client left');
+    const [row] = await fixture.records();
     expect(row).toMatchObject({
       outcome: 'aborted',
       status: null,
       error_code: null,
       attempts: [{ route: 'one/model-there', outcome: 'aborted' }],
     });
-    expect(stand.upstream.requests).toHaveLength(count);
+    expect(fixture.upstream.requests).toHaveLength(count);
   });
 
   it('mid-stream: its upstream is closed, and nothing is kept', async () => {
-    stand.answer = (_request, response) => response.sse(chunk('hello'));
-    const count = stand.upstream.requests.length + 1;
-    const body = JSON.stringify({ ...chatBody, stream: true, user: stand.agent });
-    const head = stand.post(
+    fixture.answer = (_request, response) => response.sse(chunk('hello'));
+    const count = fixture.upstream.requests.length + 1;
+    const body = JSON.stringify({ ...chatBody, stream: true, user: fixture.agent });
+    const head = fixture.post(
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nX-Service-Cache: 60\r\n`,
     );
-    using client = await stand.connect();
+    using client = await fixture.connect();
     client.send(head + body);
     await client.waitFor('hello');
     client.socket.destroy();
-    expect(await stand.upstream.waitForClose(count)).toBe('client left');
-    const [row] = await stand.records();
+    expect(await fixture.upstream.waitForClose(count)).toBe('client left');
+    const [row] = await fixture.records();
     expect(row).toMatchObject({
       outcome: 'aborted',
       status: 200,
@@ -46,11 +46,11 @@ describe('a client that leaves', () => {
       attempts: [{ route: 'one/model-there', outcome: 'aborted' }],
     });
 
-    stand.answer = (_request, response) => {
+    fixture.answer = (_request, response) => {
       response.sse(chunk('again'), lastChunk, '[DONE]');
       response.end();
     };
-    const again = await stand.ask(body, { headers: { 'x-service-cache': '60' } });
+    const again = await fixture.ask(body, { headers: { 'x-service-cache': '60' } });
     expect(await again.text()).toContain('again');
     expect(again.headers.get('x-service-cache')).toBe('miss');
   });
@@ -61,7 +61,7 @@ describe('a stream', () => {
     const content = 'x'.repeat(64 * 1024);
     const most = 200;
     let written = 0;
-    stand.answer = async (_request, response) => {
+    fixture.answer = async (_request, response) => {
       response.sse();
       while (written < most * content.length) {
         let isOver = false;
@@ -73,12 +73,12 @@ describe('a stream', () => {
         written += content.length;
       }
     };
-    const count = stand.upstream.requests.length + 1;
-    using client = await stand.connect();
+    const count = fixture.upstream.requests.length + 1;
+    using client = await fixture.connect();
     client.socket.pause();
-    const head = stand.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
+    const head = fixture.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
     client.send(head + streamedChat);
-    await stand.upstream.waitForRequest(count);
+    await fixture.upstream.waitForRequest(count);
     let before = -1;
     await vi.waitFor(
       () => {
@@ -91,12 +91,12 @@ describe('a stream', () => {
     // The buffers of two sockets in the kernel, and what the gateway holds.
     expect(written).toBeLessThan(most * content.length);
     client.socket.destroy();
-    expect(await stand.upstream.waitForClose(count)).toBe('client left');
+    expect(await fixture.upstream.waitForClose(count)).toBe('client left');
   });
 
   it('comes event by event to a client that accepts gzip', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    stand.answer = async (_request, response) => {
+    fixture.answer = async (_request, response) => {
       response.sse();
       await response.event(chunk('first'));
       await gates[0]?.promise;
@@ -106,9 +106,9 @@ describe('a stream', () => {
       await response.event('[DONE]');
       response.end();
     };
-    using client = await stand.connect();
+    using client = await fixture.connect();
     const headers = `Content-Type: application/json\r\nAccept-Encoding: gzip, br\r\nConnection: close\r\nContent-Length: ${streamedChat.length}\r\n`;
-    client.send(stand.post(headers) + streamedChat);
+    client.send(fixture.post(headers) + streamedChat);
     await client.waitFor('first');
     expect(client.received).not.toContain('second');
     gates[0]?.resolve();
@@ -122,17 +122,17 @@ describe('a stream', () => {
 });
 
 it('a thousand idle connections and two hundred streams leave the gateway answering', async () => {
-  stand.answer = (_request, response) => response.sse(chunk('hello'));
-  const idle = await Promise.all(Array.from({ length: 1_000 }, () => stand.connect()));
-  const head = stand.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
-  const streams = await Promise.all(Array.from({ length: 200 }, () => stand.connect()));
+  fixture.answer = (_request, response) => response.sse(chunk('hello'));
+  const idle = await Promise.all(Array.from({ length: 1_000 }, () => fixture.connect()));
+  const head = fixture.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
+  const streams = await Promise.all(Array.from({ length: 200 }, () => fixture.connect()));
   try {
     for (const client of streams) client.send(head + streamedChat);
     await Promise.all(streams.map((client) => client.waitFor('hello')));
-    expect((await fetch(`${stand.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${fixture.url}/livez`)).status).toBe(200);
   } finally {
     for (const client of [...idle, ...streams]) client[Symbol.dispose]();
   }
-  const rows = await stand.records(200);
+  const rows = await fixture.records(200);
   expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(['aborted']));
 });

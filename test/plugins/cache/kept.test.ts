@@ -6,9 +6,9 @@ import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { cacheStatus } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
-import { CacheStand, exchangeOf, outcome, stream, whole } from './stand.ts';
+import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
 
-const stand = CacheStand.use();
+const fixture = CacheFixture.use();
 
 const responsesEndpoint: Endpoint = { ...chatEndpoint, name: 'responses', path: '/v1/responses', format: 'responses' };
 const countTokensEndpoint: Endpoint = { ...chatEndpoint, name: 'count', path: '/v1/count', isMetered: false };
@@ -16,7 +16,7 @@ describe('the header X-Service-Cache', () => {
   it.each(['0', '-1', '1.5', 'abc', '101', '', ' ', '1e1', '0x5', '05', '99999999999999999999', '5, 5'])(
     'is refused when it is "%s"',
     async (seconds) => {
-      const { status, exchange } = await stand.ask({ seconds });
+      const { status, exchange } = await fixture.ask({ seconds });
       expect(status).toBe(400);
       expect(exchange.failure).toBeInstanceOf(GatewayError);
       expect(exchange.failure).toMatchObject({
@@ -24,48 +24,48 @@ describe('the header X-Service-Cache', () => {
         message: 'the header X-Service-Cache has to be a whole number of seconds from 1 to 100',
         details: { param: 'X-Service-Cache' },
       });
-      expect(stand.upstream).not.toHaveBeenCalled();
+      expect(fixture.upstream).not.toHaveBeenCalled();
     },
   );
 
   it.each(['1', '100'])('is accepted when it is %s', async (seconds) => {
-    expect(await stand.ask({ seconds })).toMatchObject({ status: 200, cache: 'miss' });
-    expect(await stand.ask({ seconds })).toMatchObject({ status: 200, cache: 'hit' });
+    expect(await fixture.ask({ seconds })).toMatchObject({ status: 200, cache: 'miss' });
+    expect(await fixture.ask({ seconds })).toMatchObject({ status: 200, cache: 'hit' });
   });
 
   it('is what makes an answer kept', async () => {
     for (let count = 0; count < 2; count++) {
       const exchange = createExchange({ body: {} });
-      stand.pipeline.begin(exchange);
-      expect((await stand.pipeline.answer(exchange)).headers).not.toHaveProperty('x-service-cache');
-      await stand.pipeline.finish(exchange, outcome);
+      fixture.pipeline.begin(exchange);
+      expect((await fixture.pipeline.answer(exchange)).headers).not.toHaveProperty('x-service-cache');
+      await fixture.pipeline.finish(exchange, outcome);
     }
-    expect(stand.upstream).toHaveBeenCalledTimes(2);
+    expect(fixture.upstream).toHaveBeenCalledTimes(2);
   });
 
   it.each([modelsEndpoint, countTokensEndpoint])('is refused on $path too when it is no number', async (endpoint) => {
-    expect((await stand.ask({ endpoint, seconds: 'abc' })).status).toBe(400);
-    expect(stand.upstream).not.toHaveBeenCalled();
+    expect((await fixture.ask({ endpoint, seconds: 'abc' })).status).toBe(400);
+    expect(fixture.upstream).not.toHaveBeenCalled();
   });
 
   it.each([modelsEndpoint, countTokensEndpoint])('keeps nothing on $path', async (endpoint) => {
     for (const text of ['{"n":1}', '{"n":2}'])
-      expect(await stand.ask({ endpoint })).toMatchObject({ status: 200, cache: undefined, text });
+      expect(await fixture.ask({ endpoint })).toMatchObject({ status: 200, cache: undefined, text });
   });
 
   it('is not looked at where whoever asks is answered', async () => {
     const endpoint = { ...modelsEndpoint, isPublic: true };
-    expect((await stand.ask({ endpoint, seconds: 'abc' })).status).toBe(200);
+    expect((await fixture.ask({ endpoint, seconds: 'abc' })).status).toBe(200);
   });
 });
 
 describe('an answer that is kept', () => {
   it('says how old it is and how long it has to live', async () => {
-    const miss = await stand.ask();
+    const miss = await fixture.ask();
     expect(miss.headers).toMatchObject({ 'x-service-cache': 'miss', age: '0', 'x-service-cache-expires-in': '10' });
     expect(miss.exchange.find(cacheStatus)).toBe('miss');
-    stand.clock += 3_400;
-    const hit = await stand.ask();
+    fixture.clock += 3_400;
+    const hit = await fixture.ask();
     expect(hit.headers).toEqual({
       'content-type': 'application/json',
       'x-service-cache': 'hit',
@@ -77,14 +77,14 @@ describe('an answer that is kept', () => {
   });
 
   it('is forgotten when its time is over', async () => {
-    await stand.ask();
-    stand.clock += 10_000;
-    expect(await stand.ask()).toMatchObject({ cache: 'miss', text: '{"n":2}' });
+    await fixture.ask();
+    fixture.clock += 10_000;
+    expect(await fixture.ask()).toMatchObject({ cache: 'miss', text: '{"n":2}' });
   });
 
   it('is found whatever the order of keys and the spacing', async () => {
-    await stand.ask({ body: '{"a":1,"b":{"c":[1,2],"d":null}}' });
-    expect((await stand.ask({ body: ' { "b" : {"d":null, "c":[1, 2]},\n"a":1.0}' })).cache).toBe('hit');
+    await fixture.ask({ body: '{"a":1,"b":{"c":[1,2],"d":null}}' });
+    expect((await fixture.ask({ body: ' { "b" : {"d":null, "c":[1, 2]},\n"a":1.0}' })).cache).toBe('hit');
   });
 
   it.each([
@@ -98,19 +98,19 @@ describe('an answer that is kept', () => {
     ['another model in the path', { body: { list: [1, 2] }, params: { id: 'm2' } }],
     ['another way of streaming in the query', { body: { list: [1, 2] }, query: 'alt=sse' }],
   ])('is not found by %s', async (_name, asked) => {
-    await stand.ask({ body: { list: [1, 2] } });
-    expect((await stand.ask(asked)).cache).toBe('miss');
+    await fixture.ask({ body: { list: [1, 2] } });
+    expect((await fixture.ask(asked)).cache).toBe('miss');
   });
 
   it('is not found by another integer that is too large for a number', async () => {
-    await stand.ask({ body: '{"seed":9007199254740992}' });
-    expect((await stand.ask({ body: '{"seed":9007199254740993}' })).cache).toBe('miss');
-    expect((await stand.ask({ body: '{"seed": 9007199254740993}' })).cache).toBe('hit');
+    await fixture.ask({ body: '{"seed":9007199254740992}' });
+    expect((await fixture.ask({ body: '{"seed":9007199254740993}' })).cache).toBe('miss');
+    expect((await fixture.ask({ body: '{"seed": 9007199254740993}' })).cache).toBe('hit');
   });
 
   it('is replayed byte by byte when it was streamed', async () => {
     const events = ['data: {"a":"é"}\n\n', 'data: [DONE]\n\n'];
-    stand.upstream.mockImplementation(() =>
+    fixture.upstream.mockImplementation(() =>
       stream(
         Readable.from(
           events.map((event) => Buffer.from(event)),
@@ -118,53 +118,53 @@ describe('an answer that is kept', () => {
         ),
       ),
     );
-    expect(await stand.ask()).toMatchObject({ cache: 'miss', text: events.join('') });
-    const hit = await stand.ask();
+    expect(await fixture.ask()).toMatchObject({ cache: 'miss', text: events.join('') });
+    const hit = await fixture.ask();
     expect(hit).toMatchObject({ cache: 'hit', text: events.join('') });
     expect(hit.headers['content-type']).toBe('text/event-stream');
-    expect(stand.upstream).toHaveBeenCalledOnce();
+    expect(fixture.upstream).toHaveBeenCalledOnce();
   });
 
   it.each(['anthropic-version', 'anthropic-beta', 'openai-beta'])('is not found by another %s', async (name) => {
     const send = async (value: string) => {
       const exchange = exchangeOf({ headers: { [name]: value } });
-      stand.pipeline.begin(exchange);
-      const { headers } = await stand.pipeline.answer(exchange);
-      await stand.pipeline.finish(exchange, outcome);
+      fixture.pipeline.begin(exchange);
+      const { headers } = await fixture.pipeline.answer(exchange);
+      await fixture.pipeline.finish(exchange, outcome);
       return headers['x-service-cache'];
     };
     expect([await send('one'), await send('two'), await send('one')]).toEqual(['miss', 'miss', 'hit']);
   });
 
   it('may be as large as it is allowed to be', async () => {
-    stand.upstream.mockImplementation(() => whole('x'.repeat(1_000)));
-    await stand.ask();
-    expect((await stand.ask()).cache).toBe('hit');
+    fixture.upstream.mockImplementation(() => whole('x'.repeat(1_000)));
+    await fixture.ask();
+    expect((await fixture.ask()).cache).toBe('hit');
   });
 });
 
 describe('an answer that is not kept', () => {
   it.each([201, 400, 404, 429, 500, 503])('has the status %i', async (status) => {
-    stand.upstream.mockImplementation(() => whole('{}', status));
-    const reply = await stand.ask();
+    fixture.upstream.mockImplementation(() => whole('{}', status));
+    const reply = await fixture.ask();
     expect(reply.status).toBe(status);
     expect(reply.cache).toBeUndefined();
-    await stand.expectNothingKept();
+    await fixture.expectNothingKept();
   });
 
   it('was thrown', async () => {
-    stand.upstream.mockRejectedValue(new GatewayError('upstream_timeout', 'no route answered'));
-    expect((await stand.ask()).status).toBe(504);
-    await stand.expectNothingKept();
+    fixture.upstream.mockRejectedValue(new GatewayError('upstream_timeout', 'no route answered'));
+    expect((await fixture.ask()).status).toBe(504);
+    await fixture.expectNothingKept();
   });
 
   it.each([
     ['whole', () => whole('x'.repeat(1_001))],
     ['streamed', () => stream(Readable.from([Buffer.alloc(600, 'x'), Buffer.alloc(401, 'x')], { objectMode: false }))],
   ])('is too large and %s, and reaches the client all the same', async (_name, reply) => {
-    stand.upstream.mockImplementation(reply);
-    expect((await stand.ask()).text).toHaveLength(1_001);
-    await stand.expectNothingKept();
+    fixture.upstream.mockImplementation(reply);
+    expect((await fixture.ask()).text).toHaveLength(1_001);
+    await fixture.expectNothingKept();
   });
 
   it.each([
@@ -172,15 +172,15 @@ describe('an answer that is not kept', () => {
     ['without one', undefined],
   ])('is a stream that was destroyed %s', async (_name, error) => {
     const source = new Readable({ read: () => undefined });
-    stand.upstream.mockImplementation(() => stream(source));
+    fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();
-    stand.pipeline.begin(exchange);
-    const { body } = await stand.pipeline.answer(exchange);
+    fixture.pipeline.begin(exchange);
+    const { body } = await fixture.pipeline.answer(exchange);
     source.push('data: half');
     source.destroy(error);
     await expect(buffer(body as Readable)).rejects.toThrow(error?.message ?? 'closed before its end');
-    await stand.pipeline.finish(exchange, { ...outcome, kind: 'failed' });
-    await stand.expectNothingKept();
+    await fixture.pipeline.finish(exchange, { ...outcome, kind: 'failed' });
+    await fixture.expectNothingKept();
   });
 
   it('was only half read when its reader left, though its stream then came to an end', async () => {
@@ -191,38 +191,38 @@ describe('an answer that is not kept', () => {
         done(error);
       },
     });
-    stand.upstream.mockImplementation(() => stream(source));
+    fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();
-    stand.pipeline.begin(exchange);
-    const { body } = await stand.pipeline.answer(exchange);
+    fixture.pipeline.begin(exchange);
+    const { body } = await fixture.pipeline.answer(exchange);
     source.push('data: half');
     await once(body as Readable, 'data');
     (body as Readable).destroy();
     await once(source, 'close');
-    await stand.pipeline.finish(exchange, outcome);
-    await stand.expectNothingKept();
+    await fixture.pipeline.finish(exchange, outcome);
+    await fixture.expectNothingKept();
   });
 
   it('has failed before its end, though its stream ended well', async () => {
-    stand.upstream.mockImplementation((exchange) => {
+    fixture.upstream.mockImplementation((exchange) => {
       exchange.fail(new GatewayError('upstream_timeout', 'the upstream fell silent'));
       return stream(Readable.from([Buffer.from('data: half\n\n')], { objectMode: false }));
     });
-    await stand.ask();
-    await stand.expectNothingKept();
+    await fixture.ask();
+    await fixture.expectNothingKept();
   });
 
   it('is one whose client has left', async () => {
     const source = new Readable({ read: () => undefined });
-    stand.upstream.mockImplementation(() => stream(source));
+    fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();
-    stand.pipeline.begin(exchange);
-    const { body } = await stand.pipeline.answer(exchange);
+    fixture.pipeline.begin(exchange);
+    const { body } = await fixture.pipeline.answer(exchange);
     source.push('data: half');
     exchange.abort(new ClientGone());
     (body as Readable).destroy();
-    await stand.pipeline.finish(exchange, { ...outcome, kind: 'aborted' });
+    await fixture.pipeline.finish(exchange, { ...outcome, kind: 'aborted' });
     expect(source.destroyed).toBe(true);
-    await stand.expectNothingKept();
+    await fixture.expectNothingKept();
   });
 });

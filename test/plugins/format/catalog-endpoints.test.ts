@@ -6,7 +6,7 @@ import { mergeTraits } from '#core/catalog/traits.ts';
 import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
 import { getModel, listModels } from '../../../plugins/format/catalog-endpoints.ts';
 import { createExchange, modelsEndpoint } from '../../support/exchange.ts';
-import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
 const host = hostOf([

@@ -1,7 +1,7 @@
 import type { Catalog, Model } from '#core/catalog/catalog.ts';
 import type { Format } from '#core/catalog/formats.ts';
 import type { Host } from '#core/host.ts';
-import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 
 /** A model with one route, to an upstream that speaks these formats. */
 export function modelOf(id: string, formats: readonly Format[] = ['chat'], settings: Partial<Model> = {}): Model {

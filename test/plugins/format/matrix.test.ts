@@ -8,7 +8,7 @@ import {
   type Service,
   serviceOf,
 } from '../../../plugins/format/matrix.ts';
-import { routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
 const routeOf = (formats: readonly Format[], traits: TraitSettings = {}) =>

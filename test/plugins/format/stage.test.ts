@@ -5,8 +5,8 @@ import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { mergeTraits } from '#core/catalog/traits.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
-import { chatEndpoint, createExchange, type ExchangeStub, modelsEndpoint } from '../../support/exchange.ts';
-import { refusalOf, routeTo, upstreamAt } from '../upstream/upstream-fixture.ts';
+import { chatEndpoint, createExchange, type ExchangeFixture, modelsEndpoint } from '../../support/exchange.ts';
+import { refusalOf, routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
@@ -18,7 +18,7 @@ const counter = modelOf('counter', ['messages'], {
 });
 const host = hostOf([modelOf('test', ['chat', 'messages']), modelOf('painter', ['images']), counter]);
 
-async function enter(stub: ExchangeStub) {
+async function enter(stub: ExchangeFixture) {
   const exchange = createExchange(stub);
   const stage = await formatStage.create({}, host);
   await stage.enter?.(exchange);

@@ -5,7 +5,7 @@ import { isApiKey } from '#core/accounts/api-key.ts';
 import { CommandFailed } from '#core/extension/command.ts';
 import type { Database } from '#core/database/database.ts';
 import { keyCommand } from '../../../plugins/keys/command.ts';
-import { createStageHost } from '../../core/accounts/stage-host.ts';
+import { createStageHost } from '../../core/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;

@@ -6,7 +6,7 @@ import { entitlement, principal, rateLimitState } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { describeKey } from '../../../plugins/keys/describe-key.ts';
-import { createExchange, createGauge, createStageHost } from '../../core/accounts/stage-host.ts';
+import { createExchange, createGauge, createStageHost } from '../../core/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formats } from '#core/catalog/formats.ts';
 import { Connections, targetOf } from '../../../plugins/upstream/attempt/connections.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
-import { routeTo, upstreamAt } from './upstream-fixture.ts';
+import { routeTo, upstreamAt } from './fixture.ts';
 
 describe('the table of vendors', () => {
   it('has every name once', () => {

@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/json.ts';
 import { ChatDecoder } from '../../../../plugins/format/chat/decode-reply.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
 import { mergeTraits } from '#core/catalog/traits.ts';
-import { clientTool, delta, fragmentsOf, newGuard, settle } from './support.ts';
+import { clientTool, delta, fragmentsOf, newGuard, settle } from './fixture.ts';
 
 const stop = delta({}, { finish_reason: 'stop' });
 const replyTo = (...chunks: (JsonObject | string)[]) => settle(fragmentsOf([...chunks, '[DONE]']));

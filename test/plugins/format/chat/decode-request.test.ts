@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
-import { decode, read, refusal } from './support.ts';
+import { decode, read, refusal } from './fixture.ts';
 
 const hi: JsonObject = { role: 'user', content: 'Hi' };
 const decodeWith = (more: JsonObject) => decode({ model: 'm', messages: [hi], ...more });

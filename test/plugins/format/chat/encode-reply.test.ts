@@ -6,7 +6,7 @@ import type { JsonObject } from '#core/json.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { errorSchema, eventSchema, eventType, wholeReplySchema } from '../../../support/schemas/chat.ts';
-import { clientTool, context, decode, faults, fragmentsOf, reply, settle } from './support.ts';
+import { clientTool, context, decode, faults, fragmentsOf, reply, settle } from './fixture.ts';
 
 const patch = clientTool({ name: 'patch', form: 'freeform' });
 const say = (text: string): Fragment => ({ type: 'text', text });

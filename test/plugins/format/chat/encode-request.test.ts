@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Conversation, Item, Part, ReasoningRequest } from '../../../../plugins/format/canonical/conversation.ts';
-import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from './support.ts';
+import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from './fixture.ts';
 
 const hi = says('user', 'Hi');
 const messagesOf = (items: Item[], traits: TraitSettings = {}) => encode({ items }, traits).body['messages'];

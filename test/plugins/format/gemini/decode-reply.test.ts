@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { CompleteReply, Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { TranslatingReader } from '../../../../plugins/format/translation/reader.ts';
-import { asking, guarded } from './support.ts';
+import { asking, guarded } from './fixture.ts';
 
 function fragmentsOf(...chunks: JsonValue[]): Fragment[] {
   const decoder = geminiCodec.createDecoder();

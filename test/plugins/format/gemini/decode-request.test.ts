@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { unsealed } from '../../../../plugins/format/gemini/thought-signature.ts';
-import { decode, hello, model, refusal, sealedBy, text, user } from './support.ts';
+import { decode, hello, model, refusal, sealedBy, text, user } from './fixture.ts';
 
 const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
 const partsOf = (...parts: JsonValue[]) => {

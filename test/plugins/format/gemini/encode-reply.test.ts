@@ -6,7 +6,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { chunkSchema, errorSchema, wholeReplySchema } from '../../../support/schemas/gemini.ts';
-import { asking, guarded, withThoughts } from './support.ts';
+import { asking, guarded, withThoughts } from './fixture.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 const isWhole = ajv.compile(wholeReplySchema);

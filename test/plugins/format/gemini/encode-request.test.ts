@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Conversation, Effort, Item } from '../../../../plugins/format/canonical/conversation.ts';
-import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from './support.ts';
+import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from './fixture.ts';
 import { refusalBy } from '../codec-fixture.ts';
 
 const hi = says('user', 'Hi');

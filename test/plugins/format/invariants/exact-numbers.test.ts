@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TextFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { readerBetween, Translator } from '../../../../plugins/format/translation/translator.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf } from './fixture.ts';
 
 const id = '12345678901234567890';

@@ -5,7 +5,7 @@ import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { readerBetween, Translator } from '../../../../plugins/format/translation/translator.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { sampleRequest } from './conversations.ts';
 import { eventsOf, exchange, formats, pairs, requestOf, settle, streamOf, wholeOf } from './fixture.ts';
 

@@ -16,7 +16,7 @@ import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts
 import { codecs } from '../../../../plugins/format/translation/codecs.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
 import { Translator } from '../../../../plugins/format/translation/translator.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { settings, tools, turns, written } from './conversations.ts';
 import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts';
 

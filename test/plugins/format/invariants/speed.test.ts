@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EventSplitter } from '../../../../plugins/format/pass-through/event-splitter.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
 import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { codecs } from '../../../../plugins/format/translation/codecs.ts';
 import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import {
   answer,
   context,

@@ -4,7 +4,7 @@ import type { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Block, CompleteReply, Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
-import { guarded, repliedTo } from './support.ts';
+import { guarded, repliedTo } from './fixture.ts';
 
 type Sent = JsonObject & { readonly type: string };
 

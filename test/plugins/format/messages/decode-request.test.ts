@@ -4,7 +4,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
-import { decode, hello, refusal, text } from './support.ts';
+import { decode, hello, refusal, text } from './fixture.ts';
 
 const itemsOf = (...messages: JsonValue[]) => decode({ messages }).conversation.items;
 const partsOf = (...content: JsonValue[]) => {

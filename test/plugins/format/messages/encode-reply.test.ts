@@ -10,7 +10,7 @@ import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool
 import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
 import { faults } from '../../../support/schemas/faults.ts';
 import { eventSchema, wholeReplySchema } from '../../../support/schemas/messages.ts';
-import { clientTool, context, decode, hello } from './support.ts';
+import { clientTool, context, decode, hello } from './fixture.ts';
 
 const patch = clientTool({ name: 'patch', form: 'freeform' });
 const origin = '0a1b2c3d';

@@ -14,7 +14,7 @@ import {
   text,
   thinks,
   used,
-} from './support.ts';
+} from './fixture.ts';
 
 const hi = says('user', 'Hi');
 const weather = clientTool({ name: 'weather', schema: { type: 'object', properties: {} } });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
-import { base64, block, calls, encode, parameters, picture, returns, says, text, thinks, used } from './support.ts';
+import { base64, block, calls, encode, parameters, picture, returns, says, text, thinks, used } from './fixture.ts';
 
 const hi = says('user', 'Hi');
 const messagesOf = (items: Item[], traits: TraitSettings = {}) => encode({ items }, traits).body['messages'];

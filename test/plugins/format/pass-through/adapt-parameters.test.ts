@@ -6,7 +6,7 @@ import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
 import { amendRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { ModelCall } from '../../../../plugins/format/model-call.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog-fixture.ts';
 import { exchange, requestOf as streamOf } from '../invariants/fixture.ts';
 

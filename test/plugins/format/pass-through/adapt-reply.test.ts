@@ -8,7 +8,7 @@ import { amenderFor, type ReplyAmender } from '../../../../plugins/format/pass-t
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { readSeal, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 const routeAt = (url: string, traits: TraitSettings = {}): Route =>
   routeTo(upstreamAt(url), { traits: mergeTraits(traits) });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mergeTraits } from '#core/catalog/traits.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, requestOf } from '../invariants/fixture.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { traits: mergeTraits({ parameters: { stop: 0 } }) });

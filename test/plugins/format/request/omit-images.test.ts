@@ -3,7 +3,7 @@ import type { TextFormat } from '#core/catalog/formats.ts';
 import { type JsonObject } from '#core/json.ts';
 import { mergeTraits } from '#core/catalog/traits.ts';
 import { openCall } from '../../../../plugins/format/model-call.ts';
-import { routeTo, upstreamAt } from '../../upstream/upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog-fixture.ts';
 import { exchange, formats, requestOf } from '../invariants/fixture.ts';
 

@@ -3,7 +3,7 @@ import { AccountRoom } from '../../../../plugins/format/responses-store/account-
 import { ResponseRows } from '../../../../plugins/format/responses-store/rows.ts';
 import { createAccount } from '#core/accounts/accounts.ts';
 import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
-import { responsesUpstream, startStore, type StoreGateway } from './store-fixture.ts';
+import { responsesUpstream, startStore, type StoreGateway } from './fixture.ts';
 
 const MiB = 1024 ** 2;
 const begin = Date.UTC(2026, 0, 1);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
-import { outputItem, responsesUpstream, startStore, type StoreGateway, user } from './store-fixture.ts';
+import { outputItem, responsesUpstream, startStore, type StoreGateway, user } from './fixture.ts';
 
 let upstream: FaultyUpstream;
 let gateway: StoreGateway;

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
-import { answerText, outputItem, responsesUpstream, startStore, type StoreGateway, user } from './store-fixture.ts';
+import { answerText, outputItem, responsesUpstream, startStore, type StoreGateway, user } from './fixture.ts';
 
 let upstream: FaultyUpstream;
 let gateway: StoreGateway;

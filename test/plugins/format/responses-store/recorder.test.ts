@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Host } from '#core/host.ts';
 import { AccountRoom } from '../../../../plugins/format/responses-store/account-room.ts';
 import { Recorder, type Shared } from '../../../../plugins/format/responses-store/recorder.ts';
-import { responseBody } from './store-fixture.ts';
+import { responseBody } from './fixture.ts';
 
 const query = vi.fn<() => Promise<unknown[]>>();
 const host = {

@@ -5,7 +5,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderError } from '#core/errors/render.ts';
 import { errorSchema } from '../../../support/schemas/responses.ts';
-import { decode, encode, refusal } from './support.ts';
+import { decode, encode, refusal } from './fixture.ts';
 
 const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 const sent = (...input: JsonValue[]) => decode({ model: 'm', input }).conversation;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import type { Conversation, Item, Part, Tool } from '../../../../plugins/format/canonical/conversation.ts';
-import { calls, clientTool, decode, encode, picture as plainPicture, returns, says, text } from './support.ts';
+import { calls, clientTool, decode, encode, picture as plainPicture, returns, says, text } from './fixture.ts';
 
 const picture = { ...plainPicture, detail: 'original' } as const;
 const native = { parameters: { freeform_tools: true } };

@@ -7,7 +7,7 @@ import { PassThroughReader } from '../../../../plugins/format/pass-through/reade
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
 import { Connections } from '../../../../plugins/upstream/attempt/connections.ts';
 import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
-import { answer, content, finish, textOf } from '../upstream-fixture.ts';
+import { answer, content, finish, textOf } from '../fixture.ts';
 
 let connections: Connections;
 let events: string[];

@@ -3,7 +3,7 @@ import { MemoryShared } from '#core/shared/memory.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
 import type { Pass } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
-import { routeTo, upstreamAt } from '../upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../fixture.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const begin = Date.parse('2026-01-01T00:00:00Z');

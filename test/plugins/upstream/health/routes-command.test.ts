@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
-import { answer } from '../upstream-fixture.ts';
+import { answer } from '../fixture.ts';
 
 const run = promisify(execFile);
 const main = join(import.meta.dirname, '..', '..', '..', '..', 'core', 'main.ts');

@@ -8,8 +8,8 @@ import { storeReset } from '../../../../plugins/upstream/health/route-report.ts'
 import { silentLog } from '../../../support/database.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import type { TcpProxy } from '../../../support/tcp-proxy.ts';
-import { clearKeys, openRedis, startProxy } from '../../../core/shared/redis-fixture.ts';
-import { routeTo, upstreamAt } from '../upstream-fixture.ts';
+import { clearKeys, openRedis, startProxy } from '../../../core/shared/fixture.ts';
+import { routeTo, upstreamAt } from '../fixture.ts';
 
 /** Room for a busy machine. */
 const soon = { timeout: 20_000 };

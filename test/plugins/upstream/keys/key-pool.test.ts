@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KeyPool } from '../../../../plugins/upstream/keys/key-pool.ts';
-import { upstreamAt } from '../upstream-fixture.ts';
+import { upstreamAt } from '../fixture.ts';
 
 describe('a pool of keys', () => {
   let pool: KeyPool;

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivery } from '#core/facts.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { secretsOf } from '../../../../plugins/upstream/keys/secrets.ts';
-import { createBench, exchangeFor, type RelayBench, refusalOf, routeTo, upstreamAt } from '../upstream-fixture.ts';
+import { createRelayFixture, exchangeFor, type RelayFixture, refusalOf, routeTo, upstreamAt } from '../fixture.ts';
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 beforeEach(() => {
-  bench = createBench();
+  fixture = createRelayFixture();
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe('what no error of an upstream shows', () => {
   const message =
@@ -23,7 +23,7 @@ describe('what no error of an upstream shows', () => {
     async (_name, play) => {
       await using upstream = await createUpstream(play);
       const exchange = exchangeFor([routeTo(upstreamAt(upstream.url, { apiKeys: ['topsecretvendorkey'] }))]);
-      const told = await refusalOf(bench.relay(exchange));
+      const told = await refusalOf(fixture.relay(exchange));
       const seen = JSON.stringify([told.message, told.details, exchange.get(delivery).attempts]);
       expect(seen).toContain('bad thing for key […] at host […] user […]: too hot');
       expect(seen).not.toMatch(/topsecret|corp\.example/);

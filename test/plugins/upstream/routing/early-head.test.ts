@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { withEarlyHead } from '../../../../plugins/upstream/routing/early-head.ts';
 import { createExchange } from '../../../support/exchange.ts';
-import { textOf } from '../upstream-fixture.ts';
+import { textOf } from '../fixture.ts';
 
 const reply: Reply = { status: 200, headers: {}, body: 'data: 1\n\n' };
 

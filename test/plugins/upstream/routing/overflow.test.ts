@@ -4,13 +4,13 @@ import { createUpstream, type FaultyUpstream, type Handler } from '../../../supp
 import {
   answer,
   attemptsOf,
-  createBench,
+  createRelayFixture,
   exchangeFor,
   refusalOf,
-  type RelayBench,
+  type RelayFixture,
   routeTo,
   upstreamAt,
-} from '../upstream-fixture.ts';
+} from '../fixture.ts';
 
 const serve: Handler = (_request, response) => response.json(200, answer);
 const error = { message: 'prompt is too long: 9 tokens', type: 'invalid_request_error' };
@@ -19,11 +19,11 @@ const tooLarge: Handler = (_request, response) => response.json(413, { error: { 
 const tooLongInside: Handler = (_request, response) => response.json(200, { error });
 const down: Handler = (_request, response) => response.json(503, { error: { message: 'down' } });
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 beforeEach(() => {
-  bench = createBench();
+  fixture = createRelayFixture();
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const exchangeOver = (...upstreams: readonly (readonly [FaultyUpstream, Route['maxInputTokens']])[]) =>
   exchangeFor(
@@ -41,7 +41,7 @@ describe('a request that is too long for its route', () => {
     await using small = await createUpstream(refuse);
     await using large = await createUpstream(serve);
     const exchange = exchangeOver([small, 8_000], [large, 200_000]);
-    expect((await bench.relay(exchange)).status).toBe(200);
+    expect((await fixture.relay(exchange)).status).toBe(200);
     expect(attemptsOf(exchange).at(-1)).toBe('u1/model-there served 200');
   });
 
@@ -50,7 +50,7 @@ describe('a request that is too long for its route', () => {
     await using other = await createUpstream(serve);
     await using large = await createUpstream(serve);
     const exchange = exchangeOver([small, 8_000], [other, 8_000], [large, 8_001]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(attemptsOf(exchange)).toEqual(['u0/model-there failed 400', 'u2/model-there served 200']);
   });
 
@@ -61,7 +61,7 @@ describe('a request that is too long for its route', () => {
   ])('is refused at once when the window of the others %s', async (_name, own, others) => {
     await using small = await createUpstream(tooLong);
     await using other = await createUpstream(serve);
-    const refused = await refusalOf(bench.relay(exchangeOver([small, own], [other, others])));
+    const refused = await refusalOf(fixture.relay(exchangeOver([small, own], [other, others])));
     expect(refused).toMatchObject({ code: 'upstream_rejected', message: error.message });
     expect(other.requests).toHaveLength(0);
   });
@@ -70,22 +70,22 @@ describe('a request that is too long for its route', () => {
     await using small = await createUpstream(tooLong);
     await using large = await createUpstream(tooLong);
     const exchange = exchangeOver([small, 8_000], [large, 200_000]);
-    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_rejected');
+    expect((await refusalOf(fixture.relay(exchange))).code).toBe('upstream_rejected');
     expect(attemptsOf(exchange)).toHaveLength(2);
   });
 
   it('is told that it is too long when the larger route is down: a shorter one would be served', async () => {
     await using small = await createUpstream(tooLong);
     await using large = await createUpstream(down);
-    const refused = await refusalOf(bench.relay(exchangeOver([small, 8_000], [large, 200_000])));
+    const refused = await refusalOf(fixture.relay(exchangeOver([small, 8_000], [large, 200_000])));
     expect(refused).toMatchObject({ code: 'upstream_rejected', message: error.message });
   });
 
   it('is not held against the route', async () => {
-    bench.health.options.failures = 1;
+    fixture.health.options.failures = 1;
     await using small = await createUpstream(tooLong);
     const route = routeTo(upstreamAt(small.url));
-    await refusalOf(bench.relay(exchangeFor([route])));
-    expect(bench.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    await refusalOf(fixture.relay(exchangeFor([route])));
+    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
   });
 });

@@ -2,35 +2,35 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   attemptsOf,
-  createBench,
+  createRelayFixture,
   cut,
   exchangeFor,
-  type RelayBench,
+  type RelayFixture,
   refusalOf,
   refuse,
   routeTo,
   serve,
   upstreamAt,
-} from '../upstream-fixture.ts';
+} from '../fixture.ts';
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 beforeEach(() => {
-  bench = createBench();
+  fixture = createRelayFixture();
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe('keys', () => {
   it('are used in turn', async () => {
     await using upstream = await createUpstream(serve);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
-    for (const _ of [1, 2, 3]) await bench.relay(exchangeFor([route]));
+    for (const _ of [1, 2, 3]) await fixture.relay(exchangeFor([route]));
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a', 'Bearer b', 'Bearer a']);
   });
 
   it.each([401, 429])('that are not accepted (%i) cost a key and not a route', async (status) => {
     await using upstream = await createUpstream([refuse(status), serve]);
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }))]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a', 'Bearer b']);
     expect(attemptsOf(exchange)).toEqual([`one/model-there failed ${status}`, 'one/model-there served 200']);
   });
@@ -38,7 +38,7 @@ describe('keys', () => {
   it('that are not accepted count as attempts', async () => {
     await using upstream = await createUpstream(refuse(401));
     const there = upstreamAt(upstream.url, { apiKeys: ['a', 'b', 'c', 'd', 'e'] });
-    await refusalOf(bench.relay(exchangeFor([routeTo(there)])));
+    await refusalOf(fixture.relay(exchangeFor([routeTo(there)])));
     expect(upstream.requests).toHaveLength(3);
   });
 
@@ -49,7 +49,7 @@ describe('keys', () => {
       routeTo(upstreamAt(first.url, { apiKeys: ['a', 'b'] })),
       routeTo(upstreamAt(second.url, { name: 'two' })),
     ]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(attemptsOf(exchange)).toEqual([
       'one/model-there failed 401',
       'one/model-there failed 401',
@@ -64,7 +64,7 @@ describe('keys', () => {
       routeTo(upstreamAt(first.url, { apiKeys: ['a', 'b', 'c', 'd'] })),
       routeTo(upstreamAt(second.url, { name: 'two' })),
     ]);
-    expect((await bench.relay(exchange)).status).toBe(200);
+    expect((await fixture.relay(exchange)).status).toBe(200);
     expect(attemptsOf(exchange)).toHaveLength(3);
   });
 
@@ -72,28 +72,28 @@ describe('keys', () => {
     await using first = await createUpstream([refuse(401), serve]);
     await using second = await createUpstream(serve);
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
-    await bench.relay(exchangeFor(there));
-    await bench.relay(exchangeFor(there));
+    await fixture.relay(exchangeFor(there));
+    await fixture.relay(exchangeFor(there));
     expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
-    bench.now += 61_000;
-    await bench.relay(exchangeFor(there));
+    fixture.now += 61_000;
+    await fixture.relay(exchangeFor(there));
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
   it('that all rest are asked all the same when there is no other route', async () => {
     await using only = await createUpstream([refuse(401), serve]);
     const there = [routeTo(upstreamAt(only.url))];
-    await refusalOf(bench.relay(exchangeFor(there)));
-    expect((await bench.relay(exchangeFor(there))).status).toBe(200);
+    await refusalOf(fixture.relay(exchangeFor(there)));
+    expect((await fixture.relay(exchangeFor(there))).status).toBe(200);
   });
 
   it('that were throttled rest for as long as the upstream said', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '20' }), serve, serve, serve]);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
-    await bench.relay(exchangeFor([route]));
-    await bench.relay(exchangeFor([route]));
-    bench.now += 20_000;
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
+    fixture.now += 20_000;
+    await fixture.relay(exchangeFor([route]));
     // The one that was never throttled comes first.
     expect(upstream.requests.map(({ headers }) => headers.authorization?.at(-1))).toEqual(['a', 'b', 'b', 'b']);
   });
@@ -101,21 +101,21 @@ describe('keys', () => {
   it('that were all throttled are not asked before the first is back, and the client is told when', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
     const route = routeTo(upstreamAt(upstream.url));
-    await refusalOf(bench.relay(exchangeFor([route])));
-    bench.now += 20_000;
+    await refusalOf(fixture.relay(exchangeFor([route])));
+    fixture.now += 20_000;
     const exchange = exchangeFor([route]);
-    const error = await refusalOf(bench.relay(exchange));
+    const error = await refusalOf(fixture.relay(exchange));
     expect([error.code, error.details.retryAfter, attemptsOf(exchange)]).toEqual(['rate_limited', 40, []]);
-    bench.now += 40_000;
-    expect((await bench.relay(exchangeFor([route]))).status).toBe(200);
+    fixture.now += 40_000;
+    expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
   it('that were throttled for one model are asked for another', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
     const there = upstreamAt(upstream.url, { apiKeys: ['a'] });
-    await refusalOf(bench.relay(exchangeFor([routeTo(there)])));
+    await refusalOf(fixture.relay(exchangeFor([routeTo(there)])));
     const other = routeTo(there, { id: 'one/other', model: 'other' });
-    expect((await bench.relay(exchangeFor([other]))).status).toBe(200);
+    expect((await fixture.relay(exchangeFor([other]))).status).toBe(200);
   });
 
   it('that were throttled for different times are told as the shortest', async () => {
@@ -124,13 +124,13 @@ describe('keys', () => {
       refuse(429, { 'retry-after': waits[request.headers.authorization ?? ''] ?? '1' })(request, response),
     );
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
-    expect((await refusalOf(bench.relay(exchangeFor([route])))).details.retryAfter).toBe(5);
+    expect((await refusalOf(fixture.relay(exchangeFor([route])))).details.retryAfter).toBe(5);
   });
 
   it('that were throttled count where the others were refused', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '7' }), refuse(401)]);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
-    const error = await refusalOf(bench.relay(exchangeFor([route])));
+    const error = await refusalOf(fixture.relay(exchangeFor([route])));
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
@@ -138,24 +138,24 @@ describe('keys', () => {
     await using first = await createUpstream(refuse(429, { 'retry-after': '60' }));
     await using second = await createUpstream(refuse(500));
     const routes = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
-    await refusalOf(bench.relay(exchangeFor(routes)));
-    expect((await refusalOf(bench.relay(exchangeFor(routes)))).code).toBe('upstream_failed');
+    await refusalOf(fixture.relay(exchangeFor(routes)));
+    expect((await refusalOf(fixture.relay(exchangeFor(routes)))).code).toBe('upstream_failed');
     expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
   });
 
   it('that are refused are told to the operator once for each rest, without showing one', async () => {
     const lines: string[] = [];
-    bench = createBench({}, (line) => lines.push(line));
+    fixture = createRelayFixture({}, (line) => lines.push(line));
     await using upstream = await createUpstream((_request, response) =>
       response.json(401, { error: { message: 'Incorrect API key provided:\n topsecretvendorkey' } }),
     );
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['topsecretvendorkey'] }));
-    for (const _ of [1, 2]) await refusalOf(bench.relay(exchangeFor([route])));
+    for (const _ of [1, 2]) await refusalOf(fixture.relay(exchangeFor([route])));
     expect(lines.map((line) => line.slice(25).trim())).toEqual([
       'warn  upstream one refused key 1 of 1, left alone for 60 s: 401 Incorrect API key provided: […]',
     ]);
-    bench.now += 60_000;
-    await refusalOf(bench.relay(exchangeFor([route])));
+    fixture.now += 60_000;
+    await refusalOf(fixture.relay(exchangeFor([route])));
     expect(lines[1]).toContain('left alone for 120 s');
   });
 });
@@ -167,48 +167,48 @@ describe('a connection that was closed while idle', () => {
   it('is tried again at once on a new one', async () => {
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate); // The connection goes back to its pool after the answer.
     const exchange = exchangeFor([route]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(upstream.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'one/model-there served 200']);
   });
 
   it('does not count as an attempt', async () => {
-    bench = createBench({ maxAttempts: 1 });
+    fixture = createRelayFixture({ maxAttempts: 1 });
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate);
-    expect((await bench.relay(exchangeFor([route]))).status).toBe(200);
+    expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
   it('is not held against the route', async () => {
-    bench.health.options.failures = 1;
+    fixture.health.options.failures = 1;
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate);
-    await bench.relay(exchangeFor([route]));
-    expect(bench.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    await fixture.relay(exchangeFor([route]));
+    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
   });
 
   it('says nothing about the wait when the route is throttled then', async () => {
     await using upstream = await createUpstream([serve, cut, refuse(429, { 'retry-after': '7' })]);
     const route = routeTo(upstreamAt(upstream.url));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate);
-    const error = await refusalOf(bench.relay(exchangeFor([route])));
+    const error = await refusalOf(fixture.relay(exchangeFor([route])));
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
   it('is tried again once and not more often', async () => {
     await using upstream = await createUpstream([serve, cut, cut, serve]);
     const route = routeTo(upstreamAt(upstream.url));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate);
-    await refusalOf(bench.relay(exchangeFor([route])));
+    await refusalOf(fixture.relay(exchangeFor([route])));
     expect(upstream.requests).toHaveLength(3);
   });
 
@@ -224,7 +224,7 @@ describe('a connection that was closed while idle', () => {
         routeTo(upstreamAt(upstream.url)),
         routeTo(upstreamAt(backup.url, { name: 'two' })),
       ]);
-      await bench.relay(exchange);
+      await fixture.relay(exchange);
       expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'two/model-there served 200']);
     },
   );
@@ -247,20 +247,20 @@ describe('a connection that breaks within the head of an answer', () => {
     ['says 100 Continue unasked', say('100 Continue')],
     ['says 101 Switching Protocols unasked', say('101 Switching Protocols')],
   ])('since it %s is no stale one: the request is sent once, and the route is at fault', async (_name, handler) => {
-    bench.health.options.failures = 1;
+    fixture.health.options.failures = 1;
     await using upstream = await createUpstream(handler);
     const route = routeTo(upstreamAt(upstream.url));
-    expect((await refusalOf(bench.relay(exchangeFor([route])))).code).toBe('upstream_failed');
+    expect((await refusalOf(fixture.relay(exchangeFor([route])))).code).toBe('upstream_failed');
     expect(upstream.requests).toHaveLength(1);
-    expect(bench.health.status([route])).toMatchObject([{ state: 'open' }]);
+    expect(fixture.health.status([route])).toMatchObject([{ state: 'open' }]);
   });
 
   it('is no stale one either when it had brought whole answers before', async () => {
     await using upstream = await createUpstream([serve, begin]);
     const route = routeTo(upstreamAt(upstream.url));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     await new Promise(setImmediate);
-    await refusalOf(bench.relay(exchangeFor([route])));
+    await refusalOf(fixture.relay(exchangeFor([route])));
     expect(upstream.requests.map(({ connection }) => connection)).toEqual([1, 1]);
   });
 });

@@ -7,28 +7,28 @@ import {
   answer,
   attemptsOf,
   content,
-  createBench,
+  createRelayFixture,
   exchangeFor,
   finish,
-  type RelayBench,
+  type RelayFixture,
   refusalOf,
   refuse,
   routeTo,
   serve,
   textOf,
   upstreamAt,
-} from '../upstream-fixture.ts';
+} from '../fixture.ts';
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 beforeEach(() => {
-  bench = createBench();
+  fixture = createRelayFixture();
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const relayStream = async (...handlers: Handler[]) => {
   const upstream = await createUpstream(handlers);
   const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
-  return { upstream, exchange, reply: await bench.relay(exchange) };
+  return { upstream, exchange, reply: await fixture.relay(exchange) };
 };
 
 const eventOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
@@ -47,7 +47,7 @@ describe('a model with hedge_after', () => {
     await using backup = await createUpstream(serve);
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
     const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
-    expect((await bench.relay(exchange)).status).toBe(200);
+    expect((await fixture.relay(exchange)).status).toBe(200);
     expect(await first.waitForClose(1)).toBe('client left');
     expect(attemptsOf(exchange).toSorted()).toEqual(['one/model-there aborted', 'two/model-there served 200']);
   });
@@ -61,7 +61,7 @@ describe('a model with hedge_after', () => {
     await using backup = await createUpstream(() => asked.resolve());
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
     const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
-    expect((await bench.relay(exchange)).status).toBe(200);
+    expect((await fixture.relay(exchange)).status).toBe(200);
     expect(await backup.waitForClose(1)).toBe('client left');
     expect(attemptsOf(exchange).toSorted()).toEqual(['one/model-there served 200', 'two/model-there aborted']);
   });
@@ -75,7 +75,7 @@ describe('a model with hedge_after', () => {
     await using backup = await createUpstream(refuse(500));
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
     const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
-    const relayed = bench.relay(exchange);
+    const relayed = fixture.relay(exchange);
     await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['two/model-there failed 500']), { timeout: 10_000 });
     failed.resolve();
     expect((await relayed).status).toBe(200);
@@ -94,7 +94,7 @@ const relayedAfterRefusal = async (then: Handler) => {
   await using spare = await createUpstream(serve);
   const there = [first, backup, spare].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
   const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
-  const relayed = bench.relay(exchange).catch((error: unknown) => error);
+  const relayed = fixture.relay(exchange).catch((error: unknown) => error);
   await vi.waitFor(() => expect(attemptsOf(exchange)).toEqual(['u1/model-there failed 400']), { timeout: 10_000 });
   refused.resolve();
   return { outcome: await relayed, spare };
@@ -131,55 +131,55 @@ describe('a backup that finds the request at fault', () => {
     });
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
     const exchange = exchangeFor(there, { hedgeAfter: 0.1 });
-    expect((await bench.relay(exchange)).status).toBe(200);
+    expect((await fixture.relay(exchange)).status).toBe(200);
   });
 });
 
 describe('deadlines', () => {
   it('give up a route that does not begin to answer', async () => {
-    bench = createBench({ firstByteTimeout: 0.1 });
+    fixture = createRelayFixture({ firstByteTimeout: 0.1 });
     await using upstream = await createUpstream(() => undefined);
-    const error = await refusalOf(bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
+    const error = await refusalOf(fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
     expect(error.code).toBe('upstream_timeout');
     expect(await upstream.waitForClose(1)).toBe('client left');
   });
 
   it('give up a stream that only pings', async () => {
-    bench = createBench({ firstByteTimeout: 0.2 });
+    fixture = createRelayFixture({ firstByteTimeout: 0.2 });
     await using upstream = await createUpstream((request, response) => {
       response.sse();
       const timer = setInterval(() => void response.write(': ping\n\n'), 10);
       void request.closed.then(() => clearInterval(timer));
     });
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
-    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+    expect((await refusalOf(fixture.relay(exchange))).code).toBe('upstream_timeout');
   });
 
   it('give up a whole answer that stops half-way', async () => {
-    bench = createBench({ idleTimeout: 0.1 });
+    fixture = createRelayFixture({ idleTimeout: 0.1 });
     await using upstream = await createUpstream((_request, response) =>
       response.head(200, { 'content-type': 'application/json' }),
     );
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
-    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+    expect((await refusalOf(fixture.relay(exchange))).code).toBe('upstream_timeout');
   });
 
   it('give up a whole answer that is not complete in the time of all tries', async () => {
-    bench = createBench({ deadline: 0.2 });
+    fixture = createRelayFixture({ deadline: 0.2 });
     await using upstream = await createUpstream((request, response) => {
       response.head(200, { 'content-type': 'application/json' });
       const timer = setInterval(() => void response.write(' '), 10);
       void request.closed.then(() => clearInterval(timer));
     });
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
-    expect((await refusalOf(bench.relay(exchange))).code).toBe('upstream_timeout');
+    expect((await refusalOf(fixture.relay(exchange))).code).toBe('upstream_timeout');
   });
 
   it('break off a stream that falls silent after it began', async () => {
-    bench = createBench({ idleTimeout: 0.1 });
+    fixture = createRelayFixture({ idleTimeout: 0.1 });
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
-    const reply = await bench.relay(exchange);
+    const reply = await fixture.relay(exchange);
     expect((await refusalOf(textOf(reply))).code).toBe('upstream_timeout');
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200']);
   });
@@ -187,14 +187,14 @@ describe('deadlines', () => {
   it('of the route stand over those of the stage', async () => {
     await using upstream = await createUpstream(() => undefined);
     const route = routeTo(upstreamAt(upstream.url), { firstByteTimeout: 0.1 });
-    expect((await refusalOf(bench.relay(exchangeFor([route])))).code).toBe('upstream_timeout');
+    expect((await refusalOf(fixture.relay(exchangeFor([route])))).code).toBe('upstream_timeout');
   });
 
   it('give up a connection that does not open', async () => {
-    bench = createBench({ connectTimeout: 0.1 });
+    fixture = createRelayFixture({ connectTimeout: 0.1 });
     // TEST-NET-1 (RFC 5737): either nobody answers, or the system says at once that there is no way.
     const exchange = exchangeFor([routeTo(upstreamAt('http://192.0.2.1'))]);
-    expect((await refusalOf(bench.relay(exchange))).code).toMatch(/^upstream_(timeout|failed)$/);
+    expect((await refusalOf(fixture.relay(exchange))).code).toMatch(/^upstream_(timeout|failed)$/);
   });
 });
 
@@ -204,7 +204,7 @@ describe('an exchange that ends early', () => {
     const there = upstreamAt(upstream.url);
     const exchange = exchangeFor([routeTo(there), routeTo(there)]);
     const gone = new ClientGone();
-    const relayed = bench.relay(exchange);
+    const relayed = fixture.relay(exchange);
     await upstream.waitForRequest(1);
     exchange.abort(gone);
     await expect(relayed).rejects.toBe(gone);
@@ -218,14 +218,14 @@ describe('an exchange that ends early', () => {
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
     const gone = new ClientGone();
     exchange.abort(gone);
-    await expect(bench.relay(exchange)).rejects.toBe(gone);
+    await expect(fixture.relay(exchange)).rejects.toBe(gone);
     expect(upstream.requests).toHaveLength(0);
   });
 
   it('in the middle of a stream closes the upstream', async () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
-    const reply = await bench.relay(exchange);
+    const reply = await fixture.relay(exchange);
     const text = textOf(reply).catch(() => undefined);
     exchange.abort(new ClientGone());
     expect(await upstream.waitForClose(1)).toBe('client left');
@@ -236,7 +236,7 @@ describe('an exchange that ends early', () => {
   it('by the gateway tells the reader why', async () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
-    const reply = await bench.relay(exchange);
+    const reply = await fixture.relay(exchange);
     const reason = new GatewayError('shutting_down', 'the gateway stops');
     const text = textOf(reply);
     exchange.abort(reason);
@@ -245,7 +245,7 @@ describe('an exchange that ends early', () => {
 
   it('by a reader that destroys the body closes the upstream', async () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
-    const reply = await bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true }));
+    const reply = await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true }));
     (reply.body as Readable).destroy();
     expect(await upstream.waitForClose(1)).toBe('client left');
   });
@@ -308,9 +308,9 @@ describe('a breaker', () => {
       await using upstream = await createUpstream(crash);
       const route = routeTo(upstreamAt(upstream.url));
       const ask = async (prompt: string) => {
-        const reply = bench.relay(exchangeFor([route], { isStream, prompt }));
+        const reply = fixture.relay(exchangeFor([route], { isStream, prompt }));
         await reply.then(textOf).catch(() => undefined);
-        return bench.health.status([route])[0]?.state;
+        return fixture.health.status([route])[0]?.state;
       };
       const states = [];
       for (let time = 0; time < 20; time++) states.push(await ask('same'));
@@ -327,8 +327,8 @@ describe('a breaker', () => {
     const route = routeTo(upstreamAt(upstream.url));
     const turns = Array.from({ length: 10 }, (_, turn) => ({ role: 'assistant', content: `answer ${turn}` }));
     for (let turn = 0; turn < 10; turn++)
-      await refusalOf(bench.relay(exchangeFor([route], { history: turns.slice(0, turn) })));
-    expect(bench.health.status([route])[0]?.state).toBe('closed');
+      await refusalOf(fixture.relay(exchangeFor([route], { history: turns.slice(0, turn) })));
+    expect(fixture.health.status([route])[0]?.state).toBe('closed');
   });
 
   it('is opened by the same words of several accounts', async () => {
@@ -337,14 +337,14 @@ describe('a breaker', () => {
     for (const accountId of ['a', 'b', 'c', 'd', 'e']) {
       const exchange = exchangeFor([route]);
       exchange.set(principal, { accountId } as Principal);
-      await refusalOf(bench.relay(exchange));
+      await refusalOf(fixture.relay(exchange));
     }
-    expect(bench.health.status([route])[0]?.state).toBe('open');
+    expect(fixture.health.status([route])[0]?.state).toBe('open');
   });
 
   it('is opened by one conversation when nobody listens, which no request can cause', async () => {
     const route = routeTo(upstreamAt('http://127.0.0.1:1'));
-    for (let time = 0; time < 5; time++) await refusalOf(bench.relay(exchangeFor([route])));
-    expect(bench.health.status([route])[0]?.state).toBe('open');
+    for (let time = 0; time < 5; time++) await refusalOf(fixture.relay(exchangeFor([route])));
+    expect(fixture.health.status([route])[0]?.state).toBe('open');
   });
 });

@@ -9,37 +9,37 @@ import {
   answer,
   attemptsOf,
   content,
-  createBench,
+  createRelayFixture,
   cut,
   exchangeFor,
   finish,
-  type RelayBench,
+  type RelayFixture,
   refusalOf,
   refuse,
   routeTo,
   serve,
   textOf,
   upstreamAt,
-} from '../upstream-fixture.ts';
+} from '../fixture.ts';
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 beforeEach(() => {
-  bench = createBench();
+  fixture = createRelayFixture();
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** What the client is told when one route after the other does this. */
 const told = async (...handlers: Handler[]) => {
   await using upstream = await createUpstream(handlers);
   const there = handlers.map((_handler, index) => routeTo(upstreamAt(upstream.url, { name: `u${index}` })));
-  return await refusalOf(bench.relay(exchangeFor(there)));
+  return await refusalOf(fixture.relay(exchangeFor(there)));
 };
 
 describe('what is sent', () => {
   it('is the client’s request under the model’s name there, with the key and headers of the upstream', async () => {
     await using upstream = await createUpstream(serve);
     const route = routeTo(upstreamAt(`${upstream.url}/v1`, { apiKeys: ['k1'], headers: { 'x-team': 'a' } }));
-    await bench.relay(exchangeFor([route]));
+    await fixture.relay(exchangeFor([route]));
     const [request] = upstream.requests;
     expect([request?.method, request?.path]).toEqual(['POST', '/v1/chat/completions']);
     expect(request?.headers).toMatchObject({ authorization: 'Bearer k1', 'x-team': 'a' });
@@ -48,7 +48,7 @@ describe('what is sent', () => {
 
   it('has no authorization when the upstream has no key', async () => {
     await using upstream = await createUpstream(serve);
-    await bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
+    await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
     expect(upstream.requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
@@ -57,7 +57,7 @@ describe('what is sent', () => {
     ['x-goog-api-key', 'k1'],
   ] as const)('has the key in %s where the upstream reads it there', async (auth, value) => {
     await using upstream = await createUpstream(serve);
-    await bench.relay(exchangeFor([routeTo(upstreamAt(upstream.url, { auth, apiKeys: ['k1'] }))]));
+    await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url, { auth, apiKeys: ['k1'] }))]));
     expect(upstream.requests[0]?.headers[auth]).toBe(value);
     expect(upstream.requests[0]?.headers).not.toHaveProperty('authorization');
   });
@@ -65,7 +65,7 @@ describe('what is sent', () => {
   it('is the same on the second route as on the first, but for the model', async () => {
     await using upstream = await createUpstream([refuse(500), serve]);
     const there = upstreamAt(upstream.url);
-    await bench.relay(exchangeFor([routeTo(there, { model: 'a' }), routeTo(there, { model: 'b' })]));
+    await fixture.relay(exchangeFor([routeTo(there, { model: 'a' }), routeTo(there, { model: 'b' })]));
     const [first, second] = upstream.requests;
     expect(second?.json()).toEqual({ ...first?.json(), model: 'b' });
   });
@@ -103,7 +103,7 @@ describe('failover', () => {
     await using first = await createUpstream(fault);
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))]);
-    const reply = await bench.relay(exchange);
+    const reply = await fixture.relay(exchange);
     expect(JSON.parse(await textOf(reply))).toEqual(answer);
     expect(attemptsOf(exchange).at(-1)).toBe('two/model-there served 200');
   });
@@ -124,7 +124,7 @@ describe('failover', () => {
       response.end();
     });
     const routes = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
-    const reply = await bench.relay(exchangeFor(routes, { isStream: true }));
+    const reply = await fixture.relay(exchangeFor(routes, { isStream: true }));
     const text = await textOf(reply);
     expect(text).toContain('"content":"hi"');
     expect(text).not.toContain('error');
@@ -140,7 +140,7 @@ describe('failover', () => {
       routeTo(upstreamAt(`http://127.0.0.1:${port}`)),
       routeTo(upstreamAt(second.url, { name: 'two' })),
     ]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'two/model-there served 200']);
   });
 
@@ -150,14 +150,14 @@ describe('failover', () => {
       routeTo(upstreamAt(upstream.url, { formats: ['images'] })),
       routeTo(upstreamAt(upstream.url, { name: 'two' })),
     ]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(attemptsOf(exchange)).toEqual(['two/model-there served 200']);
   });
 
   it('ends after max_attempts, whatever routes are left', async () => {
     await using upstream = await createUpstream(refuse(500));
     const there = upstreamAt(upstream.url);
-    const error = await refusalOf(bench.relay(exchangeFor([1, 2, 3, 4, 5].map(() => routeTo(there)))));
+    const error = await refusalOf(fixture.relay(exchangeFor([1, 2, 3, 4, 5].map(() => routeTo(there)))));
     expect(error.code).toBe('upstream_failed');
     expect(upstream.requests).toHaveLength(3);
   });
@@ -167,7 +167,7 @@ describe('failover', () => {
     await using backup = await createUpstream(serve);
     const there = [routeTo(upstreamAt(dying.url)), routeTo(upstreamAt(backup.url, { name: 'backup' }))];
     const exchanges = Array.from({ length: 60 }, () => exchangeFor(there));
-    const replies = await Promise.all(exchanges.map((exchange) => bench.relay(exchange)));
+    const replies = await Promise.all(exchanges.map((exchange) => fixture.relay(exchange)));
     expect(replies.map(({ status }) => status)).toEqual(exchanges.map(() => 200));
   });
 
@@ -179,7 +179,7 @@ describe('failover', () => {
       routeTo(upstreamAt(backup.url, { name: 'backup' })),
     ];
     const exchanges = Array.from({ length: 40 }, () => exchangeFor(there));
-    const replies = exchanges.map(async (exchange) => (await bench.relay(exchange)).status);
+    const replies = exchanges.map(async (exchange) => (await fixture.relay(exchange)).status);
     await backup.waitForRequest(30);
     expect(await Promise.all(replies.slice(10))).toEqual(Array(30).fill(200));
     expect(backup.requests).toHaveLength(30);
@@ -188,23 +188,23 @@ describe('failover', () => {
   });
 
   it('passes by a route that fails as well when no retries are left, to one that works', async () => {
-    bench.health.options.failures = 1_000;
-    bench.health.options.minimumCalls = 1_000;
+    fixture.health.options.failures = 1_000;
+    fixture.health.options.minimumCalls = 1_000;
     await using dying = await createUpstream(refuse(500));
     await using working = await createUpstream(serve);
     const routes = ['one', 'two', 'three'].map((name, index) =>
       routeTo(upstreamAt(index === 2 ? working.url : dying.url, { name })),
     );
-    for (let count = 0; count < 60; count++) expect((await bench.relay(exchangeFor(routes))).status).toBe(200);
+    for (let count = 0; count < 60; count++) expect((await fixture.relay(exchangeFor(routes))).status).toBe(200);
   });
 
   it('to a route that fails as well is bounded by what all requests share', async () => {
-    bench.health.options.failures = 1_000;
-    bench.health.options.minimumCalls = 1_000;
+    fixture.health.options.failures = 1_000;
+    fixture.health.options.minimumCalls = 1_000;
     await using dying = await createUpstream(refuse(500));
     await using backup = await createUpstream(refuse(500));
     const there = [routeTo(upstreamAt(dying.url)), routeTo(upstreamAt(backup.url, { name: 'backup' }))];
-    for (let count = 0; count < 60; count++) await refusalOf(bench.relay(exchangeFor(there)));
+    for (let count = 0; count < 60; count++) await refusalOf(fixture.relay(exchangeFor(there)));
     expect(dying.requests).toHaveLength(60);
     // The first one finds out, 20 are free for a quiet gateway, and 60 requests earn six.
     expect(backup.requests.length).toBeGreaterThan(20);
@@ -212,13 +212,13 @@ describe('failover', () => {
   });
 
   it('without any route says that the model is out of service', async () => {
-    expect(await refusalOf(bench.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
+    expect(await refusalOf(fixture.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
   });
 
   it.each([400, 413, 415])('does not happen on %i: the request is at fault', async (status) => {
     await using upstream = await createUpstream(refuse(status));
     const there = upstreamAt(upstream.url);
-    const error = await refusalOf(bench.relay(exchangeFor([routeTo(there), routeTo(there)])));
+    const error = await refusalOf(fixture.relay(exchangeFor([routeTo(there), routeTo(there)])));
     expect([error.code, error.status('chat')]).toEqual(['upstream_rejected', status]);
     expect(upstream.requests).toHaveLength(1);
   });
@@ -226,7 +226,7 @@ describe('failover', () => {
   it('happens on 404, and the client is not told that anything of its own was missing', async () => {
     await using upstream = await createUpstream(refuse(404));
     const there = upstreamAt(upstream.url);
-    const error = await refusalOf(bench.relay(exchangeFor([routeTo(there), routeTo(there)])));
+    const error = await refusalOf(fixture.relay(exchangeFor([routeTo(there), routeTo(there)])));
     expect([error.code, error.status('chat')]).toEqual(['upstream_failed', 502]);
     expect(upstream.requests).toHaveLength(2);
   });
@@ -235,7 +235,7 @@ describe('failover', () => {
     await using upstream = await createUpstream([refuse(500), serve]);
     const there = upstreamAt(upstream.url, { apiKeys: ['k1', 'k2', 'k3'] });
     const exchange = exchangeFor([routeTo(there), routeTo(there)]);
-    await bench.relay(exchange);
+    await fixture.relay(exchange);
     expect(attemptsOf(exchange)).toHaveLength(2);
   });
 });
@@ -246,7 +246,7 @@ it('an attempt says which format the request was put into', async () => {
     routeTo(upstreamAt(upstream.url, { name: 'one', formats: ['messages'] })),
     routeTo(upstreamAt(upstream.url, { name: 'two' })),
   ]);
-  await bench.relay(exchange);
+  await fixture.relay(exchange);
   const { attempts } = exchange.get(delivery);
   expect(attempts.map(({ route, format }) => [route, format])).toEqual([
     ['one/model-there', 'messages'],

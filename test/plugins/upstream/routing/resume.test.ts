@@ -6,21 +6,21 @@ import { createUpstream, type Handler } from '../../../support/faulty-upstream.t
 import {
   attemptsOf,
   content,
-  createBench,
+  createRelayFixture,
   exchangeFor,
   finish,
-  type RelayBench,
+  type RelayFixture,
   refusalOf,
   routeTo,
   textOf,
   upstreamAt,
-} from '../upstream-fixture.ts';
+} from '../fixture.ts';
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 beforeEach(() => {
-  bench = createBench();
+  fixture = createRelayFixture();
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const breakingOff =
   (said: string, gate?: Promise<void>): Handler =>
@@ -47,36 +47,36 @@ it('a rest comes from the next route', async () => {
   await using first = await createUpstream(breakingOff('It was '));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
-  expect(said(await textOf(await bench.relay(exchange)))).toBe('It was night.');
+  expect(said(await textOf(await fixture.relay(exchange)))).toBe('It was night.');
   expect(attemptsOf(exchange)).toEqual(['u0/model-there failed 200', 'u1/model-there served 200']);
 });
 
 it('a rest is one of the attempts that a request may have', async () => {
-  bench = createBench({ maxAttempts: 1 });
+  fixture = createRelayFixture({ maxAttempts: 1 });
   await using first = await createUpstream(breakingOff('It was '));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
-  const reply = await bench.relay(exchange);
+  const reply = await fixture.relay(exchange);
   expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
   expect(second.requests).toHaveLength(0);
 });
 
 it('a rest is asked for however long the answer took until then', async () => {
-  bench = createBench({ deadline: 60 });
+  fixture = createRelayFixture({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(breakingOff('It was ', gate.promise));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
   let elapsed = 0; // ms
   Object.defineProperty(exchange, 'elapsed', { get: () => elapsed });
-  const reply = await bench.relay(exchange);
+  const reply = await fixture.relay(exchange);
   elapsed = 600_000;
   gate.resolve();
   expect(said(await textOf(reply))).toBe('It was night.');
 });
 
 it('a rest is not asked for when the deadline was over before the answer began', async () => {
-  bench = createBench({ deadline: 60 });
+  fixture = createRelayFixture({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(async (request, response) => {
     await gate.promise;
@@ -86,7 +86,7 @@ it('a rest is not asked for when the deadline was over before the answer began',
   const exchange = exchangeOver([first.url, second.url]);
   let elapsed = 0; // ms
   Object.defineProperty(exchange, 'elapsed', { get: () => elapsed });
-  const relayed = bench.relay(exchange);
+  const relayed = fixture.relay(exchange);
   await first.waitForRequest(1);
   elapsed = 600_000;
   gate.resolve();
@@ -100,7 +100,7 @@ it('a rest that comes whole although a stream was asked for is taken', async () 
     response.json(200, { choices: [{ index: 0, message: { content: 'It was night.' }, finish_reason: 'stop' }] }),
   );
   const exchange = exchangeOver([first.url, second.url]);
-  const stream = await textOf(await bench.relay(exchange));
+  const stream = await textOf(await fixture.relay(exchange));
   expect(said(stream)).toBe('It was night.');
   expect(stream.match(/\[DONE\]/g)).toHaveLength(1);
 });
@@ -115,7 +115,7 @@ it('what a slow reader has not read yet comes before the rest', async () => {
   });
   await using second = await createUpstream(ending(' and gone on'));
   const exchange = exchangeOver([first.url, second.url]);
-  const stream = await textOf(await bench.relay(exchange));
+  const stream = await textOf(await fixture.relay(exchange));
   expect(said(stream)).toBe(`${long.join('')}broken off and gone on`);
 });
 
@@ -127,16 +127,16 @@ it('a text too long to go on from breaks off', async () => {
     response.cut();
   });
   await using second = await createUpstream(ending('night.'));
-  const reply = await bench.relay(exchangeOver([first.url, second.url]));
+  const reply = await fixture.relay(exchangeOver([first.url, second.url]));
   expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
   expect(second.requests).toHaveLength(0);
 });
 
 it('a reader that destroys the body closes the upstream that is silent', async () => {
-  bench = createBench({ idleTimeout: 600 });
+  fixture = createRelayFixture({ idleTimeout: 600 });
   await using first = await createUpstream((_request, response) => response.sse(content('a')));
   const exchange = exchangeOver([first.url, first.url]);
-  const body = (await bench.relay(exchange)).body as Readable;
+  const body = (await fixture.relay(exchange)).body as Readable;
   await new Promise((resolve) => body.once('data', resolve));
   body.destroy();
   expect(await first.waitForClose(1)).toBe('client left');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import { orderRoutes } from '../../../../plugins/upstream/routing/route-order.ts';
 import { RetryBudget } from '../../../../plugins/upstream/routing/retry-budget.ts';
-import { routeTo, upstreamAt } from '../upstream-fixture.ts';
+import { routeTo, upstreamAt } from '../fixture.ts';
 
 const route = (name: string, priority: number, weight = 1): Route =>
   routeTo(upstreamAt('http://x', { name }), { priority, weight });

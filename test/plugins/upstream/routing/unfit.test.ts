@@ -3,30 +3,30 @@ import { createUpstream, type FaultyUpstream, type Handler } from '../../../supp
 import {
   answer,
   attemptsOf,
-  createBench,
+  createRelayFixture,
   exchangeFor,
-  type RelayBench,
+  type RelayFixture,
   routeTo,
   upstreamAt,
-} from '../upstream-fixture.ts';
+} from '../fixture.ts';
 
 const serve: Handler = (_request, response) => response.json(200, answer);
 const notThere: Handler = (_request, response) =>
   response.json(404, { error: { message: 'The model `m` does not exist', code: 'model_not_found' } });
 
-let bench: RelayBench;
+let fixture: RelayFixture;
 let lines: string[];
 beforeEach(() => {
   lines = [];
-  bench = createBench({}, (line) => lines.push(line));
+  fixture = createRelayFixture({}, (line) => lines.push(line));
 });
-afterEach(() => bench[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const routesOver = (...upstreams: FaultyUpstream[]) =>
   upstreams.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
 const askOver = async (...upstreams: FaultyUpstream[]): Promise<string[]> => {
   const exchange = exchangeFor(routesOver(...upstreams));
-  await bench.relay(exchange).catch(() => undefined);
+  await fixture.relay(exchange).catch(() => undefined);
   return attemptsOf(exchange);
 };
 
@@ -43,7 +43,7 @@ describe('a route that does not have the model', () => {
     await using second = await createUpstream((_request, response) => response.reset());
     await askOver(first, second);
     expect(await askOver(first, second)).toEqual(['u1/model-there failed', 'u0/model-there served 200']);
-    expect(bench.health.isFit(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
+    expect(fixture.health.isFit(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
   });
 
   it('is tried again after a minute, and then rests for twice as long each time', async () => {
@@ -51,9 +51,9 @@ describe('a route that does not have the model', () => {
     await using second = await createUpstream(serve);
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
       expect(await askOver(first, second)).toHaveLength(2);
-      bench.now += minutes * 60_000 - 1;
+      fixture.now += minutes * 60_000 - 1;
       expect(await askOver(first, second)).toHaveLength(1);
-      bench.now += 1;
+      fixture.now += 1;
     }
   });
 
@@ -61,12 +61,12 @@ describe('a route that does not have the model', () => {
     await using first = await createUpstream([notThere, notThere, serve, notThere]);
     await using second = await createUpstream(serve);
     await askOver(first, second);
-    bench.now += 60_000;
+    fixture.now += 60_000;
     await askOver(first, second);
-    bench.now += 120_000;
+    fixture.now += 120_000;
     expect(await askOver(first, second)).toEqual(['u0/model-there served 200']);
     await askOver(first, second);
-    bench.now += 60_000;
+    fixture.now += 60_000;
     expect(await askOver(first, second)).toHaveLength(2);
   });
 
@@ -74,11 +74,11 @@ describe('a route that does not have the model', () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await Promise.all([askOver(first, second), askOver(first, second), askOver(first, second)]);
-    expect(bench.health.status(routesOver(first, second))).toEqual([
+    expect(fixture.health.status(routesOver(first, second))).toEqual([
       {
         route: 'u0/model-there',
         state: 'unfit',
-        open_until: new Date(bench.now + 60_000).toISOString(),
+        open_until: new Date(fixture.now + 60_000).toISOString(),
         reason: 'unfit: 404 the upstream answered with status 404',
       },
       { route: 'u1/model-there', state: 'closed', open_until: null, reason: null },
@@ -91,7 +91,7 @@ describe('a route that does not have the model', () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await askOver(first, second);
-    bench.health.reset('u0/model-there');
+    fixture.health.reset('u0/model-there');
     expect(await askOver(first, second)).toHaveLength(2);
   });
 });

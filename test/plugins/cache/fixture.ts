@@ -67,7 +67,7 @@ export function exchangeOf({
 }
 
 /** The cache in front of an upstream that a test can script; its store is memory, new in each test. */
-export class CacheStand {
+export class CacheFixture {
   /** Epoch ms. */
   clock = 0;
   shared!: Shared;
@@ -77,17 +77,17 @@ export class CacheStand {
   /** Counts its answers: `{"n":1}`. */
   upstream = vi.fn<Upstream>();
 
-  /** A stand for the tests of the file that asks for it. */
-  static use(): CacheStand {
-    const stand = new CacheStand();
+  /** A fixture for the tests of the file that asks for it. */
+  static use(): CacheFixture {
+    const fixture = new CacheFixture();
     beforeEach(async () => {
-      stand.clock = 1_800_000_000_000;
+      fixture.clock = 1_800_000_000_000;
       let count = 0;
-      stand.upstream = vi.fn<Upstream>(() => whole(`{"n":${++count}}`));
-      await stand.open(new MemoryShared(() => stand.clock));
+      fixture.upstream = vi.fn<Upstream>(() => whole(`{"n":${++count}}`));
+      await fixture.open(new MemoryShared(() => fixture.clock));
     });
     afterEach(() => void vi.useRealTimers());
-    return stand;
+    return fixture;
   }
 
   /** Puts the cache on another store. */

@@ -47,7 +47,7 @@ interface Asked {
 }
 
 /** A gateway between clients that do wrong and an upstream that does what `answer` says; one for all tests of a file. */
-export class Stand {
+export class ClientFaultFixture {
   /** What the upstream does with a request: answers in full, unless the test says otherwise. */
   answer: Handler = answerWhole;
   /** The user agent of the test's requests, by which their records are found. */
@@ -58,19 +58,19 @@ export class Stand {
   #tests = 0;
 
   /**
-   * Opens a stand before the tests of the file that asks for it, and closes it after them.
+   * Opens a fixture before the tests of the file that asks for it, and closes it after them.
    *
-   * @param settings of `listen`, beside those that all stands have: `body_timeout: 1`
+   * @param settings of `listen`, beside those that all fixtures have: `body_timeout: 1`
    */
-  static use(settings = ''): Stand {
-    const stand = new Stand();
-    beforeAll(() => stand.#open(settings));
-    afterAll(() => stand.#close());
+  static use(settings = ''): ClientFaultFixture {
+    const fixture = new ClientFaultFixture();
+    beforeAll(() => fixture.#open(settings));
+    afterAll(() => fixture.#close());
     beforeEach(() => {
-      stand.answer = answerWhole;
-      stand.agent = `client-faults/${++stand.#tests}`;
+      fixture.answer = answerWhole;
+      fixture.agent = `client-faults/${++fixture.#tests}`;
     });
-    return stand;
+    return fixture;
   }
 
   async #open(settings: string): Promise<void> {
@@ -103,7 +103,7 @@ export class Stand {
     return RawClient.open(this.url);
   }
 
-  /** Head of a POST with the key of this stand's account. */
+  /** Head of a POST with the key of this fixture's account. */
   post(headers: string, path = '/v1/chat/completions'): string {
     return `POST ${path} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${this.key}\r\nUser-Agent: ${this.agent}\r\n${headers}\r\n`;
   }

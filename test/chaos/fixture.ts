@@ -33,7 +33,7 @@ export function fits({ upstream }: FaultScript, lane: Lane): boolean {
   return upstream === undefined || lane.client === lane.upstream;
 }
 
-export interface StandOptions {
+export interface ChaosFixtureOptions {
   /** Options of the `upstream` stage. By default every request meets its fault: no breaker, no shared budget. */
   readonly stage?: string;
   /** False lets the upstream forget requests that are over, for runs without end. */
@@ -45,7 +45,7 @@ export interface StandOptions {
 }
 
 /** Everything that an experiment needs: upstreams that fail, a PostgreSQL that can be taken away, and gateways. */
-export interface Stand extends AsyncDisposable {
+export interface ChaosFixture extends AsyncDisposable {
   readonly home: GatewayHome;
   readonly upstream: FaultyUpstream;
   /** Stands before the PostgreSQL of the gateways, not before that of `home.database`. */
@@ -62,7 +62,10 @@ const deadline = 2;
 const everyRequestMeetsItsFault =
   '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
 
-export async function openStand(postgres: TestPostgres, options: StandOptions = {}): Promise<Stand> {
+export async function openChaosFixture(
+  postgres: TestPostgres,
+  options: ChaosFixtureOptions = {},
+): Promise<ChaosFixture> {
   await using resources = new AsyncDisposableStack();
   const upstream = resources.use(
     await createUpstream((request, response) => play(request, response, options), {
@@ -96,7 +99,7 @@ let answerCount = 0;
 async function play(
   request: RecordedRequest,
   response: Scene['response'],
-  { plays = {} }: StandOptions,
+  { plays = {} }: ChaosFixtureOptions,
 ): Promise<void> {
   const { format, model, isStream } = readAsked(request);
   const scene: Scene = {
@@ -111,7 +114,7 @@ async function play(
 async function writeYaml(
   url: string,
   blackHole: BlackHole,
-  { stage, plays = {}, models: options = {} }: StandOptions,
+  { stage, plays = {}, models: options = {} }: ChaosFixtureOptions,
 ): Promise<string> {
   const all = `[${chaosFormats.join(', ')}]`;
   const models = faultScripts.flatMap((fault) =>

@@ -104,7 +104,7 @@ export function exchangeFor(
   return exchange;
 }
 
-export interface RelayBench extends AsyncDisposable {
+export interface RelayFixture extends AsyncDisposable {
   now: number; // epoch ms
   readonly keys: (route: Route) => KeyPool;
   readonly health: RouteHealth;
@@ -113,10 +113,10 @@ export interface RelayBench extends AsyncDisposable {
 
 /** What a relay needs beside the exchange: connections, keys, and a clock that the test sets. */
 /** @param log where the lines of its log go */
-export function createBench(
+export function createRelayFixture(
   options: Partial<RelayOptions> = {},
   log: (line: string) => void = () => undefined,
-): RelayBench {
+): RelayFixture {
   const connections = new Connections();
   const pools = new Map<Upstream, KeyPool>();
   const keys = ({ upstream }: Route) => {
@@ -128,10 +128,10 @@ export function createBench(
     instance: 'test',
     shared: new MemoryShared(),
     log: createLogger(log),
-    now: () => bench.now,
+    now: () => fixture.now,
   });
   const budget = new RetryBudget(0.1);
-  const bench: RelayBench = {
+  const fixture: RelayFixture = {
     health,
     now: Date.parse('2026-01-01T00:00:00Z'),
     keys,
@@ -151,13 +151,13 @@ export function createBench(
           budget,
           log: createLogger(log),
           keys,
-          now: () => bench.now,
+          now: () => fixture.now,
         },
         exchange,
       ).run(),
     [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
   };
-  return bench;
+  return fixture;
 }
 
 /** The attempts as one line each: route, outcome, status. */

@@ -6,7 +6,7 @@ import type { Answer, Failure } from './talk.ts';
 import { upstreams } from './upstreams/index.ts';
 
 /** A gateway between clients and upstreams of every format. Asked by one cell at a time. */
-export interface Stand extends AsyncDisposable {
+export interface ConformanceFixture extends AsyncDisposable {
   readonly url: string;
   readonly key: string;
   /** What the upstreams answer from now on. */
@@ -42,14 +42,14 @@ export function modelFor({ client, upstream, isStream, failure, isElsewhere }: P
 }
 
 /** @param databaseUrl a migrated, empty database of a PostgreSQL */
-export async function openStand(databaseUrl: string): Promise<Stand> {
+export async function openConformanceFixture(databaseUrl: string): Promise<ConformanceFixture> {
   await using resources = new AsyncDisposableStack();
-  const stand = { answer: 'bad key' as Answer | Failure };
-  const upstream = resources.use(await createUpstream((request, response) => reply(request, response, stand.answer)));
+  const fixture = { answer: 'bad key' as Answer | Failure };
+  const upstream = resources.use(await createUpstream((request, response) => reply(request, response, fixture.answer)));
   const home = resources.use(await openGatewayHome(databaseUrl, writeYaml(upstream.url)));
   const { url } = resources.use(await home.start());
   const owned = resources.move();
-  return Object.assign(stand, {
+  return Object.assign(fixture, {
     url,
     key: home.key,
     requests: upstream.requests,

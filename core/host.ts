@@ -11,6 +11,8 @@ export interface Service {
   readonly name: string;
   /** API keys begin with it and an underscore. */
   readonly prefix: string;
+  /** Its name in response headers and metrics: `daypass` in `x-daypass-notes` and `daypass_requests_total`. */
+  readonly slug: string;
   /** Where clients and browsers reach the gateway, without a trailing slash. */
   readonly baseUrl: string;
   readonly contact: string | undefined;
@@ -53,8 +55,18 @@ export function createHost(services: Services, config: SectionValues, catalog: C
   const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
   return {
     ...services,
-    service: { name, prefix, baseUrl: reachedAt.replace(/\/+$/, ''), contact },
+    service: { name, prefix, slug: serviceSlug(name, prefix), baseUrl: reachedAt.replace(/\/+$/, ''), contact },
     catalog,
     section: (section) => config.get(section),
   };
+}
+
+/** The name in lower-case letters and digits, joined by hyphens; the key prefix for a name that has neither. */
+function serviceSlug(name: string, prefix: string): string {
+  const words = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return words?.join('-') ?? prefix;
 }

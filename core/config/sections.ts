@@ -10,7 +10,14 @@ export const service = defineSection({
     description: 'Who the gateway is towards its users.',
     default: {},
     properties: {
-      name: { type: 'string', minLength: 1, maxLength: 60, default: 'Daypass', description: 'What users see.' },
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 60,
+        default: 'Daypass',
+        description:
+          'What users see. Header and metric names begin with it: `x-daypass-notes`, `daypass_requests_total`.',
+      },
       prefix: {
         type: 'string',
         pattern: '^[a-z][a-z0-9]{0,15}$',

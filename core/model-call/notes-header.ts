@@ -1,12 +1,19 @@
-/** Notes that fit into what proxies take for a header, at 120 characters each. */
+import type { Service } from '../host.ts';
+
+/** The most notes in a header: at 120 characters each, they stay below what proxies accept. */
 export const maxNotes = 24;
 
-/** Stands at the end of notes that had to be cut. Three dots, because an ellipsis is no character for a header. */
+/** Ends a truncated list of notes. Three dots, because a header cannot carry an ellipsis. */
 export const cutMark = '...';
 
-/** Notes of a translation as `x-daypass-notes` has them: each once, and cut where there are more than a header may have. */
-export function notesHeader(notes: readonly string[]): string {
-  const said = [...new Set(notes)].filter((note) => note !== cutMark);
-  const isCut = said.length > maxNotes || notes.includes(cutMark);
-  return [...said.slice(0, maxNotes), ...(isCut ? [cutMark] : [])].join('; ');
+/** The header and trailer that carry the notes of a translation: `x-daypass-notes` for a service named Daypass. */
+export function notesHeaderName({ slug }: Pick<Service, 'slug'>): string {
+  return `x-${slug}-notes`;
+}
+
+/** The notes of a translation as a header value: each note once, truncated after `maxNotes`. */
+export function formatNotes(notes: readonly string[]): string {
+  const unique = [...new Set(notes)].filter((note) => note !== cutMark);
+  const isCut = unique.length > maxNotes || notes.includes(cutMark);
+  return [...unique.slice(0, maxNotes), ...(isCut ? [cutMark] : [])].join('; ');
 }

@@ -13,22 +13,21 @@ export const metricsSection = defineSection({
       token: {
         type: 'string',
         minLength: 16,
-        description:
-          'Whoever sends it as a bearer token may read the metrics, from anywhere, and nobody else. Without it only this machine may.',
+        description: 'Bearer token that is required to read the metrics. Without it, only this machine may read them.',
       },
     },
     additionalProperties: false,
   },
 });
 
-/** True when this caller may see the metrics: by the token where there is one, otherwise by where it is. */
+/** True when the caller sends the token or, where none is configured, comes from this machine. */
 export function mayRead(request: Pick<Request, 'info' | 'headers'>, token: string | undefined): boolean {
   if (token === undefined) return isLocal(request);
   const sent = /^Bearer +(\S+) *$/i.exec(String(request.headers['authorization']))?.[1];
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
 }
 
-/** Of one length, whatever was sent. */
+/** `timingSafeEqual` requires equal lengths. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

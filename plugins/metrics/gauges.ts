@@ -1,13 +1,12 @@
-import { Gauge as Exposed, type Registry } from 'prom-client';
+import { Gauge as PromGauge, type Registry } from 'prom-client';
 import { checkDependencies } from '#core/http/dependencies.ts';
 import type { Gauge } from '#core/extension/gauge.ts';
 import type { Host } from '#core/host.ts';
-import { prefix } from './prefix.ts';
 
-/** Database and shared state, asked anew each time. */
+/** Whether database and shared state answer; each scrape asks them. */
 export const dependencyGauge: Gauge = {
   name: 'dependency_up',
-  description: '1 when a dependency answers, 0 when it is away.',
+  description: '1 when a dependency answers, 0 when it does not.',
   labels: ['dependency'],
   async read(host) {
     const checks = await checkDependencies(host);
@@ -15,27 +14,27 @@ export const dependencyGauge: Gauge = {
   },
 };
 
-/** Shows what a plugin lets be read. Readings of before are forgotten: a route that is gone is not shown. */
-export function registerGauge(gauge: Gauge, figures: Registry, host: () => Host): void {
-  const exposed: Exposed = new Exposed({
-    name: prefix + gauge.name,
+/** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */
+export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
+  const exposed: PromGauge = new PromGauge({
+    name: gauge.name,
     help: gauge.description,
     labelNames: [...(gauge.labels ?? [])],
-    registers: [figures],
+    registers: [metrics],
     async collect() {
-      const readings = await readingsOf(gauge, host());
+      const readings = await readGauge(gauge, host());
       exposed.reset();
       for (const { labels = {}, value } of readings) exposed.set(labels, value);
     },
   });
 }
 
-/** One figure that cannot be read does not take the others away. */
-async function readingsOf(gauge: Gauge, host: Host) {
+/** The readings of a gauge; none when it fails, which must not take the other metrics away. */
+async function readGauge(gauge: Gauge, host: Host) {
   try {
     return await gauge.read(host);
   } catch (error) {
-    host.log.error(`the figure ${gauge.name} cannot be read`, error);
+    host.log.error(`gauge ${gauge.name} failed`, error);
     return [];
   }
 }

@@ -4,12 +4,11 @@ import { adapter, cacheStatus, delivery, type Usage } from '#core/facts.ts';
 import type { Gauge } from '#core/extension/gauge.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/pipeline/stage.ts';
-import { prefix } from './prefix.ts';
 
-/** Seconds; answers of models take from tenths of a second to minutes, refusals and cached ones milliseconds. */
+/** Buckets in seconds: model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** Kinds of tokens, as the series name them. Input has the cached ones in it, output those of the reasoning. */
+/** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */
 const tokenKinds = {
   input: 'input',
   output: 'output',
@@ -20,8 +19,8 @@ const tokenKinds = {
 type CountedUsage = keyof typeof tokenKinds;
 
 /**
- * Counts exchanges and their attempts when they are over. Labels are names of endpoints, models and routes, and words of ours:
- * nothing that a client sends makes a new series.
+ * Counts exchanges and their attempts when they end. Labels hold names of endpoints, models and routes and fixed words
+ * only: nothing that a client sends creates a series.
  */
 export class RequestMeters implements Observer {
   readonly name = 'metrics';
@@ -33,42 +32,42 @@ export class RequestMeters implements Observer {
   readonly #firstByte: Histogram<'endpoint'>;
   #running = 0;
 
-  constructor(figures: Registry) {
-    const registers = [figures];
+  constructor(metrics: Registry) {
+    const registers = [metrics];
     this.#requests = new Counter({
-      name: `${prefix}requests_total`,
-      help: 'Requests that are over, by how they ended: answered, refused, failed, aborted. Status is none where none was sent.',
+      name: 'requests_total',
+      help: 'Finished requests by outcome: answered, refused, failed, aborted. The status is none when no status was sent.',
       labelNames: ['endpoint', 'outcome', 'status'],
       registers,
     });
     this.#attempts = new Counter({
-      name: `${prefix}attempts_total`,
-      help: 'Tries on routes: served, failed, aborted, and whose fault it was: client, overflow, key, throttled, route, unfit, gone, none.',
+      name: 'attempts_total',
+      help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, unfit, gone, none).',
       labelNames: ['route', 'outcome', 'fault'],
       registers,
     });
     this.#tokens = new Counter({
-      name: `${prefix}tokens_total`,
-      help: 'Tokens of answers by model, counted or guessed: input (cache_read and cache_write are part of it), output (reasoning is part of it).',
+      name: 'tokens_total',
+      help: 'Tokens by model, reported or estimated: input (includes cache_read and cache_write), output (includes reasoning).',
       labelNames: ['model', 'kind'],
       registers,
     });
     this.#cached = new Counter({
-      name: `${prefix}cache_requests_total`,
-      help: 'Requests that asked for a kept answer with X-Service-Cache: hit where there was one, else miss.',
+      name: 'cache_requests_total',
+      help: 'Requests with the header X-Service-Cache, by result: hit, miss.',
       labelNames: ['result'],
       registers,
     });
     this.#duration = new Histogram({
-      name: `${prefix}request_duration_seconds`,
-      help: 'From the request until its answer was with the client.',
+      name: 'request_duration_seconds',
+      help: 'Time from the request to the end of its reply.',
       labelNames: ['endpoint'],
       buckets: durations,
       registers,
     });
     this.#firstByte = new Histogram({
-      name: `${prefix}first_byte_seconds`,
-      help: "From the request until the first byte of the answer's body was sent.",
+      name: 'first_byte_seconds',
+      help: 'Time from the request to the first byte of the reply body.',
       labelNames: ['endpoint'],
       buckets: durations,
       registers,
@@ -78,7 +77,7 @@ export class RequestMeters implements Observer {
   get runningGauge(): Gauge {
     return {
       name: 'requests_running',
-      description: 'Requests under way.',
+      description: 'Requests in flight.',
       read: () => [{ value: this.#running }],
     };
   }

@@ -2,6 +2,7 @@ import type { Route, Upstream } from '#core/catalog/catalog.ts';
 import { adapter, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
+import { notesHeaderName } from '#core/model-call/notes-header.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { Connections } from './attempt/connections.ts';
 import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
@@ -147,6 +148,7 @@ export const upstreamStage = defineStage({
       budget: retryBudget(host, options.retry_share),
       keys: ({ upstream }: Route) => keysOf(upstream, host),
       log: host.log,
+      notesHeader: notesHeaderName(host.service),
       now: () => host.now(),
     };
     return {

@@ -3,15 +3,26 @@ import type { Catalog } from '#core/catalog/catalog.ts';
 import { createHost, type Services } from '#core/host.ts';
 import { read } from './config/fixture.ts';
 
-const baseUrlOf = (yaml: string) => createHost({} as Services, read(yaml), {} as Catalog).service.baseUrl;
+const serviceOf = (yaml: string) => createHost({} as Services, read(yaml), {} as Catalog).service;
 
-describe('where users reach the gateway', () => {
+describe('base URL of the service', () => {
   it.each([
     ['is what gateway.yaml says', 'service: { base_url: "https://ai.example.com" }', 'https://ai.example.com'],
-    ['has no slash at its end', 'service: { base_url: "https://example.com/ai//" }', 'https://example.com/ai'],
-    ['is this machine when nothing is said', 'listen: { port: 9000 }', 'http://localhost:9000'],
+    ['has no trailing slash', 'service: { base_url: "https://example.com/ai//" }', 'https://example.com/ai'],
+    ['is this machine by default', 'listen: { port: 9000 }', 'http://localhost:9000'],
     ['is this machine when it is empty', 'service: { base_url: "${BASE_URL:-}" }', 'http://localhost:8080'],
   ])('%s', (_case, yaml, url) => {
-    expect(baseUrlOf(yaml)).toBe(url);
+    expect(serviceOf(yaml).baseUrl).toBe(url);
+  });
+});
+
+describe('slug of the service', () => {
+  it.each([
+    ['is its name in lower case', 'name: Daypass', 'daypass'],
+    ['joins words by hyphens', 'name: " Rumah  AI (beta)! "', 'rumah-ai-beta'],
+    ['has no accents', 'name: Café Ünal', 'cafe-unal'],
+    ['is the key prefix when the name has no letter that a header can carry', 'name: 日本, prefix: jp', 'jp'],
+  ])('%s', (_case, service, slug) => {
+    expect(serviceOf(`service: { ${service} }`).slug).toBe(slug);
   });
 });

@@ -5,6 +5,7 @@ import { adapter, cacheStatus, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import { mayRead, metricsSection } from '../../plugins/metrics/access.ts';
+import { prefixMetrics } from '../../plugins/metrics/exposition.ts';
 import { registerGauge } from '../../plugins/metrics/gauges.ts';
 import { RequestMeters } from '../../plugins/metrics/request-meters.ts';
 import { createExchange } from '../support/exchange.ts';
@@ -21,29 +22,32 @@ const from = (remoteAddress: string, headers: Record<string, string> = {}) =>
 const hostWith = (errors: string[]) =>
   ({ log: { error: (message: string) => void errors.push(message) } }) as unknown as Host;
 
-describe('who may read', () => {
-  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])('is this machine (%s) where there is no token', (address) => {
-    expect(mayRead(from(address), undefined)).toBe(true);
-  });
+describe('access to metrics', () => {
+  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(
+    'is granted to this machine (%s) when no token is set',
+    (address) => {
+      expect(mayRead(from(address), undefined)).toBe(true);
+    },
+  );
 
-  it('is nobody else then, whatever they send', () => {
+  it('is denied to other machines when no token is set', () => {
     expect(mayRead(from('192.0.2.1', { authorization: `Bearer ${token}` }), undefined)).toBe(false);
     expect(mayRead(from('127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }), undefined)).toBe(false);
   });
 
-  it('is whoever has the token where there is one, and nobody else', () => {
+  it('needs the token, on this machine too, when one is set', () => {
     expect(mayRead(from('192.0.2.1', { authorization: `Bearer ${token}` }), token)).toBe(true);
     expect(mayRead(from('192.0.2.1', { authorization: `bearer ${token}x` }), token)).toBe(false);
     expect(mayRead(from('192.0.2.1', { authorization: token }), token)).toBe(false);
     expect(mayRead(from('127.0.0.1'), token)).toBe(false);
   });
 
-  it('is never decided by a token that can be guessed', () => {
+  it('refuses a token shorter than 16 characters', () => {
     expect(() => readYaml('metrics: { token: short }', { sections: [metricsSection] })).toThrow('16');
   });
 });
 
-describe('requests', () => {
+describe('request metrics', () => {
   const outcome: Outcome = {
     kind: 'answered',
     status: 200,
@@ -53,9 +57,9 @@ describe('requests', () => {
     firstByteAfter: 40,
   };
 
-  it('are counted by endpoint, outcome and status, with their attempts and times', async () => {
-    const figures = new Registry();
-    const meters = new RequestMeters(figures);
+  it('count requests by endpoint, outcome and status, with attempts and times', async () => {
+    const metrics = new Registry();
+    const meters = new RequestMeters(metrics);
     const exchange = createExchange({});
     const times = { startedAt: 0, duration: 1 };
     exchange.set(delivery, {
@@ -69,23 +73,23 @@ describe('requests', () => {
     meters.start();
     meters.done(exchange, outcome);
     const { name } = exchange.endpoint;
-    const text = await figures.metrics();
+    const text = await metrics.metrics();
     for (const line of [
-      `daypass_requests_total{endpoint="${name}",outcome="answered",status="200"} 1`,
-      'daypass_attempts_total{route="one/m",outcome="failed",fault="throttled"} 1',
-      'daypass_attempts_total{route="two/m",outcome="served",fault="none"} 1',
-      `daypass_request_duration_seconds_bucket{le="2.5",endpoint="${name}"} 0`,
-      `daypass_request_duration_seconds_bucket{le="5",endpoint="${name}"} 1`,
-      `daypass_first_byte_seconds_bucket{le="0.025",endpoint="${name}"} 0`,
-      `daypass_first_byte_seconds_bucket{le="0.1",endpoint="${name}"} 1`,
+      `requests_total{endpoint="${name}",outcome="answered",status="200"} 1`,
+      'attempts_total{route="one/m",outcome="failed",fault="throttled"} 1',
+      'attempts_total{route="two/m",outcome="served",fault="none"} 1',
+      `request_duration_seconds_bucket{le="2.5",endpoint="${name}"} 0`,
+      `request_duration_seconds_bucket{le="5",endpoint="${name}"} 1`,
+      `first_byte_seconds_bucket{le="0.025",endpoint="${name}"} 0`,
+      `first_byte_seconds_bucket{le="0.1",endpoint="${name}"} 1`,
     ]) {
       expect(text.split('\n')).toContain(line);
     }
   });
 
-  it('are counted with the tokens of their answers', async () => {
-    const figures = new Registry();
-    const meters = new RequestMeters(figures);
+  it('count tokens by model and kind', async () => {
+    const metrics = new Registry();
+    const meters = new RequestMeters(metrics);
     for (const usage of [{ input: 7, output: 5, cacheRead: 4, reasoning: 2 }, { input: 1 }, undefined]) {
       const exchange = createExchange({});
       exchange.set(adapter, { model: modelOf('test') } as Adapter);
@@ -93,71 +97,85 @@ describe('requests', () => {
       meters.start();
       meters.done(exchange, outcome);
     }
-    const lines = (await figures.metrics()).split('\n');
-    expect(lines.filter((line) => line.startsWith('daypass_tokens_total'))).toEqual([
-      'daypass_tokens_total{model="test",kind="input"} 8',
-      'daypass_tokens_total{model="test",kind="output"} 5',
-      'daypass_tokens_total{model="test",kind="cache_read"} 4',
-      'daypass_tokens_total{model="test",kind="reasoning"} 2',
+    const lines = (await metrics.metrics()).split('\n');
+    expect(lines.filter((line) => line.startsWith('tokens_total'))).toEqual([
+      'tokens_total{model="test",kind="input"} 8',
+      'tokens_total{model="test",kind="output"} 5',
+      'tokens_total{model="test",kind="cache_read"} 4',
+      'tokens_total{model="test",kind="reasoning"} 2',
     ]);
   });
 
-  it.each([Number.NaN, Infinity, 1e300, -1])('are counted whatever an upstream says of tokens: %d', async (input) => {
-    const figures = new Registry();
-    const meters = new RequestMeters(figures);
+  it.each([Number.NaN, Infinity, 1e300, -1])('ignore a token count of %d', async (input) => {
+    const metrics = new Registry();
+    const meters = new RequestMeters(metrics);
     const exchange = createExchange({});
     exchange.set(adapter, { model: modelOf('test') } as Adapter);
     exchange.set(delivery, { attempts: [], usage: { input }, firstContentAfter: undefined });
     meters.start();
     meters.done(exchange, outcome);
-    expect(await figures.metrics()).not.toContain('tokens_total{');
+    expect(await metrics.metrics()).not.toContain('tokens_total{');
   });
 
-  it('are counted by what the cache had for them', async () => {
-    const figures = new Registry();
-    const meters = new RequestMeters(figures);
+  it('count cache hits and misses', async () => {
+    const metrics = new Registry();
+    const meters = new RequestMeters(metrics);
     for (const status of ['hit', 'miss', 'hit', undefined] as const) {
       const exchange = createExchange({});
       if (status !== undefined) exchange.set(cacheStatus, status);
       meters.start();
       meters.done(exchange, outcome);
     }
-    expect(await figures.metrics()).toContain(
-      'cache_requests_total{result="hit"} 2\ndaypass_cache_requests_total{result="miss"} 1\n',
+    expect(await metrics.metrics()).toContain(
+      'cache_requests_total{result="hit"} 2\ncache_requests_total{result="miss"} 1\n',
     );
   });
 
-  it('that nothing was sent for have no status and no first byte', async () => {
-    const figures = new Registry();
-    const meters = new RequestMeters(figures);
+  it('have no status and no first byte when nothing was sent', async () => {
+    const metrics = new Registry();
+    const meters = new RequestMeters(metrics);
     meters.start();
     meters.done(createExchange({}), { ...outcome, kind: 'aborted', status: undefined, firstByteAfter: undefined });
-    const text = await figures.metrics();
+    const text = await metrics.metrics();
     expect(text).toMatch(/requests_total\{[^}]*outcome="aborted",status="none"\} 1/);
     expect(text).not.toMatch(/first_byte_seconds_count\{/);
   });
 });
 
-describe('a gauge', () => {
-  it('forgets what is not read any more', async () => {
-    const figures = new Registry();
+describe('gauge', () => {
+  it('drops readings that are no longer reported', async () => {
+    const metrics = new Registry();
     const routes = ['one', 'two'];
     const read = () => routes.map((route) => ({ value: 2, labels: { route } }));
-    registerGauge({ name: 'state', description: 'State.', labels: ['route'], read }, figures, () => hostWith([]));
-    expect(await figures.metrics()).toContain('daypass_state{route="one"} 2\ndaypass_state{route="two"} 2');
+    registerGauge({ name: 'state', description: 'State.', labels: ['route'], read }, metrics, () => hostWith([]));
+    expect(await metrics.metrics()).toContain('state{route="one"} 2\nstate{route="two"} 2');
     routes.shift();
-    expect(await figures.metrics()).not.toContain('"one"');
+    expect(await metrics.metrics()).not.toContain('"one"');
   });
 
-  it('that cannot be read is logged and leaves the others alone', async () => {
-    const figures = new Registry();
+  it('that fails is logged and leaves the others in place', async () => {
+    const metrics = new Registry();
     const errors: string[] = [];
     const host = () => hostWith(errors);
     const broken = { name: 'broken', description: 'Broken.', read: () => Promise.reject(new Error('away')) };
-    registerGauge(broken, figures, host);
-    registerGauge({ name: 'sound', description: 'Sound.', read: () => [{ value: 7 }] }, figures, host);
-    expect(await figures.metrics()).toContain('daypass_sound 7');
-    expect(errors).toEqual(['the figure broken cannot be read']);
+    registerGauge(broken, metrics, host);
+    registerGauge({ name: 'healthy', description: 'Healthy.', read: () => [{ value: 7 }] }, metrics, host);
+    expect(await metrics.metrics()).toContain('healthy 7');
+    expect(errors).toEqual(['gauge broken failed']);
+  });
+});
+
+describe('metric names', () => {
+  it.each([
+    ['daypass', 'daypass_requests_total'],
+    ['rumah-ai', 'rumah_ai_requests_total'],
+    ['3scale', '_3scale_requests_total'],
+  ])('begin with the slug of the service: %s', (slug, name) => {
+    const label = 'daypass # HELP requests_total\\nrequests_total';
+    const text = `# HELP requests_total Finished.\n# TYPE requests_total counter\nrequests_total{a="${label}"} 1\n\n`;
+    expect(prefixMetrics(text, slug)).toBe(
+      `# HELP ${name} Finished.\n# TYPE ${name} counter\n${name}{a="${label}"} 1\n\n`,
+    );
   });
 });
 
@@ -206,7 +224,7 @@ models:
   const until = (series: string, value: number) =>
     vi.waitFor(async () => expect(await figure(series)).toBe(value), { timeout: 10_000 });
 
-  it('shows breakers, requests and attempts of a route that is dead', async () => {
+  it('shows breakers, requests and attempts of a dead route', async () => {
     expect(await figure('route_state{route="broken/m"}')).toBe(0);
     for (let request = 0; request < 6; request++) await ask('test');
     await until('requests_total{endpoint="chat",outcome="answered",status="200"}', 6);
@@ -218,7 +236,7 @@ models:
     expect(await figure('requests_running')).toBe(0);
   });
 
-  it('shows the keys that rest', async () => {
+  it('shows keys that are cooling down', async () => {
     expect(await figure('upstream_keys_resting{upstream="busy"}')).toBe(0);
     await ask('crowded');
     await until('upstream_keys_resting{upstream="busy"}', 2);
@@ -231,7 +249,7 @@ models:
     expect(await figure('requests_without_record')).toBe(0);
   });
 
-  it('makes no series of what clients send', async () => {
+  it('creates no series from what clients send', async () => {
     const before = (await scrape()).text;
     await fetch(`${gateway.url}/v1/made-up-path`, { headers: { authorization: 'Bearer made-up-key' } });
     await ask('made-up-model');
@@ -240,24 +258,25 @@ models:
     expect((await scrape()).text).not.toContain('made-up');
   });
 
-  it('is in the format that Prometheus reads', async () => {
+  it('returns the text format of Prometheus', async () => {
     const { response, text } = await scrape();
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const wrong = text.split('\n').filter((line) => !/^(# (HELP|TYPE) \w+ .+|\w+(\{[^\n]*\})? [\d.e+-]+|)$/.test(line));
     expect(wrong).toEqual([]);
   });
 
-  it('is for this machine only, until a reload opens it with a token', async () => {
+  it('is limited to this machine until a reload sets a token, and then follows the new service name', async () => {
     const elsewhere = { 'x-forwarded-for': '192.0.2.1' };
     expect((await scrape(elsewhere)).response.status).toBe(403);
-    await gateway.write(`${yaml()}metrics: { token: ${token} }\n`);
+    await gateway.write(`${yaml()}metrics: { token: ${token} }\nservice: { name: Rumah AI }\n`);
     await gateway.gateway.reload();
     const refused = (await scrape(elsewhere)).response;
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     const opened = await scrape({ ...elsewhere, authorization: `Bearer ${token}` });
     expect(opened.response.status).toBe(200);
-    // What was counted outlives a reload.
-    expect(opened.text).toContain('daypass_route_state{route="broken/m"} 2');
+    // Counts survive a reload.
+    expect(opened.text).toContain('rumah_ai_route_state{route="broken/m"} 2');
+    expect(opened.text).not.toContain('daypass');
     expect(opened.text).toMatch(/attempts_total\{route="broken\/m",outcome="failed",fault="route"\} 5/);
   });
 });

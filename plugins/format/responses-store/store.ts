@@ -6,7 +6,7 @@ import type { JsonValue } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { notesHeader } from '#core/model-call/notes-header.ts';
+import { formatNotes, notesHeaderName } from '#core/model-call/notes-header.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { parseObject } from '../request/members.ts';
 import { AccountRoom } from './account-room.ts';
@@ -57,7 +57,8 @@ export class ResponsesStore {
     const recorder = new Recorder(this.#host, begun, this.#host.section(responsesSection), this.#shared);
     const { body } = reply;
     const note = (text: string) => addNote(exchange, text);
-    if (!(body instanceof Readable)) return keepWhole(reply, body.toString(), recorder, note);
+    if (!(body instanceof Readable))
+      return keepWhole(reply, body.toString(), recorder, { header: notesHeaderName(this.#host.service), add: note });
     const isEventStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
     return isEventStream && recorder.hasWork ? { ...reply, body: watchStream(body, recorder, note) } : reply;
   }
@@ -65,16 +66,21 @@ export class ResponsesStore {
 
 type Note = (text: string) => void;
 
-async function keepWhole(reply: Reply, text: string, recorder: Recorder, note: Note): Promise<Reply> {
+async function keepWhole(
+  reply: Reply,
+  text: string,
+  recorder: Recorder,
+  notes: { readonly header: string; readonly add: Note },
+): Promise<Reply> {
   const body = recorder.withPreviousId(text);
   const response = parseObject(body);
   const loss = response && (await recorder.save(response));
   if (loss === undefined) return { ...reply, body };
-  note(loss);
-  const said = reply.headers['x-daypass-notes']?.split('; ') ?? [];
+  notes.add(loss);
+  const said = reply.headers[notes.header]?.split('; ') ?? [];
   return {
     ...reply,
-    headers: { ...reply.headers, 'x-daypass-notes': notesHeader([...said, loss]) },
+    headers: { ...reply.headers, [notes.header]: formatNotes([...said, loss]) },
     body: response?.['store'] === false ? body : JSON.stringify({ ...response, store: false }),
   };
 }

@@ -22,6 +22,8 @@ export interface RelayParts {
   readonly health: RouteHealth;
   readonly budget: RetryBudget;
   readonly log: Logger;
+  /** Name of the header and trailer for the notes of a translation. */
+  readonly notesHeader: string;
   keys(route: Route): KeyPool;
   now(): number; // epoch ms
 }

@@ -2,7 +2,7 @@ import type { Adapter, RouteCalls, UpstreamRequest } from '#core/model-call/adap
 import type { Route } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
-import { notesHeader } from '#core/model-call/notes-header.ts';
+import { formatNotes } from '#core/model-call/notes-header.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { throttled } from '#core/model-call/upstream-error.ts';
@@ -79,7 +79,7 @@ export class Relay {
     signal.addEventListener('abort', onAbort, { once: true });
     const served = await this.#ask();
     if (!this.#isResumable) return served.reply;
-    const trailers = { names: ['x-daypass-notes'], read: () => this.#trailers() };
+    const trailers = { names: [this.#parts.notesHeader], read: () => this.#trailers() };
     return { ...resumedReply(served, (broken) => this.#resume(broken)), trailers };
   }
 
@@ -324,7 +324,7 @@ export class Relay {
   #noted(reply: Reply, notes: readonly string[], isRest: boolean): Reply {
     this.#note(isRest ? [resumedNote, ...notes] : notes);
     if (isRest || notes.length === 0) return reply;
-    return { ...reply, headers: { ...reply.headers, 'x-daypass-notes': notesHeader(notes) } };
+    return { ...reply, headers: { ...reply.headers, [this.#parts.notesHeader]: formatNotes(notes) } };
   }
 
   #note(notes: readonly string[] = []): void {
@@ -334,7 +334,7 @@ export class Relay {
   /** The headers were gone when an answer had to be gone on with: its notes follow it. */
   #trailers(): Record<string, string> {
     const { notes = [] } = this.#delivery;
-    return notes.includes(resumedNote) ? { 'x-daypass-notes': notesHeader(notes) } : {};
+    return notes.includes(resumedNote) ? { [this.#parts.notesHeader]: formatNotes(notes) } : {};
   }
 }
 

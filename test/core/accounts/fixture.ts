@@ -8,7 +8,7 @@ import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchang
 export function createStageHost(database: Host['database']): Host & AsyncDisposable {
   const keeper = new Keeper();
   const host: Partial<Host> & AsyncDisposable = {
-    service: { name: 'Daypass', prefix: 'dp', baseUrl: 'https://gateway.example', contact: undefined },
+    service: { name: 'Daypass', prefix: 'dp', slug: 'daypass', baseUrl: 'https://gateway.example', contact: undefined },
     database,
     log: { info() {}, warn() {}, error() {} },
     isProduction: false,

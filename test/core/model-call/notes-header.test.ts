@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { cutMark, maxNotes, notesHeader } from '#core/model-call/notes-header.ts';
+import { cutMark, maxNotes, formatNotes } from '#core/model-call/notes-header.ts';
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `dropped ${index}`);
 
-describe('the header of notes', () => {
+describe('notes header', () => {
   it('has each note once, in the order in which they came up', () => {
-    expect(notesHeader(['dropped b', 'dropped a', 'dropped b'])).toBe('dropped b; dropped a');
+    expect(formatNotes(['dropped b', 'dropped a', 'dropped b'])).toBe('dropped b; dropped a');
   });
 
   it('has as many as may be, and no mark when that is all', () => {
-    expect(notesHeader(many(maxNotes))).toBe(many(maxNotes).join('; '));
+    expect(formatNotes(many(maxNotes))).toBe(many(maxNotes).join('; '));
   });
 
   it('ends with a mark when there are more', () => {
-    expect(notesHeader(many(maxNotes + 1))).toBe(`${many(maxNotes).join('; ')}; ...`);
+    expect(formatNotes(many(maxNotes + 1))).toBe(`${many(maxNotes).join('; ')}; ...`);
   });
 
   it('ends with the mark when notes were cut before, whatever came after', () => {
-    expect(notesHeader(['dropped a', cutMark, 'dropped b'])).toBe('dropped a; dropped b; ...');
+    expect(formatNotes(['dropped a', cutMark, 'dropped b'])).toBe('dropped a; dropped b; ...');
   });
 });

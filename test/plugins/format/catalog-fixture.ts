@@ -29,7 +29,7 @@ export function hostOf(models: readonly Model[]): Host {
   };
   const host: Partial<Host> = {
     catalog,
-    service: { name: 'Daypass', prefix: 'dp', baseUrl: 'https://gateway.example', contact: undefined },
+    service: { name: 'Daypass', prefix: 'dp', slug: 'daypass', baseUrl: 'https://gateway.example', contact: undefined },
   };
   return host as Host;
 }

@@ -150,6 +150,7 @@ export function createRelayFixture(
           health,
           budget,
           log: createLogger(log),
+          notesHeader: 'x-daypass-notes',
           keys,
           now: () => fixture.now,
         },

@@ -1,2 +1,0 @@
-/** Before the name of every figure. */
-export const prefix = 'daypass_';

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Assembly, assemble } from './assembly.ts';
-import type { Catalog } from './catalog/catalog.ts';
 import { buildCatalog, catalogNotices } from './catalog/build.ts';
 import { readDocument } from './config/document.ts';
 import { type Config, validate } from './config/load.ts';
@@ -90,7 +89,7 @@ export class Gateway {
       const endpoints = new EndpointTable(assembly.registry.endpoints);
       handler = new ExchangeHandler(endpoints);
       const gateway = new Gateway(options, assembly, handler, services, vendors, config);
-      handler.serve(await gateway.#build(config));
+      await gateway.#serve(config);
       routeExchanges(assembly.server, handler, endpoints);
       routeHealth(assembly.server, {
         get isServing() {
@@ -165,7 +164,7 @@ export class Gateway {
         log.warn(`${name} has changed in ${file}: that takes effect at the next start`);
       }
     }
-    const previous = this.#handler.serve(await this.#build(config));
+    const previous = await this.#serve(config);
     this.#config = config;
     this.#limitListener();
     log.info(`${file} has been loaded again`);
@@ -176,10 +175,32 @@ export class Gateway {
     return true;
   }
 
-  async #build(config: Config): Promise<Serving> {
-    const { services } = this.#services;
-    const catalog = await this.#catalog(config);
-    const host = createHost(services, config, catalog);
+  /**
+   * Builds what this configuration needs beside what runs, then serves it in one step and activates its stages. When any
+   * part cannot be built, the others are released and what runs stays as it is.
+   *
+   * @returns what served before
+   */
+  async #serve(config: Config): Promise<Serving | undefined> {
+    const undo = new AsyncDisposableStack();
+    let next: Serving;
+    try {
+      next = await this.#build(config, undo);
+    } catch (error) {
+      await undo.disposeAsync().catch((failure: unknown) => {
+        this.#options.log.error('the parts of the refused configuration could not be released', failure);
+      });
+      throw error;
+    }
+    const previous = this.#handler.serve(next);
+    next.pipeline.activate();
+    return previous;
+  }
+
+  async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
+    const { services, keeper } = this.#services;
+    const catalog = buildCatalog(config, await this.#vendors.running(config, undo));
+    const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog);
     const section = config.get(listen);
     const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = section;
     return {
@@ -189,10 +210,6 @@ export class Gateway {
       writeTimeout: section.write_timeout,
       clientAddress: createClientAddress(proxies),
     };
-  }
-
-  async #catalog(config: Config): Promise<Catalog> {
-    return buildCatalog(config, await this.#vendors.running(config));
   }
 
   #limitListener(): void {

@@ -21,10 +21,12 @@ export interface ServicesOptions {
 /** The services of a process, opened; they are closed in the order in which nothing misses what it needs. */
 export class OpenServices implements AsyncDisposable {
   readonly services: Services;
+  readonly keeper: Keeper;
   readonly #open: AsyncDisposable[];
 
-  private constructor(services: Services, open: AsyncDisposable[]) {
+  private constructor(services: Services, keeper: Keeper, open: AsyncDisposable[]) {
     this.services = services;
+    this.keeper = keeper;
     this.#open = open;
   }
 
@@ -64,7 +66,7 @@ export class OpenServices implements AsyncDisposable {
         now: () => Date.now(),
         keep: (key, create) => keeper.keep(key, create),
       };
-      return new OpenServices(services, open);
+      return new OpenServices(services, keeper, open);
     } catch (error) {
       await closeAll(open, log);
       throw error;

@@ -14,20 +14,34 @@ export class VendorServers implements AsyncDisposable {
     this.#log = log;
   }
 
-  /** The vendors, with the base URLs of those that had to be started for this configuration. */
-  async running(config: SectionValues): Promise<ReadonlyMap<string, Vendor>> {
+  /**
+   * Returns the vendors, with the base URLs of the servers that this configuration uses.
+   *
+   * @param undo stops the servers that were started for it
+   */
+  async running(config: SectionValues, undo: AsyncDisposableStack): Promise<ReadonlyMap<string, Vendor>> {
     const used = new Set(Object.values(config.get(upstreams)).map(({ vendor }) => vendor));
     const known = new Map(this.#vendors);
     for (const [name, vendor] of this.#vendors) {
       if (vendor.start === undefined || !used.has(name)) continue;
-      const server = this.#running.get(name) ?? (await vendor.start({ log: this.#log }));
-      this.#running.set(name, server);
+      let server = this.#running.get(name);
+      if (server === undefined) {
+        server = await vendor.start({ log: this.#log });
+        this.#running.set(name, server);
+        undo.defer(() => this.#stop(name));
+      }
       known.set(name, { ...vendor, baseUrl: server.baseUrl });
     }
     return known;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#running.values()].map((server) => server[Symbol.asyncDispose]()));
+    await Promise.all([...this.#running.keys()].map((name) => this.#stop(name)));
+  }
+
+  async #stop(name: string): Promise<void> {
+    const server = this.#running.get(name);
+    this.#running.delete(name);
+    await server?.[Symbol.asyncDispose]();
   }
 }

@@ -1,21 +1,47 @@
+import type { Services } from '../host.ts';
+
 /**
- * Holds things that outlive a configuration: connection pools, breakers, journals. The first to ask makes them, everybody
- * after gets the same, and they are released when the process stops, last made first.
+ * Holds what outlives a configuration: connection pools, breakers, journals. The first caller creates it, later callers
+ * get the same object, and it is released when the process stops, newest first.
  */
 export class Keeper implements AsyncDisposable {
   readonly #kept = new Map<string, object>();
+  /** Keys that only the configuration being built has asked for. */
+  #tentative = new Set<string>();
 
-  keep<T extends object>(key: string, create: () => T): T {
+  /**
+   * Returns `keep` for one configuration. Until that configuration serves, `undo` releases what it was the first and only
+   * one to ask for.
+   */
+  forBuild(undo: AsyncDisposableStack): Services['keep'] {
+    const own = new Set<string>();
+    this.#tentative = own;
+    undo.defer(() => this.#release([...own]));
+    return (key, create) => this.keep(key, create, own);
+  }
+
+  keep<T extends object>(key: string, create: () => T, own?: Set<string>): T {
     const known = this.#kept.get(key);
-    if (known !== undefined) return known as T;
+    if (known !== undefined) {
+      if (this.#tentative !== own) this.#tentative.delete(key);
+      return known as T;
+    }
     const made = create();
     this.#kept.set(key, made);
+    own?.add(key);
     return made;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#release([...this.#kept.keys()]);
+  }
+
+  /** @throws AggregateError with what failed, once the others have been released */
+  async #release(keys: readonly string[]): Promise<void> {
     const errors: unknown[] = [];
-    for (const kept of [...this.#kept.values()].toReversed()) {
+    for (const key of keys.toReversed()) {
+      const kept = this.#kept.get(key) ?? {};
+      this.#kept.delete(key);
       try {
         if (Symbol.asyncDispose in kept) await (kept as AsyncDisposable)[Symbol.asyncDispose]();
         else if (Symbol.dispose in kept) (kept as Disposable)[Symbol.dispose]();
@@ -23,7 +49,6 @@ export class Keeper implements AsyncDisposable {
         errors.push(error);
       }
     }
-    this.#kept.clear();
     if (errors.length > 0) throw new AggregateError(errors, 'parts of the gateway could not be released');
   }
 }

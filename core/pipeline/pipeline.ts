@@ -45,6 +45,17 @@ export class Pipeline {
     return this.#running;
   }
 
+  /** Lets the stages change what outlives this pipeline. Called once, when it has begun to serve. */
+  activate(): void {
+    for (const { name, stage } of this.#stages) {
+      try {
+        stage.activate?.();
+      } catch (error) {
+        this.#log.error(`stage ${name} failed in activate`, error);
+      }
+    }
+  }
+
   begin(exchange: Exchange): void {
     this.#running++;
     for (const { name, stage } of this.#starting) {

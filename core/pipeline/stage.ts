@@ -26,6 +26,9 @@ export interface Outcome {
 /**
  * What a stage does in one pipeline. Every moment is optional.
  *
+ * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
+ *   stage change what outlives it, such as the options of a part that `host.keep` returned: a stage further down may
+ *   still refuse the configuration while this one is created. It must not throw; an error is logged with the stage's name.
  * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
  * - `enter` runs in list order. Return nothing to go on, a reply to answer now, or a function to answer after the
  *   stages behind have entered. Throw a GatewayError to refuse.
@@ -36,6 +39,7 @@ export interface Outcome {
  * Moments that need not wait should not be async: the pipeline calls them without a detour through a promise.
  */
 export interface Stage {
+  activate?(): void;
   start?(exchange: Exchange): void;
   enter?(exchange: Exchange): Awaitable<Reply | Answer | void>;
   leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
@@ -67,6 +71,10 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   readonly after?: readonly string[];
   /** The only description of the options: validation, defaults, TypeScript type, editor completion, docs. */
   readonly options: S;
+  /**
+   * Makes the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
+   * never serve. What must change elsewhere is left to `activate`.
+   */
   create(options: Infer<S>, host: Host): Awaitable<Stage>;
 }
 

@@ -44,10 +44,16 @@ export const stopwatchStage = defineStage({
     additionalProperties: false,
   },
   create({ slow_after, opens_at }, host) {
-    // What outlives an exchange is made here, once for each configuration.
+    // What outlives an exchange is made here, once for each configuration. Throw to refuse the configuration. Change nothing
+    // outside of the stage: a stage further down may still refuse, and this one then never serves.
     let slow = 0;
 
     return {
+      // Once, when the whole pipeline serves. Changes of shared parts, such as those of `host.keep`, belong here.
+      activate() {
+        host.log.info(`answers are slow after ${slow_after} s`);
+      },
+
       // Down the list. Return nothing to go on, a reply to answer, a function to answer after the stages behind have
       // entered; throw a GatewayError to refuse. Make it async only if it has to wait.
       enter(exchange) {

@@ -52,10 +52,12 @@ export const logStage = defineStage({
   },
   create(options, host) {
     const { journal } = host.keep('log/journal', () => createRequestLog(host));
-    openJournal(host).journal = journal;
-    journal.maxBytes = options.max_journal_bytes;
-    host.keep(retentionKey, createRetention).keepDays = options.keep_days;
     const recording: Stage = {
+      activate() {
+        openJournal(host).journal = journal;
+        journal.maxBytes = options.max_journal_bytes;
+        host.keep(retentionKey, createRetention).keepDays = options.keep_days;
+      },
       start: (exchange) => journal.begin(exchange),
       enter: (exchange) => journal.enter(exchange),
       done: (exchange, outcome) => journal.end(exchange, outcome),

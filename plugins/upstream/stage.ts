@@ -132,9 +132,7 @@ export const upstreamStage = defineStage({
   },
   create(options, host) {
     const health = routeHealth(host);
-    Object.assign(health.options, breakerOptions(options.breaker));
-    health.learn(host.catalog.models.flatMap(({ routes }) => routes));
-    health.onReset = (id) => wakeKeys(id, host);
+    const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));
     const parts: RelayParts = {
       options: {
         maxAttempts: options.max_attempts,
@@ -145,13 +143,19 @@ export const upstreamStage = defineStage({
       },
       connections: host.keep('upstream/connections', () => new Connections()),
       health,
-      budget: retryBudget(host, options.retry_share),
+      budget,
       keys: ({ upstream }: Route) => keysOf(upstream, host),
       log: host.log,
       notesHeader: notesHeaderName(host.service),
       now: () => host.now(),
     };
     return {
+      activate() {
+        Object.assign(health.options, breakerOptions(options.breaker));
+        health.learn(host.catalog.models.flatMap(({ routes }) => routes));
+        health.onReset = (id) => wakeKeys(id, host);
+        budget.share = options.retry_share;
+      },
       enter(exchange) {
         const { isStream } = exchange.find(adapter) ?? {};
         if (isStream === undefined) return;
@@ -202,12 +206,6 @@ export function routeStatus(host: Host): RouteStatus[] {
     return keysOf(upstream, host).resting(host.now(), model);
   };
   return health.status([...routes.values()]).map((status) => ({ ...status, keys_resting: resting(status.route) }));
-}
-
-function retryBudget(host: Host, share: number): RetryBudget {
-  const budget = host.keep('upstream/retry-budget', () => new RetryBudget(share));
-  budget.share = share;
-  return budget;
 }
 
 const pools = new WeakMap<Upstream, KeyPool>();

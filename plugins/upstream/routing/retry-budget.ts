@@ -6,21 +6,17 @@ const reserve = 20;
  * earns a share of a retry; a retry costs a whole one, unless it goes to a route that works.
  */
 export class RetryBudget {
-  #share: number;
+  /** Retries that a request earns: 0.1 for a tenth. */
+  share: number;
   #left = reserve;
 
-  /** @param share retries a request, 0.1 for a tenth */
   constructor(share: number) {
-    this.#share = share;
-  }
-
-  set share(value: number) {
-    this.#share = value;
+    this.share = share;
   }
 
   /** A request has come. */
   earn(): void {
-    this.#left = Math.min(reserve, this.#left + this.#share);
+    this.#left = Math.min(reserve, this.#left + this.share);
   }
 
   /** False when there is none left. */

@@ -342,7 +342,7 @@ describe('partitions', () => {
   it('are made for yesterday, today and a week ahead, and dropped after keep_days', async () => {
     const now = Date.UTC(2031, 4, 31, 12);
     await using test = new TestHost(() => now);
-    test.createStage();
+    test.createStage().activate?.();
     for (const age of [29, 30, 31, 32, 400]) await ensurePartition(database, now - (now % day) - age * day);
     await partitionJob.run({}, test.host);
     const names = (await partitionNames(database)).filter((name) => name > 'request_log_2030');

@@ -1,0 +1,173 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Upstream } from '#core/catalog/catalog.ts';
+import { createLogger } from '#core/logger.ts';
+import type { Retention } from '../../plugins/log/partitions.ts';
+import type { RequestLog } from '../../plugins/log/request-log.ts';
+import type { RouteHealth } from '../../plugins/upstream/health/route-health.ts';
+import type { RetryBudget } from '../../plugins/upstream/routing/retry-budget.ts';
+import { keysOf } from '../../plugins/upstream/stage.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+/** A plugin of somebody else: one stage with an option that outlives it, one that can refuse the configuration. */
+const plugin = `
+const options = { type: 'object', additionalProperties: true };
+const thermostat = {
+  name: 'thermostat', description: 'Keeps a temperature.', options,
+  create({ degrees }, host) {
+    const room = host.keep('room', () => ({ degrees: 0 }));
+    return { activate() { room.degrees = degrees; if (degrees === 99) throw new Error('too hot'); } };
+  },
+};
+const fragile = {
+  name: 'fragile', description: 'Refuses when told to.', options,
+  create({ extra, fails }, host) {
+    if (extra) host.keep('extra', () => ({ [Symbol.dispose]: () => host.log.info('extra released') }));
+    if (fails) throw new Error('fragile on purpose');
+    return {};
+  },
+};
+export const plugin = { name: 'rooms', register: ({ gateway }) => [thermostat, fragile].forEach((one) => gateway.stage(one)) };
+`;
+
+const stages = {
+  auth: '{ cache_seconds: 60 }',
+  plan: '{ grace: 1 }',
+  'rate-limit': '{ limit: 1000, period: 1, burst: 1000, concurrent: 100 }',
+  cache: '{ max_age: 100 }',
+  format: '{}',
+  upstream: '{ retry_share: 0.5, breaker: { failures: 7, cooldown: 9 } }',
+  log: '{ keep_days: 7, max_journal_bytes: 20000000 }',
+  thermostat: '{ degrees: 20 }',
+  fragile: '{}',
+};
+const changed: typeof stages = {
+  auth: '{ cache_seconds: 1 }',
+  plan: '{ grace: 2 }',
+  'rate-limit': '{ limit: 3, period: 2, burst: 3, concurrent: 3 }',
+  cache: '{ max_age: 5 }',
+  format: '{}',
+  upstream: '{ retry_share: 0.1, breaker: { failures: 2, cooldown: 3 } }',
+  log: '{ keep_days: 1, max_journal_bytes: 30000000, content: true }',
+  thermostat: '{ degrees: 5 }',
+  fragile: '{}',
+};
+
+/** Options that are not those of the stages. */
+interface Other {
+  readonly keys?: string;
+  readonly upstream?: string;
+}
+
+function yamlOf(file: string, options: Readonly<Record<string, string>>, { keys = 'sk-1', upstream = '' }: Other = {}) {
+  const list = Object.entries(options).map(([name, value]) => `  - ${name}: ${value}`);
+  return `plugins: ["${file}"]
+pipeline:
+${list.join('\n')}
+upstreams:
+  one: { format: chat, base_url: "http://127.0.0.1:9/v1", api_keys: [${keys}] }
+  ${upstream}
+models: { test: { routes: [one/model-there] } }
+`;
+}
+
+const lines: string[] = [];
+let folder: string;
+let gateway: TestGateway;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-rooms-'));
+  await writeFile(join(folder, 'rooms.mjs'), plugin);
+  gateway = await startGateway({ yaml: yaml(stages), log: createLogger((line) => lines.push(line)) });
+  keysOf(upstreamOne(), gateway.gateway.host);
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  await load(stages);
+  lines.length = 0;
+});
+
+const yaml = (options: Readonly<Record<string, string>>, other?: Other) =>
+  yamlOf(join(folder, 'rooms.mjs'), options, other);
+const upstreamOne = () => gateway.gateway.host.catalog.upstreams[0] as Upstream;
+
+const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+
+async function load(options: Readonly<Record<string, string>>, other?: Other): Promise<boolean> {
+  await gateway.write(yaml(options, other));
+  return gateway.gateway.reload();
+}
+
+/** What is in force of all that can be seen from outside of the stages. */
+async function inForce() {
+  const { host } = gateway.gateway;
+  const kept = (key: string) => host.keep<object>(key, () => expect.fail(`${key} is not kept`)) as never;
+  const { options } = kept('upstream/health') as RouteHealth;
+  const { share } = kept('upstream/retry-budget') as RetryBudget;
+  const { journal } = kept('log/journal') as RequestLog;
+  const { keepDays } = kept('log/retention') as Retention;
+  const { degrees } = kept('room') as { degrees: number };
+  const { headers } = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  return {
+    breaker: { ...options },
+    share,
+    maxBytes: journal.maxBytes,
+    keepDays,
+    degrees,
+    limit: headers.get('x-ratelimit-limit-requests'),
+    keys: keysOf(upstreamOne(), host).size,
+  };
+}
+
+describe('a configuration that a later stage refuses', () => {
+  it.each(Object.keys(stages))('leaves every option of %s as it was', async (name) => {
+    const before = await inForce();
+    const { host } = gateway.gateway;
+    const options = { ...stages, [name]: changed[name as keyof typeof stages], fragile: '{ fails: true }' };
+    await expect(load(options, { keys: 'sk-2, sk-3' })).rejects.toThrow('fragile');
+    expect(await inForce()).toEqual(before);
+    expect(gateway.gateway.host).toBe(host);
+  });
+
+  it('releases what it alone has opened', async () => {
+    await expect(load({ ...stages, fragile: '{ extra: true, fails: true }' })).rejects.toThrow('fragile');
+    expect(lines.join('')).toContain('extra released');
+  });
+
+  it('stops the vendor server that it alone has started', async () => {
+    const before = servers();
+    const other = { upstream: 'two: { vendor: demo }' };
+    await expect(load({ ...stages, fragile: '{ fails: true }' }, other)).rejects.toThrow('fragile');
+    await vi.waitFor(() => expect(servers()).toBe(before));
+  });
+});
+
+describe('a configuration that every stage accepts', () => {
+  it('is in force at once, outside of the stages too', async () => {
+    const before = await inForce();
+    expect(await load(changed, { keys: 'sk-2, sk-3' })).toBe(true);
+    const after = await inForce();
+    expect(after).toEqual({
+      breaker: { ...before.breaker, failures: 2, cooldown: 3_000 },
+      share: 0.1,
+      maxBytes: 30_000_000,
+      keepDays: 1,
+      degrees: 5,
+      limit: '3',
+      keys: 2,
+    });
+  });
+
+  it('serves although a stage fails to activate, and the log names the stage', async () => {
+    expect(await load({ ...stages, thermostat: '{ degrees: 99 }', log: changed.log })).toBe(true);
+    expect(await inForce()).toMatchObject({ degrees: 99, keepDays: 1 });
+    expect(lines.join('')).toContain('stage thermostat failed in activate');
+  });
+});

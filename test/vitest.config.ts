@@ -1,15 +1,39 @@
 import { defineConfig } from 'vitest/config';
 
+const needsServices = ['**/*.integration.test.ts', 'e2e/**/*.test.ts'];
+const common = {
+  root: import.meta.dirname,
+  testTimeout: 20_000,
+  hookTimeout: 60_000,
+  // A machine that is busy with something else must not fail a test that waits for an event.
+  teardownTimeout: 20_000,
+};
+
 export default defineConfig({
   test: {
-    root: import.meta.dirname,
-    include: ['**/*.test.ts'],
-    globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts'],
     // Two cores: more workers only make real servers wait for each other.
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    // A machine that is busy with something else must not fail a test that waits for an event.
-    teardownTimeout: 20_000,
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: needsServices,
+          setupFiles: ['support/unit-setup.ts'],
+          // Files share a thread and its modules: twice as fast, and a test restores what it stubs.
+          pool: 'threads',
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'services',
+          include: needsServices,
+          globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts'],
+        },
+      },
+    ],
   },
 });

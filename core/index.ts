@@ -18,6 +18,20 @@ export type { Host, Service, Services } from './host.ts';
 export type { JobDefinition } from './jobs/definition.ts';
 export { JobImpossible, type Jobs } from './jobs/jobs.ts';
 export type { JsonObject, JsonValue } from './json.ts';
+export type { FormattedTime, Formatter } from './pages/formatter.ts';
+export {
+  type AssetSource,
+  defineForm,
+  FieldErrors,
+  type FormState,
+  type Page,
+  type PageForm,
+  type PageRequest,
+  Redirect,
+  type Role,
+  type SignedInAccount,
+} from './pages/page.ts';
+export { defineTexts, type Language, type Text, type Texts, type Translate } from './pages/texts.ts';
 export type { Endpoint } from './pipeline/exchange.ts';
 export type { Exchange } from './pipeline/exchange.ts';
 export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';

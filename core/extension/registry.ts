@@ -6,6 +6,8 @@ import type { Gauge } from './gauge.ts';
 import type { Host } from '../host.ts';
 import type { JobDefinition } from '../jobs/definition.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
+import type { AssetSource, Page } from '../pages/page.ts';
+import type { Texts } from '../pages/texts.ts';
 import type { AnyStageDefinition, Observer } from '../pipeline/stage.ts';
 
 /** Something in the catalog that cannot work, at a route of a model. */
@@ -46,6 +48,9 @@ export class Registry {
   readonly statusReports = new Map<string, StatusReport>();
   readonly gauges = new Map<string, Gauge>();
   readonly observers = new Map<string, Observer>();
+  readonly pages: Page[] = [];
+  readonly assetSources = new Map<string, AssetSource>();
+  readonly pageTexts: Texts[] = [];
   /** Plugins of gateway.yaml that could not be loaded, as mistakes of it: what they would have brought is not known. */
   readonly unloaded: Mistake[] = [];
 
@@ -82,6 +87,21 @@ export class Registry {
 
   observer(observer: Observer): void {
     add(this.observers, 'observer', observer);
+  }
+
+  page(page: Page): void {
+    if (this.pages.some(({ path }) => path === page.path)) throw new Error(`page "${page.path}" is registered twice`);
+    this.pages.push(page);
+  }
+
+  /** Files that browsers may load. */
+  assets(source: AssetSource): void {
+    add(this.assetSources, 'asset', source);
+  }
+
+  /** The texts of the plugin's pages. */
+  texts(texts: Texts): void {
+    this.pageTexts.push(texts);
   }
 
   catalogReview(review: CatalogReview): void {

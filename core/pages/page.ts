@@ -1,0 +1,129 @@
+import type { Host } from '../host.ts';
+import type { Infer, JsonSchema } from '../schema.ts';
+import type { Formatter } from './formatter.ts';
+import type { Language, Translate } from './texts.ts';
+
+/** Who may see a page: anyone, an account that is signed in, or an account that `operators` in gateway.yaml names. */
+export type Role = 'public' | 'account' | 'operator';
+
+type Awaitable<T> = T | Promise<T>;
+
+/**
+ * A page: what a plugin registers with `server.gateway.page`. It is rendered on the server into the layout, works without
+ * JavaScript, and is `no-store` unless its role is `public`.
+ */
+export interface Page {
+  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta` or `/assets`. */
+  readonly path: string;
+  readonly role: Role;
+  /** `site`: navigation and footer. `plain`: the logo alone, for forms that nothing should lead away from. */
+  readonly layout?: 'site' | 'plain';
+  /** Key of the title. Its placeholders are filled with the values that `show` returns. */
+  readonly title: string;
+  /** Key of one sentence for search engines and link previews. */
+  readonly description?: string;
+  /** Key of its name in the navigation; left out for pages that are not listed there. */
+  readonly navigation?: string;
+  /** Absolute path of an eta template. It gets what `show` returns as `it`, beside `it.t`, `it.asset` and `it.formToken`. */
+  readonly template: string;
+  /** Names of assets that the page loads as scripts: `htmx.js`. */
+  readonly scripts?: readonly string[];
+  /** Values for the template, ready to be printed. @throws PageError */
+  show(request: PageRequest): Awaitable<object>;
+  readonly forms?: readonly PageForm[];
+}
+
+/**
+ * A form of a page, sent by POST. Before `submit` sees it: the sender has the page's role, the form comes from a page of
+ * this gateway and of this browser, and its fields satisfy the schema.
+ */
+export interface PageForm<S extends JsonSchema = JsonSchema> {
+  /** Where it is sent; the page's own path when left out. */
+  readonly path?: string;
+  /** The fields, as an object. Texts become numbers and booleans where the schema says so. Others are dropped. */
+  readonly fields: S;
+  /** True: a form that is sent twice is answered once, and the second sender reads that it was already sent. */
+  readonly once?: boolean;
+  /**
+   * Does what the form is for.
+   *
+   * @returns where the browser goes next, or values to show the page with; the page as it is when nothing is returned
+   * @throws FieldErrors to show the page again with the input kept, PageError
+   */
+  submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
+}
+
+/** The account that is signed in. */
+export interface SignedInAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly avatarUrl: string | undefined;
+}
+
+/** What was sent with a form that was refused; empty otherwise. */
+export interface FormState {
+  readonly values: Readonly<Record<string, string>>;
+  /** What is wrong with which field, in the reader's language. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/** One request for a page, as `show` and `submit` see it. */
+export interface PageRequest {
+  /** Shown on error pages, found in the log. */
+  readonly id: string;
+  readonly host: Host;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** The last value of each parameter. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly language: Language;
+  readonly t: Translate;
+  /** Writes money, numbers and times for this reader. */
+  readonly format: Formatter;
+  /** Always there when the page's role is not `public`. */
+  readonly account: SignedInAccount | undefined;
+  /** Id of the session; its row is in `session`. */
+  readonly sessionId: string | undefined;
+  readonly isOperator: boolean;
+  /** True for a reader on the gateway's own machine, not behind a proxy. */
+  readonly isLocal: boolean;
+  readonly form: FormState;
+  /** Signs the account in: a session with a new id, in place of the one there was. */
+  signIn(accountId: string): Promise<void>;
+  /** Ends the session. */
+  signOut(): Promise<void>;
+}
+
+/** Where the browser goes after a form: a path of this gateway. */
+export class Redirect {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+}
+
+/** Thrown by `submit` for input that the schema could not refuse. Keys of texts by field; '' is the form as a whole. */
+export class FieldErrors extends Error {
+  override readonly name = 'FieldErrors';
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(fields: Readonly<Record<string, string>>) {
+    super(`refused: ${Object.keys(fields).join(', ')}`);
+    this.fields = fields;
+  }
+}
+
+/** Ties the type of a form's input to its schema. */
+export function defineForm<const S extends JsonSchema>(form: PageForm<S>): PageForm {
+  return form;
+}
+
+/** A folder of files, or one file, that browsers load from `/assets`; templates ask `it.asset(name)` for the address. */
+export interface AssetSource {
+  /** Of a file its name, `htmx.js`; of a folder what stands before the names of its files, `dashboard`. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+}

@@ -1,0 +1,27 @@
+/** The languages that pages are written in; the first is spoken to readers who understand none of them. */
+export const languages = ['en', 'id'] as const;
+
+export type Language = (typeof languages)[number];
+
+/** A text, or the forms of one that depends on `count`. `{name}` stands for a value. */
+export type Text = string | { readonly one?: string; readonly other: string };
+
+/** The texts of one plugin in every language. Keys are unique in the gateway; they begin with the plugin's name. */
+export interface Texts {
+  readonly en: Readonly<Record<string, Text>>;
+  readonly id: Readonly<Record<string, Text>>;
+}
+
+/**
+ * Ties the languages of a plugin together: a text that one of them lacks is a type error, so `npm run check` fails.
+ * Each language is a JSON file of its own.
+ */
+export function defineTexts<const Keys extends string>(texts: {
+  readonly en: Readonly<Record<Keys, Text>>;
+  readonly id: Readonly<Record<NoInfer<Keys>, Text>>;
+}): Texts {
+  return texts;
+}
+
+/** Looks a text up and fills its values in. Numbers are written as the language does. */
+export type Translate = (key: string, values?: Readonly<Record<string, string | number>>) => string;

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { GatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
+import { withDeadline } from '../timing/deadline.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
 import { BatchLoader } from './batch-loader.ts';
 
@@ -163,7 +164,11 @@ export class AccountDirectory implements AsyncDisposable {
     const seenAt = this.#clock();
     const changes = this.#changes;
     try {
-      const records = await withDeadline(readAccounts(this.#database, field, values), deadline);
+      const records = await withDeadline(
+        readAccounts(this.#database, field, values),
+        deadline,
+        `the database did not answer within ${deadline} ms`,
+      );
       this.#endOutage();
       const found = records.map((record) => ({ ...record, seenAt }));
       if (changes === this.#changes) for (const account of found) this.#keep(account);
@@ -220,14 +225,4 @@ export class AccountDirectory implements AsyncDisposable {
 /** The directory of this process. Its first use begins to listen; stages await `ready` when they are made. */
 export function accountDirectory(host: Host): AccountDirectory {
   return host.keep('account-directory', () => new AccountDirectory(host));
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`the database did not answer within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
+import { jitteredDelay, retryUntilDone } from '../timing/backoff.ts';
+import { wait } from '../timing/wait.ts';
 import type { Notifications } from './database.ts';
 
 interface Listener {
@@ -9,8 +10,8 @@ interface Listener {
   readonly onGap: () => void;
 }
 
-/** Ms between tries to connect: grows from the first to the second. */
-const pauses = { first: 100, longest: 5_000 };
+/** Ms between attempts to connect. */
+const retries = { first: 100, longest: 5_000 };
 
 /** One connection that listens, made when somebody first wants to hear something, and again whenever it breaks. */
 export class PostgresNotifications implements Notifications, AsyncDisposable {
@@ -54,24 +55,23 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
 
   async #stayConnected(onFirstTry: () => void): Promise<void> {
     const { signal } = this.#closing;
-    let failures = 0;
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
-      const connection = await this.#connect();
-      onFirstTry();
-      if (connection === undefined) {
-        if (++failures === 1) this.#log.warn('the database cannot be listened to; trying again');
-      } else {
-        failures = 0;
-        if (!isFirst) for (const { onGap } of this.#listeners) onGap();
-        await connection.lost;
-      }
-      const pause = Math.min(pauses.first * 2 ** failures, pauses.longest) * (0.5 + Math.random() / 2);
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    let mayHaveMissed = false;
+    const onFailure = (_: unknown, failures: number) => {
+      mayHaveMissed = true;
+      if (failures === 0) this.#log.warn('cannot listen to the database; retrying');
+    };
+    while (!signal.aborted) {
+      const connect = () => this.#connect().finally(onFirstTry);
+      const connection = await retryUntilDone(connect, { range: retries, signal, onFailure });
+      if (mayHaveMissed) for (const { onGap } of this.#listeners) onGap();
+      mayHaveMissed = true;
+      await connection?.lost;
+      await wait(jitteredDelay(retries, 0), signal);
     }
   }
 
-  /** Connects and listens on every channel. Undefined when that failed. */
-  async #connect(): Promise<{ readonly lost: Promise<void> } | undefined> {
+  /** Connects and listens on every channel. @throws Error when that failed */
+  async #connect(): Promise<{ readonly lost: Promise<void> }> {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: 5_000,
@@ -98,9 +98,9 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
       for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
       this.#isListening = this.#client === client;
       return { lost };
-    } catch {
+    } catch (error) {
       lose();
-      return undefined;
+      throw error;
     }
   }
 

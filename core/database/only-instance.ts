@@ -1,12 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
+import { Backoff } from '../timing/backoff.ts';
+import { Throttle } from '../timing/throttle.ts';
 
 /** "gateway" in ASCII: held by a gateway that must be the only one on its database. */
 const lockKey = '29099049505154425';
 
-/** Ms between tries to claim the database again: grows from the first to the longest. */
-const pauses = { first: 50, longest: 5_000 };
+/** Ms between attempts to claim the database again. */
+const retries = { first: 50, longest: 5_000 };
 
 /** Ms between two lines that say that another gateway is there. */
 const remindEvery = 60_000;
@@ -63,10 +64,10 @@ export class OnlyInstance implements AsyncDisposable {
   /** Undefined when this one is to stop. */
   async #claimAgain(): Promise<Held | undefined> {
     const { signal } = this.#closing;
-    let remindedAt = Number.NEGATIVE_INFINITY;
-    for (let tries = 0; ; tries++) {
-      const pause = Math.min(pauses.first * 2 ** Math.min(tries, 10), pauses.longest) * (0.5 + Math.random() / 2);
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    const backoff = new Backoff(retries);
+    const reminder = new Throttle(remindEvery);
+    for (;;) {
+      await backoff.wait(signal);
       if (signal.aborted) return undefined;
       const held = await connect(this.#url, 2_000).catch(() => undefined);
       if (held === undefined) continue;
@@ -77,8 +78,7 @@ export class OnlyInstance implements AsyncDisposable {
         return held;
       }
       await held.client.end().catch(() => undefined);
-      if (isOurs === undefined || signal.aborted || performance.now() - remindedAt < remindEvery) continue;
-      remindedAt = performance.now();
+      if (isOurs === undefined || signal.aborted || !reminder.pass()) continue;
       this.#log.error(
         'another gateway has taken this database while the connection was lost: every limit counts twice; stop one of the two, or set REDIS_URL for both',
       );

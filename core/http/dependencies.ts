@@ -1,5 +1,6 @@
 import type { Host } from '../host.ts';
 import { describeOutage } from '../errors/connection-error.ts';
+import { withDeadline } from '../timing/deadline.ts';
 
 /** What a dependency said when it was asked. */
 export interface Check {
@@ -23,14 +24,10 @@ export async function checkDependencies({ database, shared }: Pick<Host, 'databa
 }
 
 async function check(name: Check['name'], kind: string, answer: Promise<void>): Promise<Check> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), checkTimeout);
   try {
-    await Promise.race([answer, late.promise]);
+    await withDeadline(answer, checkTimeout, 'no answer in time');
     return { name, kind, ok: true };
   } catch (error) {
     return { name, kind, ok: false, error: describeOutage(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -9,6 +9,7 @@ import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { discard } from '../pipeline/reply.ts';
 import type { Outcome } from '../pipeline/stage.ts';
+import { firstOrLate } from '../timing/deadline.ts';
 import type { ClientAddress } from './client-address.ts';
 import { callerDialect } from './dialect.ts';
 import { inviteBody } from './listener.ts';
@@ -28,8 +29,8 @@ export interface Serving {
 /** Ms for which the rest of a refused body is read and thrown away, so that its sender sees the answer. */
 const discardTime = 5_000;
 
-/** Ms that a stage may go on after its exchange is over. */
-const deafAfter = 10_000;
+/** Ms for which stages may go on after their exchange is over. */
+const settleTime = 10_000;
 
 /** Runs the pipeline for the requests that hapi routes here, and keeps account of those under way. */
 export class ExchangeHandler {
@@ -104,7 +105,8 @@ export class ExchangeHandler {
       if (!req.complete) discardRest(req);
     });
     const duration = await closed;
-    if (sent === undefined) await settled(answered);
+    // The stages have been told by the signal; what they find out belongs on the record.
+    if (sent === undefined) await firstOrLate([answered], settleTime);
     await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
   }
 
@@ -194,17 +196,6 @@ function refuseWith(error: GatewayError): Match {
     },
   };
   return { endpoint, params: {} };
-}
-
-/**
- * Waits for the stages of an exchange that is over, so that what they find out is on its record. The signal has told
- * them; one that does not listen is not waited for longer.
- */
-async function settled(answered: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, deafAfter);
-  await Promise.race([answered, promise]);
-  clearTimeout(timer);
 }
 
 function outcomeOf(exchange: Exchange, response: ServerResponse, sent: Sent | undefined, duration: number): Outcome {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Ajv } from 'ajv';
 import {
   createPostgresBackend,
@@ -11,6 +10,10 @@ import {
 import type { Host } from '../host.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
+import { redisRetryDelay } from '../shared/redis-client.ts';
+import { retryUntilDone } from '../timing/backoff.ts';
+import { withDeadline } from '../timing/deadline.ts';
+import { Throttle } from '../timing/throttle.ts';
 import type { JobDefinition } from './definition.ts';
 import { JobImpossible, type Jobs } from './jobs.ts';
 
@@ -30,8 +33,10 @@ export interface OpenJobsOptions {
 const queueName = 'gateway';
 /** Ms: for a queue to take a job, to take the schedules, and for running jobs to end when the process stops. */
 const deadlines = { add: 2_000, schedule: 10_000, close: 10_000 };
-/** Ms between tries to set the schedules up: grows from the first to the second. */
-const pauses = { first: 500, longest: 30_000 };
+/** Ms between attempts to set the schedules up. */
+const retries = { first: 500, longest: 30_000 };
+/** Ms between two log lines about a queue that does not answer. */
+const remindEvery = 60_000;
 /** Finished jobs that are kept to look at. Seconds and a number. */
 const kept: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
@@ -88,20 +93,18 @@ function postgresKit(connectionString: string): QueueKit {
   };
 }
 
-const retryStrategy = (attempt: number) => Math.min(100 * 2 ** attempt, 2_000) * (0.5 + Math.random() / 2);
-
 function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
   return {
     backend: 'redis',
     queue: () =>
       new Queue(queueName, {
-        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy },
+        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: redisRetryDelay },
         prefix,
       }) as unknown as KitQueue,
     worker: (process) =>
       new Worker(queueName, process, {
-        connection: { url, maxRetriesPerRequest: null, retryStrategy },
+        connection: { url, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
         prefix,
         ...workerOptions,
       }) as unknown as KitWorker,
@@ -125,10 +128,12 @@ class QueueJobs implements Jobs {
     this.backend = kit.backend;
     this.#kit = kit;
     this.#options = options;
-    this.#outages = onceAWhile((error) => {
+    const reminder = new Throttle(remindEvery);
+    this.#outages = (error) => {
       // Connections that are being closed complain, and nobody is waiting for an answer any more.
-      if (!this.#closing.signal.aborted) options.log.warn(`the job queue does not answer: ${error.message}`);
-    });
+      if (this.#closing.signal.aborted || !reminder.pass()) return;
+      options.log.warn(`the job queue does not answer: ${error.message}`);
+    };
   }
 
   /** Starts the worker and the schedules in the background: requests are served without them. */
@@ -149,15 +154,11 @@ class QueueJobs implements Jobs {
   /** A queue that is away when the gateway starts gets its schedules when it is there. */
   async #scheduleAtLast(): Promise<void> {
     const { signal } = this.#closing;
-    for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 2, pauses.longest)) {
-      try {
-        return await this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#outages(toError(error));
-      }
-      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
-    }
+    await retryUntilDone(() => this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal), {
+      range: retries,
+      signal,
+      onFailure: (error) => this.#outages(toError(error)),
+    });
   }
 
   async add(name: string, data: JsonObject, { id, delay }: { id?: string; delay?: number } = {}): Promise<void> {
@@ -174,25 +175,34 @@ class QueueJobs implements Jobs {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#starting;
-    await within(deadlines.close, async () => this.#worker?.close()).catch(() => this.#worker?.close(true));
-    await within(deadlines.close, async () => this.#queue?.close()).catch(this.#outages);
+    const { close } = deadlines;
+    const settled = Promise.resolve();
+    await withDeadline(this.#worker?.close() ?? settled, close, lateMessage(close)).catch(() =>
+      this.#worker?.close(true),
+    );
+    await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#outages);
   }
 
   /** What the queue has not begun to do in time it does not do later, when nobody expects it any more. */
   async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
-    const ask = async (isLate: () => boolean) => {
+    let isLate = false;
+    const ask = async () => {
       try {
         await queue.waitUntilReady();
-        if (isLate()) throw new Error('the job queue came too late');
+        if (isLate) throw new Error('the job queue came too late');
         return await work(queue);
       } catch (error) {
         // A queue whose first connection failed stays broken for good; the next to ask makes another.
-        if (this.#queue === queue && !isLate()) this.#drop(queue);
+        if (this.#queue === queue && !isLate) this.#drop(queue);
         throw error;
       }
     };
-    return within(milliseconds, ask, signal);
+    try {
+      return await withDeadline(ask(), milliseconds, lateMessage(milliseconds), signal);
+    } finally {
+      isLate = true;
+    }
   }
 
   #drop(queue: KitQueue): void {
@@ -252,41 +262,10 @@ function checkData({ name, data: schema }: JobDefinition, data: JsonObject): voi
   throw new JobImpossible(`job ${name}: ${ajv.errorsText(ajv.errors)}`);
 }
 
-/**
- * @param work told whether it is still waited for
- * @throws when it takes longer, or when the signal says that it is not worth the wait any more
- */
-async function within<T>(
-  milliseconds: number,
-  work: (isLate: () => boolean) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  let isLate = false;
-  const giveUp = () => {
-    isLate = true;
-    late.reject(new Error(`the job queue did not answer within ${milliseconds} ms`));
-  };
-  const timer = setTimeout(giveUp, milliseconds);
-  signal?.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await Promise.race([work(() => isLate), late.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', giveUp);
-  }
+function lateMessage(milliseconds: number): string {
+  return `the job queue did not answer within ${milliseconds} ms`;
 }
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-/** Calls at most once a minute, however often the same thing happens. */
-function onceAWhile(report: (error: Error) => void): (error: Error) => void {
-  let quietUntil = 0;
-  return (error) => {
-    if (performance.now() < quietUntil) return;
-    quietUntil = performance.now() + 60_000;
-    report(error);
-  };
 }

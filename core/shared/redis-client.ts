@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
+import { jitteredDelay } from '../timing/backoff.ts';
 import { SharedUnavailable } from './shared.ts';
 
 /** Ms that a command may take; the request it belongs to waits for it. */
@@ -13,6 +14,11 @@ export interface ScriptedRedis extends Redis {
   gatewayRelease(key: string, owner: string): Promise<number>;
 }
 
+/** Ms before a connection is tried again, for the n-th time. */
+export function redisRetryDelay(attempt: number): number {
+  return jitteredDelay({ first: 100, longest: 2_000 }, attempt);
+}
+
 const options = {
   commandTimeout,
   connectTimeout: 2_000,
@@ -23,7 +29,7 @@ const options = {
   // A server that has vanished without closing its connections is looked for again, instead of minutes later.
   socketTimeout: 2_000,
   keepAlive: 15_000,
-  retryStrategy: (attempt) => Math.min(100 * 2 ** attempt, 2_000) * (0.5 + Math.random() / 2),
+  retryStrategy: redisRetryDelay,
   // After a failover the old master answers READONLY, some versions inside a script's error: reconnecting finds the new one.
   reconnectOnError: (error) => error.message.includes('READONLY'),
 } satisfies RedisOptions;

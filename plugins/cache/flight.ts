@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/shared/shared.ts';
+import { firstOrLate } from '#core/timing/deadline.ts';
 
 /** Seconds after which a leader that died is replaced, and how often a living one says that it lives. */
 const claimLifetime = 15;
@@ -46,7 +47,7 @@ export async function join(shared: Shared, key: string, signal: AbortSignal): Pr
       landed = Promise.withResolvers();
       const later = await look(shared, key, owner);
       if (later !== undefined) return later;
-      if ((await waitFor(landed, signal)) === 'go') return undefined;
+      if ((await firstOrLate([landed.promise], pollInterval, signal)) === 'go') return undefined;
     }
     return undefined;
   } finally {
@@ -98,18 +99,6 @@ function takeLead(shared: Shared, key: string, owner: string): Lead {
 async function land({ cache, events }: Shared, key: string, owner: string, told: Signal): Promise<void> {
   await cache.release(key, owner);
   await events.publish(channel(key), told);
-}
-
-/** Waits for the leader's signal, until it is time to look without one, or until the exchange is over. */
-async function waitFor({ promise, resolve }: PromiseWithResolvers<Signal>, signal: AbortSignal): Promise<Signal> {
-  const wake = () => resolve('look');
-  const timer = setTimeout(wake, pollInterval);
-  signal.addEventListener('abort', wake, { once: true });
-  if (signal.aborted) wake();
-  const told = await promise;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', wake);
-  return told;
 }
 
 const channel = (key: string) => `cache:${key}`;

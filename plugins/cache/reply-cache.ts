@@ -5,6 +5,7 @@ import { defineFact } from '#core/pipeline/fact.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { type CacheEntry, type Shared, SharedUnavailable } from '#core/shared/shared.ts';
+import { Throttle } from '#core/timing/throttle.ts';
 import { cacheKey } from './cache-key.ts';
 import { collect } from './collector.ts';
 import { join, type Lead } from './flight.ts';
@@ -36,7 +37,7 @@ const warnInterval = 60_000;
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
   #restsUntil = 0; // on the clock of performance.now()
-  #quietUntil = 0;
+  readonly #warning = new Throttle(warnInterval);
 
   constructor(options: ReplyCacheOptions) {
     this.#options = options;
@@ -109,8 +110,7 @@ export class ReplyCache {
   #bypass(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
     this.#restsUntil = performance.now() + restAfterFailure;
-    if (performance.now() >= this.#quietUntil) this.#options.log.warn(`answers are not cached: ${error.message}`);
-    this.#quietUntil = performance.now() + warnInterval;
+    if (this.#warning.pass()) this.#options.log.warn(`answers are not cached: ${error.message}`);
   }
 }
 

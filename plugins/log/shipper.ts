@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#core/logger.ts';
+import { Backoff } from '#core/timing/backoff.ts';
+import { firstOrLate } from '#core/timing/deadline.ts';
+import { Throttle } from '#core/timing/throttle.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
 import { startOf } from './record.ts';
@@ -25,8 +27,8 @@ const batchSize = 500;
 /** Ms between two looks for instances that have died. */
 const lookEvery = 10_000;
 
-/** Ms between tries while the database is away: doubled each time, jittered, and short enough to be back in seconds. */
-const backoff = { first: 200, longest: 3_000 };
+/** Ms between attempts while the database is away; short enough to be back in seconds. */
+const retries = { first: 200, longest: 3_000 };
 
 /** Ms between two lines that say that the database is still away. */
 const remindEvery = 60_000;
@@ -47,13 +49,13 @@ export class Shipper {
   #endPause: () => void = () => {};
   #leftovers: Leftover[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #failures = 0;
-  #remindedAt = 0;
+  readonly #backoff = new Backoff(retries);
+  readonly #reminder = new Throttle(remindEvery);
 
   constructor(parts: ShipperParts) {
     this.#parts = parts;
     parts.journal.onFinished = () => {
-      if (this.#failures === 0) this.#wake();
+      if (this.#backoff.failures === 0) this.#wake();
     };
     this.#loop = this.#run();
   }
@@ -67,9 +69,7 @@ export class Shipper {
   async stop(deadline: number): Promise<void> {
     this.#isStopping = true;
     this.#wake();
-    const timer = new AbortController();
-    await Promise.race([this.#loop, sleep(deadline, undefined, { signal: timer.signal }).catch(() => {})]);
-    timer.abort();
+    await firstOrLate([this.#loop], deadline);
   }
 
   async #run(): Promise<void> {
@@ -82,7 +82,7 @@ export class Shipper {
       } catch (error) {
         this.#noteFailure(error);
         if (this.#isStopping) return log.warn(`${journal.length} segments of the journal wait for the next start`);
-        await this.#pause(this.#delay());
+        await this.#pause(this.#backoff.next());
       }
     }
   }
@@ -171,20 +171,13 @@ export class Shipper {
   }
 
   #noteSuccess(): void {
-    if (this.#failures > 0) this.#parts.log.info('records of requests reach the database again');
-    this.#failures = 0;
+    if (this.#backoff.failures > 0) this.#parts.log.info('records of requests reach the database again');
+    this.#backoff.reset();
+    this.#reminder.reset();
   }
 
   #noteFailure(error: unknown): void {
-    const isFirst = this.#failures++ === 0;
-    if (!isFirst && performance.now() - this.#remindedAt < remindEvery) return;
-    this.#remindedAt = performance.now();
-    this.#parts.log.warn(`records of requests wait on disk: ${shortly(error)}`);
-  }
-
-  #delay(): number {
-    const delay = Math.min(backoff.longest, backoff.first * 2 ** Math.min(this.#failures - 1, 10));
-    return delay * (0.5 + Math.random() / 2);
+    if (this.#reminder.pass()) this.#parts.log.warn(`records of requests wait on disk: ${shortly(error)}`);
   }
 
   #wake(): void {

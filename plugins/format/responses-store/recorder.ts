@@ -1,6 +1,7 @@
 import type { SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/host.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { withDeadline } from '#core/timing/deadline.ts';
 import type { AccountRoom } from './account-room.ts';
 import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
 import type { responsesSection } from './section.ts';
@@ -100,7 +101,8 @@ export class Recorder {
       return databaseFailed;
     }
     try {
-      await within(deadline, room.save(new ResponseRows(database), row, this.#maxAccountBytes));
+      const saved = room.save(new ResponseRows(database), row, this.#maxAccountBytes);
+      await withDeadline(saved, deadline, `the database took more than ${deadline} ms`);
       return undefined;
     } catch (error) {
       rest.until = performance.now() + restAfterFailure;
@@ -131,15 +133,4 @@ export class Recorder {
 function namePrevious(text: string, id: string): string {
   if (text.includes(previousIdName)) return text.replaceAll(noPreviousId, (_, name: string) => name + id);
   return text.replace(responseName, (object) => `${object},${previousIdName}:${id}`);
-}
-
-/** @throws Error when the work takes longer, or what it throws; it may still come to an end later */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`the database took more than ${ms} ms`)), ms);
-  try {
-    await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Backoff } from '#core/timing/backoff.ts';
 
-/** Ms between tries: grows from the first to the longest. */
-const pauses = { first: 500, longest: 30_000 };
+/** Ms between attempts. */
+const retries = { first: 500, longest: 30_000 };
 
 /** Work that nobody waits for, done until it succeeds, and once more when it is asked for meanwhile. */
 export class BackgroundWork implements Disposable {
@@ -35,24 +35,18 @@ export class BackgroundWork implements Disposable {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    let pause = pauses.first;
+    const backoff = new Backoff(retries);
     while (this.#isWanted && !this.#isOver) {
       this.#isWanted = false;
       this.#pause = new AbortController();
       try {
         await this.#work();
-        pause = pauses.first;
+        backoff.reset();
       } catch {
         this.#isWanted = true;
-        await this.#wait(pause);
-        pause = Math.min(pause * 2, pauses.longest);
+        await backoff.wait(this.#pause.signal);
       }
     }
     this.#isRunning = false;
-  }
-
-  async #wait(pause: number): Promise<void> {
-    const { signal } = this.#pause;
-    await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -1,4 +1,5 @@
 import { bounds } from '#core/bounds.ts';
+import { doubledDelay } from '#core/timing/backoff.ts';
 
 /** When a breaker opens and for how long. Times are ms. */
 export interface BreakerOptions {
@@ -169,7 +170,7 @@ export class Breaker {
   #open(now: number, reason: string): void {
     const { cooldown, longestCooldown } = this.#options;
     this.#isOpen = true;
-    this.#opensUntil = now + Math.min(longestCooldown, cooldown * 2 ** this.#openings);
+    this.#opensUntil = now + doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);
     this.#openings++;
     this.#reason = reason;
     this.#endProbe();

@@ -1,6 +1,7 @@
-/** Ms of the first rest and of the longest. */
-const firstRest = 60_000;
-const longestRest = 3_600_000;
+import { doubledDelay } from '#core/timing/backoff.ts';
+
+/** Ms. */
+const range = { first: 60_000, longest: 3_600_000 };
 
 /** What instances tell each other of a rest. */
 export interface RestStatus {
@@ -28,7 +29,7 @@ export class Rest {
   /** @returns false when it rests already: those that were under way do not make it longer */
   begin(now: number, reason: string): boolean {
     if (now < this.#until) return false;
-    this.#until = now + Math.min(longestRest, firstRest * 2 ** this.#times);
+    this.#until = now + doubledDelay(range, this.#times);
     this.#times++;
     this.#reason = reason;
     return true;

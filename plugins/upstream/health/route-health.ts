@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Notifications } from '#core/database/database.ts';
 import type { Logger } from '#core/logger.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import type { Shared } from '#core/shared/shared.ts';
+import { retryUntilDone } from '#core/timing/backoff.ts';
 import { BackgroundWork } from './background-work.ts';
 import { Breaker, type BreakerOptions, defaultBreaker, type Pass } from './breaker.ts';
 import { Pace, type Timing } from './throughput.ts';
@@ -22,8 +22,8 @@ export interface RouteHealthParts {
 const probeClaim = 30;
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
-/** Ms between tries to hear the others: grows from the first to the longest. */
-const pauses = { first: 500, longest: 30_000 };
+/** Ms between attempts to subscribe to the other instances. */
+const retries = { first: 500, longest: 30_000 };
 
 interface RouteState {
   readonly breaker: Breaker;
@@ -195,20 +195,19 @@ export class RouteHealth implements AsyncDisposable {
   /** A store that is away when the gateway starts is listened to when it is there. */
   async #hearOthers(): Promise<() => void> {
     const { shared, log } = this.#parts;
-    const { signal } = this.#closing;
-    for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 2, pauses.longest)) {
-      try {
-        const hear = (message: string) => this.#hear(message);
-        const stop = await shared.events.subscribe(channel, hear, () => this.#requestCatchUp(true));
-        this.#requestCatchUp(true);
-        return stop;
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (pause === pauses.first) log.warn(`what others learn about routes is not heard yet: ${reason}`);
-      }
-      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
-    }
-    return () => undefined;
+    const subscribe = () =>
+      shared.events.subscribe(
+        channel,
+        (message) => this.#hear(message),
+        () => this.#requestCatchUp(true),
+      );
+    const onFailure = (error: unknown, failures: number) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (failures === 0) log.warn(`what others learn about routes is not heard yet: ${reason}`);
+    };
+    const stop = await retryUntilDone(subscribe, { range: retries, signal: this.#closing.signal, onFailure });
+    this.#requestCatchUp(true);
+    return stop ?? (() => undefined);
   }
 
   #of(id: string): RouteState {

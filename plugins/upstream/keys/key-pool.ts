@@ -1,4 +1,5 @@
 import type { Upstream } from '#core/catalog/catalog.ts';
+import { doubledDelay } from '#core/timing/backoff.ts';
 import { pickBySession } from '../routing/route-order.ts';
 
 /** What is known of an API key of an upstream. Times are epoch ms. */
@@ -22,9 +23,8 @@ interface Throttle {
 /** What is known of keys, by the key. */
 export type KnownKeys = Map<string, PooledKey>;
 
-/** Seconds for which a key that the upstream did not accept is left alone; twice as long each time. */
-const refusedKeyRest = 60;
-const longestRest = 3_600;
+/** Seconds for which a key that the upstream did not accept is not used. */
+const refusalCooldown = { first: 60, longest: 3_600 };
 /** Ms after which it does not matter any more that a key was throttled. */
 const throttleMemory = 3_600_000;
 
@@ -100,7 +100,7 @@ export class KeyPool {
   refuse(value: string, now: number): number {
     const key = this.#find(value);
     if (key === undefined || key.refusedUntil > now) return 0;
-    const seconds = Math.min(longestRest, refusedKeyRest * 2 ** key.refusals);
+    const seconds = doubledDelay(refusalCooldown, key.refusals);
     key.refusals++;
     key.refusedUntil = now + seconds * 1000;
     return seconds;

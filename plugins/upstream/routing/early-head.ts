@@ -4,6 +4,7 @@ import { toGatewayError } from '#core/errors/table.ts';
 import { type Caller, renderStreamError } from '#core/errors/render.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
+import { firstOrLate, late } from '#core/timing/deadline.ts';
 
 /**
  * Gives a stream's client its headers when the answer lets wait, so that clients and proxies do not give up meanwhile:
@@ -13,14 +14,8 @@ import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
  * @param after seconds
  */
 export async function withEarlyHead(answer: Promise<Reply>, after: number, caller: Caller): Promise<Reply> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(late.resolve, after * 1000, undefined);
-  try {
-    const reply = await Promise.race([answer, late.promise]);
-    return reply ?? openEarly(answer, caller);
-  } finally {
-    clearTimeout(timer);
-  }
+  const reply = await firstOrLate([answer], after * 1000);
+  return reply === late ? openEarly(answer, caller) : reply;
 }
 
 function openEarly(answer: Promise<Reply>, caller: Caller): Reply {

@@ -1,3 +1,4 @@
+import { firstOrLate, late } from '#core/timing/deadline.ts';
 import type { Waiting } from '../attempt/connect-queue.ts';
 
 /**
@@ -27,13 +28,13 @@ export class Patience {
   /** The first of these to end; `late` when it is time to ask another route beside. That is said once a route. */
   async race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
-      const result = await raceFor(running, this.#left);
-      if (result !== 'late') return result;
+      const result = await firstOrLate(running, this.#left);
+      if (result !== late) return result;
       // It may have its connection meanwhile.
       if (this.#left > 0) continue;
       this.#since = Infinity;
       this.#connecting = undefined;
-      return result;
+      return 'late';
     }
   }
 
@@ -41,16 +42,5 @@ export class Patience {
   get #left(): number {
     const untilHedge = this.#since === Infinity ? Infinity : this.#since + this.#hedgeAfter - performance.now();
     return Math.max(0, Math.min(untilHedge, this.#connecting?.doubtAfter ?? Infinity));
-  }
-}
-
-async function raceFor<T>(running: readonly Promise<T>[], ms: number): Promise<T | 'late'> {
-  if (ms === Infinity) return Promise.race(running);
-  const late = Promise.withResolvers<'late'>();
-  const timer = setTimeout(late.resolve, ms, 'late');
-  try {
-    return await Promise.race([...running, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

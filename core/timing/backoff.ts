@@ -1,0 +1,74 @@
+import { wait } from './wait.ts';
+
+/** The first delay and the one that doubling stops at, in the same unit. */
+export interface BackoffRange {
+  readonly first: number;
+  readonly longest: number;
+}
+
+/** Returns the delay after so many failures before this one: the first delay, doubled each time, up to the longest. */
+export function doubledDelay({ first, longest }: BackoffRange, failures: number): number {
+  return Math.min(longest, first * 2 ** failures);
+}
+
+/** The same, shortened by up to half at random, so that many instances do not return at the same moment. */
+export function jitteredDelay(range: BackoffRange, failures: number, random: () => number = Math.random): number {
+  return doubledDelay(range, failures) * (0.5 + random() / 2);
+}
+
+/** Jittered delays between retries of one thing. */
+export class Backoff {
+  readonly #range: BackoffRange; // ms
+  #failures = 0;
+
+  /** @param range in ms */
+  constructor(range: BackoffRange) {
+    this.#range = range;
+  }
+
+  /** Delays since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Ms until the next retry; longer each time. */
+  next(): number {
+    return jitteredDelay(this.#range, this.#failures++);
+  }
+
+  /** Waits for the next retry, or until the signal aborts. */
+  async wait(signal: AbortSignal): Promise<void> {
+    await wait(this.next(), signal);
+  }
+
+  /** It has succeeded: the next delay is the first again. */
+  reset(): void {
+    this.#failures = 0;
+  }
+}
+
+export interface RetryOptions {
+  /** In ms. */
+  readonly range: BackoffRange;
+  /** Ends the retries. */
+  readonly signal: AbortSignal;
+  readonly onFailure: (error: unknown, failures: number) => void;
+}
+
+/** Calls `work` until it succeeds. @returns undefined once the signal has aborted */
+export async function retryUntilDone<T>(
+  work: () => Promise<T>,
+  { range, signal, onFailure }: RetryOptions,
+): Promise<T | undefined> {
+  const backoff = new Backoff(range);
+  while (!signal.aborted) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      onFailure(error, backoff.failures);
+    }
+    await backoff.wait(signal);
+  }
+  return undefined;
+}

@@ -2,8 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Assembly, assemble } from './assembly.ts';
 import { buildCatalog, catalogNotices } from './catalog/build.ts';
-import { readDocument } from './config/document.ts';
+import { type GatewayDocument, readDocument } from './config/document.ts';
+import { addedPlugins, keepFixed } from './config/fixed.ts';
 import { type Config, validate } from './config/load.ts';
+import { ConfigError } from './config/mistake.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { createHost, type Host } from './host.ts';
@@ -25,13 +27,6 @@ export interface GatewayOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
-
-/** What a running gateway cannot change: it takes effect at the next start. */
-const fixedParts = [
-  { name: 'listen', read: (config: Config) => [config.get(listen).host, config.get(listen).port] },
-  { name: 'plugins', read: (config: Config) => config.get(plugins) },
-  { name: 'data', read: (config: Config) => config.get(data) },
-] as const;
 
 /** One running gateway, made from one gateway.yaml. */
 export class Gateway {
@@ -90,6 +85,7 @@ export class Gateway {
       handler = new ExchangeHandler(endpoints);
       const gateway = new Gateway(options, assembly, handler, services, vendors, config);
       await gateway.#serve(config);
+      await gateway.#runConfiguredHooks();
       routeExchanges(assembly.server, handler, endpoints);
       routeHealth(assembly.server, {
         get isServing() {
@@ -100,6 +96,7 @@ export class Gateway {
           return assembly.registry.statusReports.values();
         },
       });
+      await services.events.listen();
       await gateway.#listen();
       return gateway;
     } catch (error) {
@@ -154,25 +151,46 @@ export class Gateway {
     await this.#services[Symbol.asyncDispose]();
   }
 
+  async #runConfiguredHooks(): Promise<void> {
+    const { registry, server } = this.#assembly;
+    for (const { plugin, hook } of registry.configuredHooks) {
+      try {
+        await hook(server, this.host);
+      } catch (error) {
+        throw new Error(`the plugin ${plugin} failed in onConfigured`, { cause: error });
+      }
+    }
+  }
+
   async #reload(): Promise<boolean> {
     if (!this.#isServing) return false;
     const { file, environment, log } = this.#options;
-    const config = validate(await readDocument(file, environment), this.#assembly.registry);
-    if (config.fingerprint === this.#config.fingerprint) return false;
-    for (const { name, read } of fixedParts) {
-      if (JSON.stringify(read(config)) !== JSON.stringify(read(this.#config))) {
-        log.warn(`${name} has changed in ${file}: that takes effect at the next start`);
-      }
-    }
+    const { sections } = this.#assembly.registry;
+    const read = this.#validate(await readDocument(file, environment));
+    if (read.fingerprint === this.#config.fingerprint) return false;
+    const { config, postponed } = keepFixed(read, this.#config, sections.values());
+    for (const path of postponed) log.warn(`${path} has changed in ${file}; it takes effect at the next start`);
     const previous = await this.#serve(config);
     this.#config = config;
     this.#limitListener();
-    log.info(`${file} has been loaded again`);
+    log.info(`${file} has been reloaded`);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
     previous?.pipeline
       .retire()
       .catch((error: unknown) => log.error('the previous pipeline could not be released', error));
     return true;
+  }
+
+  /** A plugin that the file adds is not loaded before the next start, so what only it can know is not refused as unknown. */
+  #validate(document: GatewayDocument): Config {
+    const { registry } = this.#assembly;
+    try {
+      return validate(document, registry);
+    } catch (error) {
+      const added = addedPlugins(document, this.#config.get(plugins));
+      if (!(error instanceof ConfigError) || added.length === 0) throw error;
+      return validate(document, registry, [...registry.unloaded, ...added]);
+    }
   }
 
   /**

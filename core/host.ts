@@ -4,6 +4,7 @@ import { listen, service } from './config/sections.ts';
 import type { Database } from './database/database.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { Logger } from './logger.ts';
+import type { EventPublisher } from './shared/event-handler.ts';
 import type { Shared } from './shared/shared.ts';
 
 /** Who the gateway is towards its users; from `service` in gateway.yaml. */
@@ -32,6 +33,7 @@ export interface Services {
   readonly database: Database;
   readonly shared: Shared;
   readonly jobs: Jobs;
+  readonly events: EventPublisher;
   /** Epoch ms. Tests set their own. */
   now(): number;
   /**

@@ -1,8 +1,12 @@
-/** What plugin authors import as `daypass`. */
-export type { Adapter, ReplyReader, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
-export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog/catalog.ts';
+/** What plugin authors import as `daypass`. Everything here is the contract; nothing else of core is. */
+
+// A plugin, and what it registers.
+export type { GatewayPlugin } from './extension/plugin.ts';
+export type { CatalogProblem, CatalogReview, ConfiguredHook, Registry, StatusReport } from './extension/registry.ts';
 export { type Command, type CommandContext, CommandFailed } from './extension/command.ts';
+export type { Gauge, Reading } from './extension/gauge.ts';
 export {
+  type CheckContext,
   defineSection,
   type Report,
   type Section,
@@ -10,14 +14,25 @@ export {
   type SectionValues,
   type YamlPath,
 } from './config/section.ts';
-export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors/table.ts';
+export type { Infer, JsonSchema } from './schema.ts';
+
+// Stages and endpoints.
+export {
+  type Answer,
+  defineStage,
+  type Observer,
+  type Outcome,
+  type Stage,
+  type StageDefinition,
+} from './pipeline/stage.ts';
+export type { BodySource, Endpoint, Exchange } from './pipeline/exchange.ts';
+export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export * from './facts.ts';
-export type { Dialect, Format } from './catalog/formats.ts';
-export type { Gauge, Reading } from './extension/gauge.ts';
-export type { Host, Service, Services } from './host.ts';
-export type { JobDefinition } from './jobs/definition.ts';
-export { JobImpossible, type Jobs } from './jobs/jobs.ts';
+export type { Reply, Trailers } from './pipeline/reply.ts';
+export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors/table.ts';
 export type { JsonObject, JsonValue } from './json.ts';
+
+// Pages.
 export type { FormattedTime, Formatter } from './pages/formatter.ts';
 export {
   type AssetSource,
@@ -32,19 +47,47 @@ export {
   type SignedInAccount,
 } from './pages/page.ts';
 export { defineTexts, type Language, type Text, type Texts, type Translate } from './pages/texts.ts';
-export type { Endpoint } from './pipeline/exchange.ts';
-export type { Exchange } from './pipeline/exchange.ts';
-export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
-export type { Reply } from './pipeline/reply.ts';
+
+// Tables, jobs and events.
+export { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
+export { Migration } from '@mikro-orm/migrations';
+export type { Database, Notifications } from './database/database.ts';
+export type { PluginTables } from './database/tables.ts';
+export type { JobDefinition } from './jobs/definition.ts';
+export { JobImpossible, type Jobs } from './jobs/jobs.ts';
+export type { EventTypes, OrderEvent, PlanEvent } from './accounts/events.ts';
+export type { EventName, EventPublisher } from './shared/event-handler.ts';
+
+// What a plugin finds in its host.
+export type { Host, Service, Services } from './host.ts';
+export type { Logger } from './logger.ts';
 export {
-  type Answer,
-  defineStage,
-  type Observer,
-  type Outcome,
-  type Stage,
-  type StageDefinition,
-} from './pipeline/stage.ts';
-export type { GatewayPlugin } from './extension/plugin.ts';
-export type { Registry } from './extension/registry.ts';
-export type { Infer, JsonSchema } from './schema.ts';
-export { type Shared, SharedUnavailable } from './shared/shared.ts';
+  type Cache,
+  type CacheEntry,
+  type Events,
+  type Limiter,
+  type Shared,
+  SharedUnavailable,
+} from './shared/shared.ts';
+
+// Models, vendors and upstreams.
+export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog/catalog.ts';
+export type { Dialect, Format } from './catalog/formats.ts';
+export type { Adapter, ReplyReader, RouteCalls, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
+
+// Payment providers.
+export {
+  type Charge,
+  type ChargeReference,
+  type ChargeRequest,
+  type Money,
+  type PaymentConnection,
+  PaymentError,
+  type PaymentEvidence,
+  type PaymentNotification,
+  type PaymentProvider,
+  type PaymentState,
+  type RawNotification,
+  type Refund,
+  type RefundRequest,
+} from './accounts/payment-provider.ts';

@@ -5,6 +5,7 @@ import { openJobs } from './jobs/open.ts';
 import { Keeper } from './extension/keeper.ts';
 import type { Logger } from './logger.ts';
 import type { Registry } from './extension/registry.ts';
+import { EventBus } from './shared/event-bus.ts';
 import { openShared } from './shared/open.ts';
 
 export interface ServicesOptions {
@@ -22,11 +23,13 @@ export interface ServicesOptions {
 export class OpenServices implements AsyncDisposable {
   readonly services: Services;
   readonly keeper: Keeper;
+  readonly events: EventBus<Host>;
   readonly #open: AsyncDisposable[];
 
-  private constructor(services: Services, keeper: Keeper, open: AsyncDisposable[]) {
+  private constructor(services: Services, keeper: Keeper, events: EventBus<Host>, open: AsyncDisposable[]) {
     this.services = services;
     this.keeper = keeper;
+    this.events = events;
     this.#open = open;
   }
 
@@ -40,10 +43,13 @@ export class OpenServices implements AsyncDisposable {
         log,
         mode,
         isShared: redisUrl !== undefined,
+        tables: registry.databaseTables.values(),
       });
       open.push(database);
       const shared = await openShared({ redisUrl, log });
       open.push(shared);
+      const events = new EventBus(shared.events, registry.eventHandlers, host, log);
+      open.push(events);
       const jobs = await openJobs({
         databaseUrl: database.url,
         redisUrl,
@@ -63,10 +69,11 @@ export class OpenServices implements AsyncDisposable {
         database,
         shared,
         jobs,
+        events,
         now: () => Date.now(),
         keep: (key, create) => keeper.keep(key, create),
       };
-      return new OpenServices(services, keeper, open);
+      return new OpenServices(services, keeper, events, open);
     } catch (error) {
       await closeAll(open, log);
       throw error;

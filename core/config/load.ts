@@ -5,7 +5,7 @@ import type { Registry } from '../extension/registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
 import { allowNothing, allowVariables } from './editor-schema.ts';
-import { ConfigError, mayBeForeign, suggest } from './mistake.ts';
+import { ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
 import { type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
 import { pipelineSection } from './pipeline-section.ts';
@@ -20,13 +20,21 @@ export interface Config extends SectionValues {
   readonly stages: readonly ListedStage[];
 }
 
-/** @throws ConfigError with every mistake that there is */
-export function validate(document: GatewayDocument, registry: Registry): Config {
+/**
+ * @param unloaded plugins of the file that are not loaded, as mistakes; names that may be theirs are not refused
+ * @throws ConfigError with every mistake in the file
+ */
+export function validate(
+  document: GatewayDocument,
+  registry: Registry,
+  unloaded: readonly Mistake[] = registry.unloaded,
+): Config {
+  const hasAllPlugins = unloaded.length === 0;
   const values = document.values();
   const validator = new Validator(document);
   // A plugin whose variable is not set is among the document's own mistakes as well.
-  validator.mistakes.push(...registry.unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
-  refuseUnknownSections(values, registry, validator);
+  validator.mistakes.push(...unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
+  refuseUnknownSections(values, registry, validator, hasAllPlugins);
   const sections = new Map<string, unknown>();
   const sound = new Map<string, Sound>();
   for (const { name, schema } of registry.sections.values()) {
@@ -43,12 +51,12 @@ export function validate(document: GatewayDocument, registry: Registry): Config 
       sound.set(name, judged.sound);
     }
   }
-  const stages = readPipeline(values['pipeline'], registry, validator);
+  const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
   const context: CheckContext = {
     ...readerOf(sections),
     vendors: registry.vendors,
     isProduction: document.isProduction,
-    hasAllPlugins: registry.unloaded.length === 0,
+    hasAllPlugins,
     names: ({ name }) => sound.get(name)?.names,
   };
   checkSections(sound, registry, validator, context);
@@ -78,11 +86,15 @@ function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema
   return schema.default === undefined ? known : allowNothing(known);
 }
 
-function refuseUnknownSections(values: Record<string, unknown>, registry: Registry, validator: Validator): void {
+function refuseUnknownSections(
+  values: Record<string, unknown>,
+  registry: Registry,
+  validator: Validator,
+  hasAllPlugins: boolean,
+): void {
   const known = [...registry.sections.keys(), 'pipeline'];
   for (const name of Object.keys(values)) {
-    if (known.includes(name) || (registry.unloaded.length > 0 && mayBeForeign(name, known, Object.keys(values))))
-      continue;
+    if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
     validator.report([name], 'is not known here', suggest(name, known), true);
   }
 }

@@ -14,7 +14,12 @@ export interface ListedStage {
 }
 
 /** Reads the list of stages and checks that it can work in this order. */
-export function readPipeline(value: unknown, registry: Registry, validator: Validator): ListedStage[] {
+export function readPipeline(
+  value: unknown,
+  registry: Registry,
+  validator: Validator,
+  hasAllPlugins: boolean,
+): ListedStage[] {
   if (!Array.isArray(value) || value.length === 0) {
     const wrong = value === undefined ? 'is missing' : 'is no list of stages';
     validator.report(
@@ -26,7 +31,7 @@ export function readPipeline(value: unknown, registry: Registry, validator: Vali
   }
   const names = value.map(nameOf).filter((name) => name !== undefined);
   const listed = value.flatMap(
-    (entry, index) => readEntry(entry, ['pipeline', index], names, registry, validator) ?? [],
+    (entry, index) => readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins) ?? [],
   );
   refuseRepeats(listed, validator);
   // An entry that nobody can read may well be the one that the others need.
@@ -71,6 +76,7 @@ function readEntry(
   listedNames: readonly string[],
   registry: Registry,
   validator: Validator,
+  hasAllPlugins: boolean,
 ): ListedStage | undefined {
   const name = nameOf(entry);
   if (name === undefined) {
@@ -81,7 +87,7 @@ function readEntry(
   const definition = registry.stages.get(name);
   if (definition === undefined) {
     const known = [...registry.stages.keys()];
-    if (registry.unloaded.length > 0 && mayBeForeign(name, known, listedNames)) return undefined;
+    if (!hasAllPlugins && mayBeForeign(name, known, listedNames)) return undefined;
     validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, known));
     return undefined;
   }

@@ -19,6 +19,11 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   /** Type, bounds, defaults, and descriptions that give units. Objects refuse unknown keys. */
   readonly schema: S;
   /**
+   * What a running gateway cannot change: `true` for the whole section, or the names of members. A reload keeps their
+   * running values and logs that the new ones take effect at the next start. Their descriptions say so too.
+   */
+  readonly fixed?: true | readonly string[];
+  /**
    * Rules across fields, next to the schema. They get what satisfies the schema: of a map of entries only those entries
    * that do, of anything else the whole or nothing, and never a key that is not known.
    */

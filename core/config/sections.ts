@@ -51,6 +51,7 @@ export const service = defineSection({
 /** The section `listen`: where clients connect, and what they may take. */
 export const listen = defineSection({
   name: 'listen',
+  fixed: ['host', 'port'],
   schema: {
     type: 'object',
     description: 'The socket, and what a client may take of it. Host and port take effect at the next start.',
@@ -135,6 +136,7 @@ export const listen = defineSection({
 /** The section `data`. */
 export const data = defineSection({
   name: 'data',
+  fixed: true,
   schema: {
     type: 'object',
     description: 'What the gateway keeps on disk. Changes take effect at the next start.',
@@ -149,6 +151,7 @@ export const data = defineSection({
 /** The section `plugins`: stages and formats from elsewhere, by path or by the name of a package. */
 export const plugins = defineSection({
   name: 'plugins',
+  fixed: true,
   schema: {
     type: 'array',
     description:

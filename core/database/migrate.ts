@@ -1,12 +1,10 @@
-import { glob } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { type Migration, Migrator } from '@mikro-orm/migrations';
+import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
+import { loadMigrations, type MigrationSet } from './migration-files.ts';
+import type { PluginTables } from './tables.ts';
 
-const folder = join(import.meta.dirname, '..', '..', 'migrations');
 /** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
 const lockKey = '7233193826951295840';
 /** Ms that a process waits for another that migrates. */
@@ -22,46 +20,41 @@ const unhurried = {
   keepAlive: true,
 };
 
-type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
-
-/** The migrations that come with the gateway, in their order. */
-export async function loadMigrations(): Promise<{ name: string; class: MigrationClass }[]> {
-  const files = await Array.fromAsync(glob('Migration*.ts', { cwd: folder }));
-  return Promise.all(
-    files.toSorted().map(async (file) => {
-      const name = basename(file, '.ts');
-      const module = (await import(pathToFileURL(join(folder, file)).href)) as Record<string, MigrationClass>;
-      const migration = module[name];
-      if (migration === undefined) throw new Error(`migrations/${file} does not export ${name}`);
-      return { name, class: migration };
-    }),
-  );
-}
-
 /**
- * Brings the schema up to date and returns the names of what was done. Any number of processes may do it at once: one
- * works, the others wait for it. The lock ends with its connection, so a process that dies does not keep it.
+ * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
+ * migrates, the others wait for it. The lock ends with its connection, so a process that dies does not hold it.
  */
-export async function migrate(url: string, log: Logger): Promise<string[]> {
+export async function migrate(url: string, log: Logger, plugins: Iterable<PluginTables> = []): Promise<string[]> {
+  const sets = await loadMigrations(plugins);
   const client = new pg.Client({ connectionString: url, ...unhurried });
   client.on('error', () => undefined);
   await client.connect();
   try {
     await lock(client, log);
-    const orm = await openOrm(url);
-    try {
-      const done = await new Migrator(orm.em as never).up();
-      return done.map(({ name }) => name);
-    } finally {
-      await orm.close(true);
-    }
+    const applied: string[] = [];
+    for (const set of sets) applied.push(...(await apply(url, set)));
+    return applied;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** For migrations alone: they may take as long as they take, while nothing else has to wait for a lock for long. */
-async function openOrm(url: string): Promise<MikroORM> {
+/** All migrations of an owner are applied, or none of them. */
+async function apply(url: string, { owner, migrations }: MigrationSet): Promise<string[]> {
+  const orm = await openOrm(url, migrations);
+  try {
+    const applied = await new Migrator(orm.em as never).up();
+    return applied.map(({ name }) => name);
+  } catch (error) {
+    if (owner === undefined) throw error;
+    throw new Error(`the tables of the plugin ${owner} could not be migrated`, { cause: error });
+  } finally {
+    await orm.close(true);
+  }
+}
+
+/** A migration may take as long as it takes, while nothing else waits long for a lock. */
+async function openOrm(url: string, migrations: MigrationSet['migrations']): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
     entities: [],
@@ -69,7 +62,7 @@ async function openOrm(url: string): Promise<MikroORM> {
     driverOptions: { ...unhurried, lock_timeout: tableLockTimeout },
     migrations: {
       tableName: 'migration',
-      migrationsList: await loadMigrations(),
+      migrationsList: [...migrations],
       snapshot: false,
       transactional: true,
     },
@@ -81,7 +74,7 @@ async function openOrm(url: string): Promise<MikroORM> {
 async function lock(client: pg.Client, log: Logger): Promise<void> {
   const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS free`);
   if (rows[0]?.free === true) return;
-  log.info('another process migrates the database; waiting for it');
+  log.info('another process is migrating the database; waiting for it');
   await client.query(`SET lock_timeout = ${lockTimeout}`);
   await client.query(`SELECT pg_advisory_lock(${lockKey})`);
 }

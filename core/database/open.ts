@@ -6,6 +6,7 @@ import { EmbeddedPostgres } from './embedded.ts';
 import { entities } from './entities.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
+import type { PluginTables } from './tables.ts';
 import { isClaimed, OnlyInstance } from './only-instance.ts';
 import { checkUrl, explainFailure } from './explain-failure.ts';
 
@@ -18,6 +19,8 @@ export interface OpenDatabaseOptions {
   readonly mode: 'serve' | 'command';
   /** True when other gateways may work on the same database at the same time. */
   readonly isShared: boolean;
+  /** Tables that plugins bring. */
+  readonly tables?: Iterable<PluginTables>;
 }
 
 /** Deadlines in ms. A database that is slow must not take the gateway with it. */
@@ -31,6 +34,7 @@ const poolSize = 10;
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { url: given, dataFolder, log, mode, isShared } = options;
+  const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
   const embedded = given === undefined ? await EmbeddedPostgres.open(dataFolder, log) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
@@ -40,9 +44,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
       only = await OnlyInstance.claim(url, log);
       if (only === undefined) throw new Error(explainSecond(embedded !== undefined, dataFolder));
     }
-    const names = await migrate(url, log);
-    if (names.length > 0) log.info(`migrated: ${names.join(', ')}`);
-    const orm = await openOrm(url);
+    const names = await migrate(url, log, tables);
+    if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
+    const orm = await openOrm(url, tables);
     return new PostgresDatabase(orm, url, log, embedded, only, mode);
   } catch (error) {
     await only?.[Symbol.asyncDispose]();
@@ -56,10 +60,12 @@ function explainSecond(isEmbedded: boolean, dataFolder: string): string {
   return 'another gateway works on this database; several need a Redis to share their limits: set REDIS_URL for all of them';
 }
 
-async function openOrm(url: string): Promise<MikroORM> {
+async function openOrm(url: string, tables: readonly PluginTables[]): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
-    entities,
+    entities: [...entities, ...tables.flatMap((one) => one.entities)],
+    // BullMQ migrates its own schema; a diff of entities must not drop it.
+    schemaGenerator: { ignoreSchema: ['bullmq'] },
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     driverOptions: {
       connectionTimeoutMillis: deadlines.connect,

@@ -14,8 +14,13 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
   const files = await Array.fromAsync(glob('*/index.ts', { cwd: ownFolder }));
   for (const file of files.toSorted()) {
     const { plugin } = (await import(pathToFileURL(join(ownFolder, file)).href)) as { plugin: GatewayPlugin };
-    await server.register(plugin);
+    await register(server, plugin);
   }
+}
+
+async function register(server: Server, plugin: GatewayPlugin): Promise<void> {
+  const name = 'pkg' in plugin ? String(plugin.pkg.name) : plugin.name;
+  await server.gateway.registering(name, () => server.register(plugin));
 }
 
 /** Nothing of that name is there, as opposed to a plugin that is there and does not work. */
@@ -31,7 +36,7 @@ export class PluginMissing extends Error {
  */
 export async function registerForeignPlugin(server: Server, specifier: string, configFile: string): Promise<void> {
   const module = await importForeign(specifier, configFile);
-  await server.register(asPlugin(module, specifier));
+  await register(server, asPlugin(module, specifier));
 }
 
 async function importForeign(specifier: string, configFile: string): Promise<Record<string, unknown>> {

@@ -1,7 +1,11 @@
+import type { Server } from '@hapi/hapi';
+import type { EventTypes } from '../accounts/events.ts';
+import type { PaymentProvider } from '../accounts/payment-provider.ts';
 import type { Catalog, Vendor } from '../catalog/catalog.ts';
 import type { Command } from './command.ts';
 import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
+import { checkTableNames, type PluginTables } from '../database/tables.ts';
 import type { Gauge } from './gauge.ts';
 import type { Host } from '../host.ts';
 import type { JobDefinition } from '../jobs/definition.ts';
@@ -9,8 +13,9 @@ import type { Endpoint } from '../pipeline/exchange.ts';
 import type { AssetSource, Page } from '../pages/page.ts';
 import type { Texts } from '../pages/texts.ts';
 import type { AnyStageDefinition, Observer } from '../pipeline/stage.ts';
+import type { EventHandler, EventName } from '../shared/event-handler.ts';
 
-/** Something in the catalog that cannot work, at a route of a model. */
+/** A route of a model that cannot work. */
 export interface CatalogProblem {
   readonly model: string;
   readonly route: string; // upstream/model-there
@@ -18,7 +23,7 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
-/** What a plugin has to say about a catalog before it is used. */
+/** How a plugin checks a catalog before it is used, and describes it to the operator. */
 export interface CatalogReview {
   /** Mistakes: the configuration is refused. */
   problems(catalog: Catalog): CatalogProblem[];
@@ -26,23 +31,34 @@ export interface CatalogReview {
   describe(catalog: Catalog): string[];
 }
 
-/** What a plugin says about itself at `/readyz?verbose`, to whoever asks from the same machine. */
+/** What a plugin reports about itself at `/readyz?verbose`, to callers on the same machine. */
 export interface StatusReport {
   readonly name: string;
-  /** Something that JSON can say, without secrets. */
+  /** A value that JSON can hold, without secrets. */
   report(host: Host): unknown;
 }
 
 /**
- * Everything that plugins have brought: stage types, sections of gateway.yaml, endpoints, jobs, vendors, commands, gauges.
- * Filled while plugins register, only read afterwards. Names are unique; a second one of the same name is refused.
+ * Runs once, when the configuration is valid and the services are open, before anything listens: for what hapi wants to
+ * know before it starts, such as auth strategies and routes that depend on a section. It does not run again when
+ * gateway.yaml is reloaded, so the section it reads is `fixed`. What it throws ends the start.
+ */
+export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
+
+/**
+ * Everything that plugins have brought: stage types, sections of gateway.yaml, endpoints, tables, jobs, handlers of
+ * events, vendors, payment providers, commands, gauges. Filled while plugins register, only read afterwards. Names are
+ * unique: the second of one name is refused.
  */
 export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
   readonly sections = new Map<string, Section>();
   readonly endpoints: Endpoint[] = [];
+  readonly databaseTables = new Map<string, PluginTables>();
   readonly jobs = new Map<string, JobDefinition>();
+  readonly eventHandlers: EventHandler<Host>[] = [];
   readonly vendors = new Map<string, Vendor>();
+  readonly paymentProviders = new Map<string, PaymentProvider>();
   readonly commands = new Map<string, Command>();
   readonly catalogReviews: CatalogReview[] = [];
   readonly statusReports = new Map<string, StatusReport>();
@@ -51,8 +67,21 @@ export class Registry {
   readonly pages: Page[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
+  readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
   /** Plugins of gateway.yaml that could not be loaded, as mistakes of it: what they would have brought is not known. */
   readonly unloaded: Mistake[] = [];
+  /** The plugin that is registering; `core` for everything else. */
+  #plugin = 'core';
+
+  /** Runs `register`; what it adds belongs to the plugin of this name. Plugins register one after another. */
+  async registering(plugin: string, register: () => Promise<void>): Promise<void> {
+    this.#plugin = plugin;
+    try {
+      await register();
+    } finally {
+      this.#plugin = 'core';
+    }
+  }
 
   stage(definition: AnyStageDefinition): void {
     add(this.stages, 'stage', definition);
@@ -68,13 +97,37 @@ export class Registry {
     this.endpoints.push(endpoint);
   }
 
+  tables(tables: PluginTables): void {
+    checkTableNames(tables);
+    add(this.databaseTables, 'tables', tables);
+  }
+
   // oxlint-disable-next-line typescript/no-explicit-any -- each job's data is checked against its own schema before it runs
   job(job: JobDefinition<any>): void {
     add(this.jobs, 'job', job);
   }
 
+  /**
+   * Calls `handle` on every instance for each event of this type. It may miss some, and runs on all instances: work that
+   * must happen once is enqueued as a job with an id. What it throws is logged.
+   */
+  on<Name extends EventName>(
+    event: Name,
+    handle: (payload: EventTypes[Name], host: Host) => void | Promise<void>,
+  ): void {
+    this.eventHandlers.push({ event, plugin: this.#plugin, handle });
+  }
+
+  onConfigured(hook: ConfiguredHook): void {
+    this.configuredHooks.push({ plugin: this.#plugin, hook });
+  }
+
   vendor(vendor: Vendor): void {
     add(this.vendors, 'vendor', vendor);
+  }
+
+  paymentProvider(provider: PaymentProvider): void {
+    add(this.paymentProviders, 'payment provider', provider);
   }
 
   statusReport(report: StatusReport): void {

@@ -253,7 +253,7 @@ describe('a changed gateway.yaml', () => {
       }
     })();
     await home.write(patientYaml(`${other.url}/v1`));
-    await printed(gateway, 'has been loaded again');
+    await printed(gateway, 'has been reloaded');
     expect(await (await ask(gateway.url)).text()).toContain('other');
     over.abort();
     await load;
@@ -287,7 +287,7 @@ plan: []
 
     await home.write(`${patientYaml(`${upstream.url}/v1`)}\naliases: { other: test }\n`);
     gateway.process.kill('SIGHUP');
-    await printed(gateway, 'has been loaded again');
+    await printed(gateway, 'has been reloaded');
     expect((await ask(gateway.url, { ...question, model: 'other' })).status).toBe(200);
   });
 });

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '#core/logger.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
@@ -42,10 +43,72 @@ describe('a reload of the section listen', () => {
   it('leaves the address as it is, and says so', async () => {
     await reload('host: 127.0.0.2');
     expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
-    expect(lines.join('')).toContain('listen has changed in');
+    expect(lines.join('')).toContain('listen.host has changed in');
   });
 
   it('of a file that says what runs does nothing', async () => {
     expect(await gateway.gateway.reload()).toBe(false);
+  });
+});
+
+const stageFile = (name: string) =>
+  `export const stage = { name: '${name}', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };`;
+
+describe('a plugin that is added to a running gateway', () => {
+  const yaml = yamlFor('http://127.0.0.1:9/v1');
+  const write = (text: string) => gateway.write(`plugins: [./added.ts]\n${text}`);
+  beforeAll(() => writeFile(join(gateway.folder, 'added.ts'), stageFile('added')));
+
+  it('is not loaded before the next start, and its stage is not called unknown', async () => {
+    await write(yaml.replace('- auth\n', '- auth\n  - added\n'));
+    await expect(gateway.gateway.reload()).rejects.toThrow(
+      /^gateway\.yaml:2:11 plugins\[0\]: takes effect at the next start; restart the gateway to load it$/,
+    );
+  });
+
+  it('is reported beside other mistakes', async () => {
+    await write(yaml.replace('- auth\n', '- auth\n  - added\n').replace('- log', '- log: { keep_days: x }'));
+    await expect(gateway.gateway.reload()).rejects.toThrow(/plugins\[0\].*\n.*keep_days/);
+  });
+
+  it('that nothing uses yet does not keep the rest of the file from being loaded', async () => {
+    await write(`service: { name: Other }\n${yaml}`);
+    expect(await gateway.gateway.reload()).toBe(true);
+    expect(gateway.gateway.host.service.name).toBe('Other');
+    expect(lines.join('')).toMatch(/plugins has changed in .*; it takes effect at the next start/);
+  });
+});
+
+describe('onConfigured', () => {
+  const yaml = `plugins: [./greeting.mjs]\ngreeting: { text: welcome }\n${yamlFor('http://127.0.0.1:9/v1')}`;
+  const source = (hook: string) => `
+const section = { name: 'greeting', fixed: true, schema: { type: 'object', default: {}, properties: { text: { type: 'string', default: 'hi' } } } };
+export const plugin = {
+  name: 'greeting',
+  register(server) {
+    server.gateway.section(section);
+    server.gateway.onConfigured(${hook});
+  },
+};`;
+
+  it('runs with the configuration before anything listens, and may add routes', async () => {
+    const hook = `(server, host) => {
+      if (server.info.started !== 0) throw new Error('too late');
+      const { text } = host.section(section);
+      server.route({ method: 'GET', path: '/greeting', handler: () => text });
+    }`;
+    await using started = await startGateway({ yaml, files: { 'greeting.mjs': source(hook) } });
+    expect(await (await fetch(`${started.url}/greeting`)).text()).toBe('welcome');
+    await started.write(yaml.replace('welcome', 'changed'));
+    expect(await started.gateway.reload()).toBe(true);
+    expect(await (await fetch(`${started.url}/greeting`)).text()).toBe('welcome');
+  });
+
+  it('that fails ends the start and names its plugin', async () => {
+    const files = { 'greeting.mjs': source("() => { throw new Error('no secret'); }") };
+    await expect(startGateway({ yaml, files })).rejects.toMatchObject({
+      message: 'the plugin greeting failed in onConfigured',
+      cause: { message: 'no secret' },
+    });
   });
 });

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createAccount } from '#core/accounts/accounts.ts';
 import { Gateway } from '#core/app.ts';
 import type { Database } from '#core/database/database.ts';
@@ -13,6 +14,8 @@ export interface GatewayOptions {
   readonly yaml: string;
   readonly environment?: Record<string, string>;
   readonly log?: Logger;
+  /** Files to write beside gateway.yaml, by name: plugins that it loads. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface TestGateway extends AsyncDisposable {
@@ -50,8 +53,14 @@ models: { test: { routes: [one/model-there] } }
 }
 
 /** A whole gateway in this process, on a database of its own and a free port. */
-export async function startGateway({ yaml, environment = {}, log = silentLog }: GatewayOptions): Promise<TestGateway> {
+export async function startGateway({
+  yaml,
+  environment = {},
+  log = silentLog,
+  files = {},
+}: GatewayOptions): Promise<TestGateway> {
   const { folder, file, write } = await createGatewayFolder(yaml);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const databaseUrl = await createBareDatabase();
   const gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl, ...environment }, log });
   const { database } = gateway.host;

@@ -30,7 +30,7 @@ export const reload: Experiment = {
     );
     for (let number = 1; number <= reloads; number++) {
       await fixture.home.write(`${fixture.yaml}\naliases: { alias-${number}: fine }\n`);
-      await untilPrinted(gateway, 'has been loaded again', number);
+      await untilPrinted(gateway, 'has been reloaded', number);
     }
     over.abort();
     await load;

@@ -85,7 +85,7 @@ describe('an empty database', () => {
       );
       expect(done?.[0]?.n).toBeGreaterThanOrEqual(2);
       expect(done).toEqual([{ n: done?.[0]?.n, names: done?.[0]?.n }]);
-      expect(info.mock.calls.filter(([message]) => message.startsWith('migrated'))).toHaveLength(1);
+      expect(info.mock.calls.filter(([message]) => message.startsWith('applied migrations'))).toHaveLength(1);
       for (const opened of all) await opened[Symbol.asyncDispose]();
     } finally {
       await dropDatabase(url);

@@ -1,0 +1,33 @@
+/**
+ * What happens to accounts, orders and keys, as events that every instance hears of. Plugins add types of their own:
+ *
+ *     declare module 'daypass' {
+ *       interface EventTypes { 'note.written': { readonly accountId: string } }
+ *     }
+ *
+ * Payloads are JSON: ids, amounts and times as text, no secrets. A handler reads the rest from the database.
+ */
+export interface EventTypes {
+  /** An order has been paid in full. Its period is in the ledger. */
+  'order.paid': OrderEvent;
+  /** An order needs the operator: wrong amount or currency, or paid twice. Nothing was activated. */
+  'order.flagged': OrderEvent & { readonly reason: string };
+  /** Access has begun after a time without a period. */
+  'plan.started': PlanEvent;
+  /** The last period is over. */
+  'plan.ended': PlanEvent;
+  /** The account has a new key; the old one is refused from now on. */
+  'key.rotated': { readonly accountId: string; readonly keyId: string };
+}
+
+/** Names the order and its owner. */
+export interface OrderEvent {
+  readonly orderId: string;
+  readonly accountId: string;
+}
+
+/** Names the account and the end of what it has paid for. */
+export interface PlanEvent {
+  readonly accountId: string;
+  readonly endsAt: string; // RFC 3339
+}

@@ -1,0 +1,176 @@
+import type { Host } from '../host.ts';
+
+/**
+ * A payment provider: creates charges, reads what became of them, and reads the provider's notifications. It moves no
+ * order and touches no ledger: what it returns is evidence, on which core decides. Register it with
+ * `server.gateway.paymentProvider(…)`; an operator selects it with `payments: { provider: NAME }`.
+ */
+export interface PaymentProvider {
+  /** Kebab-case; the last segment of its notification path, `/hooks/NAME`. */
+  readonly name: string;
+  /** As buyers read it. */
+  readonly title: string;
+  /** True when no money moves; refused with `NODE_ENV=production`. */
+  readonly isSandbox?: boolean;
+  /** ISO 4217 codes that it takes. */
+  readonly currencies: readonly string[];
+  /**
+   * Connects to the provider with the settings of the plugin's own section of gateway.yaml. Called once for each
+   * loaded configuration that selects it; does no I/O.
+   *
+   * @throws Error when a secret is missing: a provider without its secret never accepts anything
+   */
+  connect(host: Host): PaymentConnection;
+}
+
+/**
+ * Calls to one provider. Each has a deadline in the signal, and rejects with a `PaymentError` only. Nothing is retried
+ * in here; core knows what may be repeated.
+ */
+export interface PaymentConnection {
+  /**
+   * Creates a charge that is valid until `expiresAt`, or as near to that as the provider allows.
+   *
+   * @throws PaymentError `rejected`: it does not exist. `temporary`: it does not exist, and may be tried again.
+   *   `unknown`: it may exist; core then reads its status before it creates another
+   */
+  charge(request: ChargeRequest, signal: AbortSignal): Promise<Charge>;
+  /** Reads a charge at the provider. The state is `unknown` when the provider has no such charge. */
+  status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
+  /**
+   * Verifies and reads a notification, synchronously and without I/O. Compare signatures with `timingSafeEqual` over
+   * digests of equal length. Undefined when it is not authentic.
+   */
+  readNotification(notification: RawNotification): PaymentNotification | undefined;
+  /** The response that the provider expects to a notification that has been stored; 200 without a body when left out. */
+  acknowledgement?: { readonly status: number; readonly body: string; readonly contentType: string };
+  /**
+   * Ends a charge that has not been paid, by cancelling or expiring it. Success is never assumed: returns what a status
+   * read says afterwards, which may be `paid`. Left out where the provider cannot; the charge then runs out by itself.
+   */
+  cancel?(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
+  /**
+   * Returns money, all or part of it. Idempotent by `key`. `pending` until the provider confirms it, by notification or
+   * status. Left out where the provider cannot: the operator then refunds by hand.
+   *
+   * @throws PaymentError `rejected` when the window is over or the buyer's bank takes no refunds
+   */
+  refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
+}
+
+/** An amount in the smallest unit that the currency is priced in: whole rupiah for IDR, which is sent without decimals. */
+export interface Money {
+  readonly amount: number; // integer, at most Number.MAX_SAFE_INTEGER
+  readonly currency: string; // ISO 4217
+}
+
+/** What to charge. One order may have several attempts, each with a reference of its own. */
+export interface ChargeRequest extends Money {
+  /** Ours; unique for ever: at most 40 characters of letters, digits, `-` and `.`. */
+  readonly reference: string;
+  /** At most 60 characters of ASCII, shown to the buyer. */
+  readonly description: string;
+  readonly expiresAt: Date;
+  /** Where this provider's notifications arrive, for providers that take an address with each charge. */
+  readonly notificationUrl: string;
+  readonly buyer: { readonly name: string; readonly email: string | undefined };
+}
+
+/** Names a charge at the provider. */
+export interface ChargeReference {
+  /** Ours, from the request. */
+  readonly reference: string;
+  /** The provider's, from the charge; undefined while the outcome of `charge` is unknown. */
+  readonly providerReference: string | undefined;
+}
+
+/** A charge that exists. At least one of `qr` and `paymentUrl` is there. */
+export interface Charge {
+  readonly providerReference: string;
+  /** Payload of the QR code (EMVCo, QRIS), rendered by us. */
+  readonly qr?: string;
+  /** Image or page of the provider, `https:`, where there is no payload. */
+  readonly paymentUrl?: string;
+  /** When the provider says that it ends; `expiresAt` of the request when left out. */
+  readonly expiresAt?: Date;
+  /** What is to be paid, where the provider adds a fee; the amount of the request when left out. */
+  readonly total?: Money;
+}
+
+/**
+ * Where a payment stands, in the words of no provider: `pending`, `paid`, `expired`, `failed` (denied, cancelled),
+ * `refunded` (all of it), `disputed` (charged back, or refunded in part: the operator decides), `unknown` (not found).
+ */
+export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded' | 'disputed' | 'unknown';
+
+/** What a provider has stated about one charge. */
+export interface PaymentEvidence extends ChargeReference {
+  readonly state: PaymentState;
+  /** Names this payment at the provider; two of one charge are two payments. */
+  readonly paymentId?: string;
+  /** What was paid, parsed from text without floating point; undefined while nothing is. */
+  readonly paid?: Money;
+  /** With the provider's time zone applied: Midtrans states GMT+7 without saying so. */
+  readonly paidAt?: Date;
+  /** Bank or wallet of the buyer. */
+  readonly issuer?: string;
+  /** The provider's own words, kept for the operator. JSON, at most 64 KB, without secrets. */
+  readonly raw: unknown;
+}
+
+/** A notification as it arrived. */
+export interface RawNotification {
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Untouched bytes, at most 64 KB: some signatures cover exactly these. */
+  readonly body: Buffer;
+  readonly query: URLSearchParams;
+}
+
+/** A notification that is authentic. */
+export interface PaymentNotification extends ChargeReference {
+  /** Names the event: the same one that arrives twice has the same key, another one of the same charge does not. */
+  readonly eventKey: string;
+  /**
+   * What the notification proves by itself, where its signature covers state, amount and both references (Tripay). Left
+   * out where it does not (Midtrans signs no state, Xendit no body): core then reads the status first.
+   */
+  readonly evidence?: PaymentEvidence;
+}
+
+/** Money to return. */
+export interface RefundRequest extends ChargeReference, Money {
+  /** Unique for each refund; at most 40 characters of letters, digits, `-` and `_`. */
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** What became of a refund so far. */
+export interface Refund {
+  readonly state: 'pending' | 'done' | 'failed';
+  readonly raw: unknown;
+}
+
+/**
+ * Why a call to a provider failed.
+ *
+ * - `rejected`: the provider refused it; repeating it changes nothing.
+ * - `temporary`: it had no effect, and may be repeated: rate limit, or no connection.
+ * - `unknown`: it may have had its effect: a timeout, a 5xx or a malformed answer after the request was sent.
+ */
+export class PaymentError extends Error {
+  override readonly name = 'PaymentError';
+  readonly kind: 'rejected' | 'temporary' | 'unknown';
+  /** Seconds, where the provider stated them. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    kind: PaymentError['kind'],
+    message: string,
+    options: { readonly retryAfter?: number; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.retryAfter = options.retryAfter;
+  }
+}

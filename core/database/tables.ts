@@ -1,0 +1,36 @@
+import { EntitySchema, type Options } from '@mikro-orm/postgresql';
+
+/** Entities of MikroORM: what `defineEntity` returns, or classes set on it with `setClass`. */
+export type Entities = NonNullable<Options['entities']>;
+
+/**
+ * The tables of one plugin: its entities, and the migrations that create their tables.
+ *
+ * Migrations run after those of core, in the order of their file names, at `gateway start` and `gateway migrate`. Each
+ * is recorded as `name/Migration…`, so two plugins may use the same file name. Tables stay when the plugin is removed.
+ */
+export interface PluginTables {
+  /** Snake_case and unique. Every table of the plugin has this name, or begins with it and an underscore. */
+  readonly name: string;
+  readonly entities: Entities;
+  /**
+   * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class of its own name that extends
+   * `Migration`. A file is never changed once it has been released.
+   */
+  readonly migrations: URL;
+}
+
+/** @throws Error naming the table that is outside the plugin's name space */
+export function checkTableNames({ name, entities }: PluginTables): void {
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`tables "${name}": the name must be snake_case`);
+  for (const entity of entities) {
+    const table = tableOf(entity);
+    if (table === name || table?.startsWith(`${name}_`) === true) continue;
+    throw new Error(`tables "${name}": the table "${table}" must be named "${name}" or begin with "${name}_"`);
+  }
+}
+
+function tableOf(entity: Entities[number]): string | undefined {
+  if (EntitySchema.is(entity)) return entity.tableName;
+  return EntitySchema.REGISTRY.get(entity as never)?.tableName;
+}

@@ -1,0 +1,61 @@
+import type { EventTypes } from '../accounts/events.ts';
+import type { Logger } from '../logger.ts';
+import type { EventHandler, EventName, EventPublisher } from './event-handler.ts';
+import { EventQueue } from './event-queue.ts';
+import type { Events } from './shared.ts';
+
+const channel = 'account-events';
+/** Bytes of one event as JSON. */
+const largestEvent = 16_384;
+/** Ms between attempts to subscribe while the shared store does not answer. */
+const retryAfter = 5_000;
+
+/** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with a queue of its own. */
+export class EventBus<Context> implements EventPublisher, AsyncDisposable {
+  readonly #events: Events;
+  readonly #queues: readonly EventQueue<Context>[];
+  readonly #log: Logger;
+  #unsubscribe: (() => void) | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(events: Events, handlers: Iterable<EventHandler<Context>>, context: () => Context, log: Logger) {
+    this.#events = events;
+    this.#queues = [...handlers].map((handler) => new EventQueue(handler, context, log));
+    this.#log = log;
+  }
+
+  async publish<Name extends EventName>(name: Name, payload: EventTypes[Name]): Promise<void> {
+    const message = JSON.stringify({ name, payload });
+    if (Buffer.byteLength(message) > largestEvent)
+      throw new Error(`the event ${name} is larger than ${largestEvent} bytes`);
+    await this.#events.publish(channel, message);
+  }
+
+  /** Begins to deliver. While the shared store does not answer, tries again in the background. */
+  async listen(): Promise<void> {
+    if (this.#queues.length === 0 || this.#isClosed) return;
+    try {
+      const unsubscribe = await this.#events.subscribe(channel, (message) => this.#deliver(message));
+      if (this.#isClosed) unsubscribe();
+      else this.#unsubscribe = unsubscribe;
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.#log.error('events of other instances are not received; trying again', error);
+      this.#retry = setTimeout(() => void this.listen(), retryAfter).unref();
+    }
+  }
+
+  #deliver(message: string): void {
+    const { name, payload } = JSON.parse(message) as { name: EventName; payload: never };
+    for (const queue of this.#queues) if (queue.event === name) queue.add(payload);
+  }
+
+  /** Stops listening and waits, within limits, for the handlers that are running. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#unsubscribe?.();
+    await Promise.all(this.#queues.map((queue) => queue.close()));
+  }
+}

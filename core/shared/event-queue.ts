@@ -1,0 +1,77 @@
+import type { Logger } from '../logger.ts';
+import type { EventHandler, EventName } from './event-handler.ts';
+
+/** Events that wait for one handler; later ones are dropped. */
+const longestQueue = 1_000;
+/** Ms that a handler may take for one event; after that the next event is handled beside it. */
+const handlerTimeout = 30_000;
+/** Ms that stopping waits for the running handler. */
+const closeTimeout = 5_000;
+
+/** Calls one handler with one event after another. */
+export class EventQueue<Context> {
+  readonly event: EventName;
+  readonly #handler: EventHandler<Context>;
+  readonly #context: () => Context;
+  readonly #log: Logger;
+  readonly #waiting: never[] = [];
+  #running: Promise<void> | undefined;
+  #dropped = 0;
+
+  constructor(handler: EventHandler<Context>, context: () => Context, log: Logger) {
+    this.event = handler.event;
+    this.#handler = handler;
+    this.#context = context;
+    this.#log = log;
+  }
+
+  add(payload: never): void {
+    if (this.#waiting.length >= longestQueue) {
+      if (this.#dropped === 0)
+        this.#log.error(`${this.#name} is too slow: ${longestQueue} events wait, others are lost`);
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push(payload);
+    this.#running ??= this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#waiting.length = 0;
+    await withTimeout(this.#running ?? Promise.resolve(), closeTimeout);
+  }
+
+  get #name(): string {
+    return `plugin ${this.#handler.plugin}, handler of ${this.event}`;
+  }
+
+  async #run(): Promise<void> {
+    // Handlers run after the publisher has gone on, never inside its call.
+    await Promise.resolve();
+    for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
+      const inTime = await withTimeout(this.#handle(payload), handlerTimeout);
+      if (!inTime) this.#log.error(`${this.#name} has not ended after ${handlerTimeout / 1000} s`);
+    }
+    this.#running = undefined;
+    if (this.#dropped > 0) this.#log.error(`${this.#name} has lost ${this.#dropped} events`);
+    this.#dropped = 0;
+  }
+
+  /** Never rejects. */
+  async #handle(payload: never): Promise<void> {
+    try {
+      await this.#handler.handle(payload, this.#context());
+    } catch (error) {
+      this.#log.error(`${this.#name} failed`, error);
+    }
+  }
+}
+
+/** False when the time was over first. */
+async function withTimeout(work: Promise<void>, ms: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, ms, false);
+  const inTime = await Promise.race([work.then(() => true), promise]);
+  clearTimeout(timer);
+  return inTime;
+}

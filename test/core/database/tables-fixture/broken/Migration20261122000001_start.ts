@@ -1,0 +1,8 @@
+import { Migration } from '@mikro-orm/migrations';
+
+export class Migration20261122000001_start extends Migration {
+  override up(): void {
+    this.addSql('CREATE TABLE broken_note (id integer PRIMARY KEY)');
+    this.addSql('CREATE TABLE broken_note (id integer PRIMARY KEY)');
+  }
+}

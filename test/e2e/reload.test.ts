@@ -53,35 +53,8 @@ describe('a reload of the section listen', () => {
 
 const stageFile = (name: string) =>
   `export const stage = { name: '${name}', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };`;
-
-describe('a plugin that is added to a running gateway', () => {
-  const yaml = yamlFor('http://127.0.0.1:9/v1');
-  const write = (text: string) => gateway.write(`plugins: [./added.ts]\n${text}`);
-  beforeAll(() => writeFile(join(gateway.folder, 'added.ts'), stageFile('added')));
-
-  it('is not loaded before the next start, and its stage is not called unknown', async () => {
-    await write(yaml.replace('- auth\n', '- auth\n  - added\n'));
-    await expect(gateway.gateway.reload()).rejects.toThrow(
-      /^gateway\.yaml:2:11 plugins\[0\]: takes effect at the next start; restart the gateway to load it$/,
-    );
-  });
-
-  it('is reported beside other mistakes', async () => {
-    await write(yaml.replace('- auth\n', '- auth\n  - added\n').replace('- log', '- log: { keep_days: x }'));
-    await expect(gateway.gateway.reload()).rejects.toThrow(/plugins\[0\].*\n.*keep_days/);
-  });
-
-  it('that nothing uses yet does not keep the rest of the file from being loaded', async () => {
-    await write(`service: { name: Other }\n${yaml}`);
-    expect(await gateway.gateway.reload()).toBe(true);
-    expect(gateway.gateway.host.service.name).toBe('Other');
-    expect(lines.join('')).toMatch(/plugins has changed in .*; it takes effect at the next start/);
-  });
-});
-
-describe('onConfigured', () => {
-  const yaml = `plugins: [./greeting.mjs]\ngreeting: { text: welcome }\n${yamlFor('http://127.0.0.1:9/v1')}`;
-  const source = (hook: string) => `
+const writeAdded = (text: string) => gateway.write(`plugins: [./added.ts]\n${text}`);
+const hookPlugin = (hook: string) => `
 const section = { name: 'greeting', fixed: true, schema: { type: 'object', default: {}, properties: { text: { type: 'string', default: 'hi' } } } };
 export const plugin = {
   name: 'greeting',
@@ -91,13 +64,40 @@ export const plugin = {
   },
 };`;
 
+describe('a plugin that is added to a running gateway', () => {
+  const yaml = yamlFor('http://127.0.0.1:9/v1');
+  beforeAll(() => writeFile(join(gateway.folder, 'added.ts'), stageFile('added')));
+
+  it('is not loaded before the next start, and its stage is not called unknown', async () => {
+    await writeAdded(yaml.replace('- auth\n', '- auth\n  - added\n'));
+    await expect(gateway.gateway.reload()).rejects.toThrow(
+      /^gateway\.yaml:2:11 plugins\[0\]: takes effect at the next start; restart the gateway to load it$/,
+    );
+  });
+
+  it('is reported beside other mistakes', async () => {
+    await writeAdded(yaml.replace('- auth\n', '- auth\n  - added\n').replace('- log', '- log: { keep_days: x }'));
+    await expect(gateway.gateway.reload()).rejects.toThrow(/plugins\[0\].*\n.*keep_days/);
+  });
+
+  it('that nothing uses yet does not keep the rest of the file from being loaded', async () => {
+    await writeAdded(`service: { name: Other }\n${yaml}`);
+    expect(await gateway.gateway.reload()).toBe(true);
+    expect(gateway.gateway.host.service.name).toBe('Other');
+    expect(lines.join('')).toMatch(/plugins has changed in .*; it takes effect at the next start/);
+  });
+});
+
+describe('onConfigured', () => {
+  const yaml = `plugins: [./greeting.mjs]\ngreeting: { text: welcome }\n${yamlFor('http://127.0.0.1:9/v1')}`;
+
   it('runs with the configuration before anything listens, and may add routes', async () => {
     const hook = `(server, host) => {
       if (server.info.started !== 0) throw new Error('too late');
       const { text } = host.section(section);
       server.route({ method: 'GET', path: '/greeting', handler: () => text });
     }`;
-    await using started = await startGateway({ yaml, files: { 'greeting.mjs': source(hook) } });
+    await using started = await startGateway({ yaml, files: { 'greeting.mjs': hookPlugin(hook) } });
     expect(await (await fetch(`${started.url}/greeting`)).text()).toBe('welcome');
     await started.write(yaml.replace('welcome', 'changed'));
     expect(await started.gateway.reload()).toBe(true);
@@ -105,7 +105,7 @@ export const plugin = {
   });
 
   it('that fails ends the start and names its plugin', async () => {
-    const files = { 'greeting.mjs': source("() => { throw new Error('no secret'); }") };
+    const files = { 'greeting.mjs': hookPlugin("() => { throw new Error('no secret'); }") };
     await expect(startGateway({ yaml, files })).rejects.toMatchObject({
       message: 'the plugin greeting failed in onConfigured',
       cause: { message: 'no secret' },

@@ -5,14 +5,14 @@ import { startDemoUpstream } from './server.ts';
 const demo: Vendor = {
   name: 'demo',
   title: 'Demo',
-  formats: ['chat', 'responses', 'messages', 'images'],
-  baseUrl: 'http://demo.invalid/v1', // Replaced by the address of the server, which is only known when it runs.
+  formats: ['chat'],
+  baseUrl: 'http://demo.invalid/v1', // Replaced by the server's address, which is known once the server listens.
   auth: 'none',
   isDemo: true,
   start: ({ log }) => startDemoUpstream({ log }),
 };
 
-/** An upstream that needs no key and no network, answers out of thin air, and fails on request. See README.md here. */
+/** An upstream without keys or network that makes its answers up and fails on request. See README.md in this folder. */
 export const plugin: GatewayPlugin = {
   name: 'demo',
   register(server) {

@@ -1,21 +1,19 @@
-import { runInNewContext } from 'node:vm';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
-/** Values found in what the user wrote; they make a sample look as if somebody had listened. */
+/** Values found in the prompt, so that samples repeat what the user wrote. */
 export interface Hints {
   readonly text: string;
   readonly strings: readonly string[];
   readonly numbers: readonly number[];
 }
 
-/** Levels below which only what has to be there is made, and below which nothing is: schemas may refer to themselves. */
+/** From this depth on only required members are made; from the next on nothing is, since schemas may be recursive. */
 const plainDepth = 5;
 const maxDepth = 40;
-/** Schemas looked at, patterns tried, ms for the one that ends the trying: a short schema can ask for a lot. */
+/** Subschemas that are resolved: a short schema can unfold into millions. */
 const maxSteps = 5_000;
-const maxPatterns = 20;
-const patternTimeout = 250;
 const maxStringLength = 1_000;
+const maxItems = 100;
 const maxChoices = 100;
 
 const formatSamples: Readonly<Record<string, string>> = {
@@ -30,9 +28,8 @@ const formatSamples: Readonly<Record<string, string>> = {
   ipv4: '192.0.2.1',
   ipv6: '2001:db8::1',
 };
-const patternSamples = ['demo', 'Demo', 'DEMO', 'a', 'A', '1', '0000', '2026-01-01', 'demo-1', 'demo_1', 'DEMO-1234'];
 
-/** Quoted texts first, then names, in the order in which they were written. */
+/** Finds quoted texts, then capitalised names, in the order of the prompt. */
 export function findHints(text: string): Hints {
   const quotes = /["“`]([^"“”`\n]{1,80})["”`]/g;
   const quoted = text.matchAll(quotes).map((match) => match[1] as string);
@@ -43,8 +40,7 @@ export function findHints(text: string): Hints {
 }
 
 /**
- * Makes a small value that satisfies a JSON Schema, as far as a schema can be satisfied without solving it: patterns are
- * met by luck, `not` and `if` are not looked at.
+ * Makes a small value that satisfies a JSON Schema. `pattern`, `not` and `if` are ignored.
  *
  * @param turn samples of the same schema with different turns use different hints
  */
@@ -57,7 +53,6 @@ class Sampler {
   readonly #hints: Hints;
   #turn: number;
   #stepsLeft = maxSteps;
-  #patternsLeft = maxPatterns;
 
   constructor(root: JsonObject, hints: Hints, turn: number) {
     this.#root = root;
@@ -87,7 +82,7 @@ class Sampler {
     }
   }
 
-  /** Follows references and takes the first of several possibilities. */
+  /** Follows references, merges `allOf`, and takes the first alternative that is not null. */
   #resolve(given: JsonValue | undefined, depth: number): JsonObject {
     if (depth > maxDepth || --this.#stepsLeft <= 0) return { type: 'null' };
     if (!isJsonObject(given)) return {};
@@ -123,7 +118,7 @@ class Sampler {
     const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
     const least = numberIn(schema['minItems']) ?? 0;
     const wanted = Math.max(least, tuple.length, depth < plainDepth ? 1 : 0);
-    const length = Math.min(wanted, numberIn(schema['maxItems']) ?? wanted, 100);
+    const length = Math.min(wanted, numberIn(schema['maxItems']) ?? wanted, maxItems);
     return Array.from({ length }, (_, index) => {
       if (index > 0) this.#turn++;
       return this.sample(tuple[index] ?? schema['items'] ?? true, depth + 1);
@@ -131,26 +126,11 @@ class Sampler {
   }
 
   #string(schema: JsonObject): string {
-    const { format, pattern } = schema;
+    const { format } = schema;
     if (typeof format === 'string' && formatSamples[format] !== undefined) return formatSamples[format];
-    const hints = rotate(this.#hints.strings, this.#turn);
-    const fallback = this.#turn === 0 ? 'demo' : `demo ${this.#turn + 1}`;
-    if (typeof pattern === 'string') return this.#matching(pattern, [...hints, ...patternSamples]) ?? fallback;
+    const [text = this.#turn === 0 ? 'demo' : `demo ${this.#turn + 1}`] = rotate(this.#hints.strings, this.#turn);
     const least = Math.min(numberIn(schema['minLength']) ?? 0, maxStringLength);
-    const [text = fallback] = hints;
     return text.slice(0, numberIn(schema['maxLength'])).padEnd(least, '.');
-  }
-
-  /** The first candidate that a pattern matches. It runs apart, because one that backtracks could go on for hours. */
-  #matching(pattern: string, candidates: readonly string[]): string | undefined {
-    if (this.#patternsLeft-- <= 0) return undefined;
-    const find = `candidates.find((candidate) => new RegExp(pattern, 'u').test(candidate))`;
-    try {
-      return runInNewContext(find, { pattern, candidates }, { timeout: patternTimeout }) as string | undefined;
-    } catch {
-      this.#patternsLeft = 0;
-      return undefined;
-    }
   }
 
   #number(schema: JsonObject): number {
@@ -167,7 +147,7 @@ class Sampler {
     return candidates.find((value) => isWithin(value, schema, step)) ?? 0;
   }
 
-  /** A value that the user has named, or the first. */
+  /** A value that the prompt names, or the first. */
   #choose(values: readonly JsonValue[]): JsonValue {
     const isNamed = (value: JsonValue) =>
       typeof value === 'string' && value !== '' && this.#hints.text.toLowerCase().includes(value.toLowerCase());
@@ -184,7 +164,7 @@ function typeOf(schema: JsonObject): string {
   return 'string';
 }
 
-/** Both have to hold: members of the second win, properties and required names are united. */
+/** Members of the second win; properties and required names are united. */
 function merge(first: JsonObject, second: JsonObject): JsonObject {
   const properties = [first['properties'], second['properties']].filter(isJsonObject);
   const required = [first['required'], second['required']].filter(Array.isArray).flat();

@@ -1,129 +1,123 @@
-import { BadRequest, lastUserText, openToolResults, type Prompt, type Tool, type Turn } from './prompt.ts';
-import { findHints, type Hints, sampleOf } from './sample.ts';
+import { ChatRequestError } from './chat-error.ts';
+import { type DemoMessage, type DemoRequest, type DemoTool, lastUserText, openToolResults } from './chat-request.ts';
+import { findHints, sampleOf } from './sample.ts';
 import { splitIntoTokens } from './tokens.ts';
 
-/** What the demo says, in the order in which it says it. Every format writes the same script in its own words. */
-export interface Script {
-  readonly parts: readonly Part[];
+/** What the demo says, in order. The whole answer and its stream are both written from it. */
+export interface DemoScript {
+  readonly steps: readonly ScriptStep[];
   readonly finish: 'stop' | 'length' | 'tool_calls';
   readonly usage: { readonly input: number; readonly output: number; readonly reasoning: number };
 }
 
-/** `tokens` joined are the reasoning, the text, or the arguments (JSON, or plain text for a freeform tool). */
-export type Part = TextPart | ToolCallPart;
+/** The joined `tokens` are the reasoning, the text, or the arguments of a call as JSON. */
+export type ScriptStep = { readonly type: 'reasoning' | 'text'; readonly tokens: readonly string[] } | ToolCallStep;
 
-interface TextPart {
-  readonly type: 'reasoning' | 'text';
-  readonly tokens: readonly string[];
-}
-
-export interface ToolCallPart {
+export interface ToolCallStep {
   readonly type: 'tool_call';
-  readonly tool: Tool;
+  readonly tool: DemoTool;
   readonly tokens: readonly string[];
 }
 
 const maxCalls = 4;
 const maxWords = 20_000;
-/** Characters of a prompt in which requests and values are looked for. */
-const maxLookedAt = 5_000;
-/** Coding tools put their own notes into what the user says. */
+/** Characters of a prompt that are searched for instructions and values. */
+const maxSearched = 5_000;
+/** Coding tools put notes of their own into the user's message. */
 const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more of a stream to look at.';
 
-/** @throws BadRequest when the tool that has to be called does not exist */
-export function writeScript(prompt: Prompt): Script {
-  const tools = chooseTools(prompt);
-  const reasoning = prompt.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(said(prompt));
-  const parts = [
-    ...(reasoning ? [say('reasoning', reasoningText(prompt, tools))] : []),
-    ...(tools.length > 0 ? callTools(prompt, tools) : [say('text', answerText(prompt))]),
+/** @throws ChatRequestError when the tool choice requires a tool that is not in the request */
+export function writeScript(request: DemoRequest): DemoScript {
+  const tools = chooseTools(request);
+  const reasons = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(promptOf(request));
+  const written = [
+    ...(reasons ? [say('reasoning', reasoningText(request, tools))] : []),
+    ...(tools.length > 0 ? callTools(request, tools) : [say('text', answerText(request))]),
   ];
-  const { fitting, isCut } = fit(parts, prompt.maxTokens ?? Infinity);
-  const finish = isCut ? 'length' : tools.length > 0 ? 'tool_calls' : 'stop';
+  const { steps, isTruncated } = truncate(written, request.maxTokens ?? Infinity);
+  const finish = isTruncated ? 'length' : tools.length > 0 ? 'tool_calls' : 'stop';
   return {
-    parts: fitting,
+    steps,
     finish,
     usage: {
-      input: prompt.inputTokens,
-      output: count(fitting),
-      reasoning: count(fitting.filter(({ type }) => type === 'reasoning')),
+      input: request.inputTokens,
+      output: count(steps),
+      reasoning: count(steps.filter(({ type }) => type === 'reasoning')),
     },
   };
 }
 
-export function joinTokens({ tokens }: Part): string {
+export function joinTokens({ tokens }: ScriptStep): string {
   return tokens.join('');
 }
 
-export function isToolCall(part: Part): part is ToolCallPart {
-  return part.type === 'tool_call';
+export function isToolCall(step: ScriptStep): step is ToolCallStep {
+  return step.type === 'tool_call';
 }
 
-function say(type: 'reasoning' | 'text', text: string): Part {
+function say(type: 'reasoning' | 'text', text: string): ScriptStep {
   return { type, tokens: splitIntoTokens(text) };
 }
 
-function count(parts: readonly Part[]): number {
-  return parts.reduce((sum, { tokens }) => sum + tokens.length, 0);
+function count(steps: readonly ScriptStep[]): number {
+  return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** Keeps what the limit allows. A tool call is kept whole or not at all: half a call is of no use to anybody. */
-function fit(parts: readonly Part[], limit: number): { fitting: Part[]; isCut: boolean } {
-  const fitting: Part[] = [];
+/** Keeps what the limit allows. A tool call is kept whole or dropped: half a call is useless. */
+function truncate(written: readonly ScriptStep[], limit: number): { steps: ScriptStep[]; isTruncated: boolean } {
+  const steps: ScriptStep[] = [];
   let left = limit;
-  for (const next of parts) {
-    if (next.tokens.length > left) {
-      if (next.type !== 'tool_call' && left > 0) fitting.push({ ...next, tokens: next.tokens.slice(0, left) });
-      return { fitting, isCut: true };
+  for (const step of written) {
+    if (step.tokens.length > left) {
+      if (!isToolCall(step) && left > 0) steps.push({ ...step, tokens: step.tokens.slice(0, left) });
+      return { steps, isTruncated: true };
     }
-    fitting.push(next);
-    left -= next.tokens.length;
+    steps.push(step);
+    left -= step.tokens.length;
   }
-  return { fitting, isCut: false };
+  return { steps, isTruncated: false };
 }
 
-/** What the user said last, without what tools put between the lines. */
-function said(prompt: Prompt): string {
-  const text = toolTags.reduce(withoutTag, lastUserText(prompt));
-  return text.trim().slice(0, maxLookedAt);
+/** The user's last message without the notes of tools. */
+function promptOf(request: DemoRequest): string {
+  return toolTags.reduce(removeTag, lastUserText(request)).trim().slice(0, maxSearched);
 }
 
-/** Leaves out what stands between `<tag>` and `</tag>`; a tag that is not closed stays. */
-function withoutTag(text: string, tag: string): string {
-  const [first = '', ...rest] = text.split(`<${tag}>`);
+/** Removes everything between `<tag>` and `</tag>`; an unclosed tag stays. */
+function removeTag(text: string, tag: string): string {
+  const [first = '', ...others] = text.split(`<${tag}>`);
   const close = `</${tag}>`;
-  return rest.reduce((kept, part) => {
+  return others.reduce((kept, part) => {
     const end = part.indexOf(close);
     return kept + (end === -1 ? part : part.slice(end + close.length));
   }, first);
 }
 
-function reasoningText(prompt: Prompt, tools: readonly Tool[]): string {
+function reasoningText(request: DemoRequest, tools: readonly DemoTool[]): string {
   const names = tools.map(({ name }) => name).join(' and ');
   const plan = tools.length > 0 ? `I was asked to call ${names}, so I will.` : 'I will say so and repeat the question.';
-  return `The user wrote “${shorten(said(prompt), 60)}”. I am only a demo and cannot work anything out. ${plan}`;
+  return `The user wrote “${shorten(promptOf(request), 60)}”. I am only a demo and cannot work anything out. ${plan}`;
 }
 
-function answerText(prompt: Prompt): string {
-  if (prompt.schema !== undefined) return JSON.stringify(sampleOf(prompt.schema, findHints(said(prompt))));
-  const results = openToolResults(prompt);
+function answerText(request: DemoRequest): string {
+  const prompt = promptOf(request);
+  if (request.schema !== undefined) return JSON.stringify(sampleOf(request.schema, findHints(prompt)));
+  const results = openToolResults(request);
   if (results.length > 0) return `This is the demo upstream. The tools have answered. ${results.map(report).join(' ')}`;
-  const question = said(prompt);
   const answer =
-    `Hello! This is the demo upstream of your Daypass gateway: no model is at work here. ` +
-    `You wrote: “${shorten(question, 160)}”. ` +
+    `Hello! This is the demo upstream of your gateway: no model is at work here. You wrote: “${shorten(prompt, 160)}”. ` +
     `For real answers, give an upstream in gateway.yaml an API key and this model a route to it.`;
-  return `${answer}${fillerText(question)}`;
+  return `${answer}${fillerText(prompt)}`;
 }
 
-function report({ text, tool, isError }: Turn): string {
-  return `${tool ?? 'A tool'} ${isError === true ? 'failed with' : 'returned'}: “${shorten(text, 200)}”.`;
+function report({ text, tool }: DemoMessage): string {
+  return `${tool ?? 'A tool'} returned: “${shorten(text, 200)}”.`;
 }
 
-/** `[[words 500]]` asks for that many words more. */
-function fillerText(question: string): string {
-  const wanted = Math.min(Number(/\[\[\s*words\s+(\d{1,6})\s*\]\]/i.exec(question)?.[1] ?? 0), maxWords);
+/** `[[words 500]]` makes the answer that many words longer. */
+function fillerText(prompt: string): string {
+  const wanted = Math.min(Number(/\[\[\s*words\s+(\d{1,6})\s*\]\]/i.exec(prompt)?.[1] ?? 0), maxWords);
   const words = filler.split(' ');
   return Array.from({ length: wanted }, (_, index) => ` ${words[index % words.length]}`).join('');
 }
@@ -133,30 +127,29 @@ function shorten(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The tools to call, each as often as it is called. None once their results are here. */
-function chooseTools(prompt: Prompt): Tool[] {
-  const { tools, toolChoice, allowsParallelCalls } = prompt;
-  const { mode, names } = toolChoice;
-  const allowed = tools.filter(({ name }) => names?.includes(name) ?? true);
-  if (mode === 'required' && allowed.length === 0)
-    throw new BadRequest('tool_choice demands a tool that is not in tools', 'tool_choice');
-  if (mode === 'none' || openToolResults(prompt).length > 0) return [];
-  const text = said(prompt);
-  const named = namedTools(allowed, text);
-  const chosen = named.length === 0 && mode === 'required' ? allowed.slice(0, 1) : named;
+/** The tools to call, each as often as it is called. Empty when their results have come. */
+function chooseTools(request: DemoRequest): DemoTool[] {
+  const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
+  const allowed = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
+  if (toolMode === 'required' && allowed.length === 0)
+    throw new ChatRequestError('`tool_choice` requires a tool that is not in `tools`', 'tool_choice');
+  if (toolMode === 'none' || openToolResults(request).length > 0) return [];
+  const prompt = promptOf(request);
+  const named = findNamedTools(allowed, prompt);
+  const chosen = named.length === 0 && toolMode === 'required' ? allowed.slice(0, 1) : named;
   if (!allowsParallelCalls) return chosen.slice(0, 1);
-  const again = chosen.length === 1 && /\b(twice|in parallel|several times)\b/i.test(text);
-  return again ? [...chosen, ...chosen] : chosen.slice(0, maxCalls);
+  const isRepeated = chosen.length === 1 && /\b(twice|in parallel|several times)\b/i.test(prompt);
+  return isRepeated ? [...chosen, ...chosen] : chosen.slice(0, maxCalls);
 }
 
-/** Tools whose name stands in the text; else, when it speaks of calling a tool, those it seems to mean. */
-function namedTools(tools: readonly Tool[], text: string): Tool[] {
-  const words = new Set(text.match(/[\p{L}\p{N}_-]+/gu));
+/** The tools that the prompt names; or, when it speaks of calling a tool, those whose name resembles its words. */
+function findNamedTools(tools: readonly DemoTool[], prompt: string): DemoTool[] {
+  const words = new Set(prompt.match(/[\p{L}\p{N}_-]+/gu));
   const exact = tools.filter(({ name }) => words.has(name));
-  if (exact.length > 0 || !/\b(call|use|run)\b[^.?!]*\btools?\b/i.test(text)) return exact;
+  if (exact.length > 0 || !/\b(call|use|run)\b[^.?!]*\btools?\b/i.test(prompt)) return exact;
   const lower = new Set([...words].map((word) => word.toLowerCase()));
-  const meant = tools.filter(({ name }) => wordsOf(name).some((word) => word.length > 3 && lower.has(word)));
-  return meant.length > 0 ? meant : tools.slice(0, 1);
+  const similar = tools.filter(({ name }) => wordsOf(name).some((word) => word.length > 3 && lower.has(word)));
+  return similar.length > 0 ? similar : tools.slice(0, 1);
 }
 
 function wordsOf(name: string): string[] {
@@ -167,17 +160,12 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== 'tool');
 }
 
-function callTools(prompt: Prompt, tools: readonly Tool[]): Part[] {
-  const hints = findHints(said(prompt));
+function callTools(request: DemoRequest, tools: readonly DemoTool[]): ToolCallStep[] {
+  const hints = findHints(promptOf(request));
   return tools.map((tool, index) => {
-    // The same tool again takes the next values of the text; another one begins at the first.
+    // A second call of the same tool takes the next values of the prompt; another tool begins at the first.
     const turn = tools.slice(0, index).filter((earlier) => earlier === tool).length;
-    return { type: 'tool_call', tool, tokens: splitIntoTokens(argumentsFor(tool, hints, turn)) };
+    const sample = sampleOf({ type: 'object', ...tool.schema }, hints, turn);
+    return { type: 'tool_call', tool, tokens: splitIntoTokens(JSON.stringify(sample)) };
   });
-}
-
-function argumentsFor({ schema }: Tool, hints: Hints, turn: number): string {
-  if (schema === undefined) return hints.strings[turn] ?? 'demo';
-  const value = sampleOf({ type: 'object', ...schema }, hints, turn);
-  return JSON.stringify(value);
 }

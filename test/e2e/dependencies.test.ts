@@ -19,7 +19,7 @@ let redis: TcpProxy | undefined;
 let ownRedis: RedisServer | undefined;
 
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ pace: 0 });
+  upstream = await startDemoUpstream({ delayFactor: 0 });
   home = await createGatewayHome(yamlFor(upstream.baseUrl));
   database = await proxyTo(home.databaseUrl, 5432);
   ownRedis = await startRedis();

@@ -5,18 +5,20 @@ import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.
 import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
-const formats = ['chat', 'responses', 'messages'] as const;
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
 let google: FaultyUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ pace: 0 });
+  upstream = await startDemoUpstream({ delayFactor: 0 });
   google = await createGeminiUpstream();
-  const upstreams = formats.map((format) => `${format}: { format: ${format}, base_url: "${upstream.baseUrl}" }`);
-  const models = formats.map((format) => `${format}: { routes: [${format}/model-there] }`);
-  upstreams.push(`google: { vendor: gemini, base_url: "${google.url}/v1beta", api_keys: [key-there] }`);
-  models.push('gemini: { routes: [google/gemini-3-there] }');
-  const yaml = `${wholePipeline}\nupstreams: { ${upstreams.join()} }\nmodels: { ${models.join()} }\n`;
+  const yaml = `${wholePipeline}
+upstreams:
+  demo: { format: chat, base_url: "${upstream.baseUrl}" }
+  google: { vendor: gemini, base_url: "${google.url}/v1beta", api_keys: [key-there] }
+models:
+  chat: { routes: [demo/chatty] }
+  gemini: { routes: [google/gemini-3-there] }
+`;
   gateway = await startGateway({ yaml });
 });
 afterAll(async () => {
@@ -64,9 +66,11 @@ const functionDeclarations = ['get_weather', 'get_time'].map((name) => ({
   parameters: { type: 'OBJECT', properties: { city: { type: 'STRING' } }, required: ['city'] },
 }));
 
-describe.each(formats)('a Gemini client on a %s route', (model) => {
+describe('a Gemini client on a Chat route', () => {
+  const model = 'chat';
+
   describe.each([true, false])('streaming: %s', (isStream) => {
-    it('gets words, why they end, and their count', async () => {
+    it('gets text, a finish reason and token counts', async () => {
       const chunks = await ask(model, isStream, {
         systemInstruction: { parts: [{ text: 'Be brief.' }] },
         contents: [user({ text: 'good evening' })],
@@ -80,7 +84,7 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
       }
     });
 
-    it('calls tools and gets its answer', async () => {
+    it('calls tools and returns their results', async () => {
       const question = user({ text: 'call get_weather for Jakarta' });
       const tools = [{ functionDeclarations }];
       const first = partsOf(await ask(model, isStream, { contents: [question], tools }));
@@ -100,7 +104,7 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
       expect(textOf(partsOf(second))).toContain('thirty degrees');
     });
 
-    it('gets JSON that fits its schema', async () => {
+    it('gets JSON that satisfies its schema', async () => {
       const responseSchema = { type: 'OBJECT', properties: { city: { type: 'STRING' } }, required: ['city'] };
       const generationConfig = { responseMimeType: 'application/json', responseSchema };
       const chunks = await ask(model, isStream, { contents: [user({ text: 'where?' })], generationConfig });
@@ -108,7 +112,7 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
     });
   });
 
-  it('gets one array when it has not asked for events', async () => {
+  it('gets one JSON array when it does not ask for events', async () => {
     const response = await call(model, 'streamGenerateContent', { contents: [user({ text: 'good evening' })] });
     expect(response.headers.get('content-type')).toContain('application/json');
     const chunks = (await response.json()) as Reply[];
@@ -117,7 +121,7 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
     expect(chunks.at(-1)?.candidates[0]?.finishReason).toBe('STOP');
   });
 
-  it('is told errors in its own words', async () => {
+  it('gets errors in the format of Gemini', async () => {
     const contents = [user({ text: 'hi' })];
     const wrong = await call(model, 'generateContent', { contents: [{ role: 'system', parts: [] }] });
     expect(wrong.status).toBe(400);
@@ -128,7 +132,7 @@ describe.each(formats)('a Gemini client on a %s route', (model) => {
     expect(await stranger.json()).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } });
   });
 
-  it('gets the tokens of a request counted', async () => {
+  it('gets a token count of its request', async () => {
     const counted = await call(model, 'countTokens', { contents: [user({ text: 'good evening to you all' })] });
     expect(await counted.json()).toEqual({ totalTokens: expect.any(Number) });
   });
@@ -143,7 +147,7 @@ const resultsOf = (parts: readonly JsonObject[]) =>
     }),
   );
 
-it('a Gemini client that has not asked for events gets its array begun while the answer lets wait', async () => {
+it('a JSON array begins while the upstream is still silent', async () => {
   const hasBegun = Promise.withResolvers<void>();
   await using slow = await createUpstream(async (_request, response) => {
     await hasBegun.promise;
@@ -154,10 +158,10 @@ it('a Gemini client that has not asked for events gets its array begun while the
 upstreams: { google: { vendor: gemini, base_url: "${slow.url}/v1beta", api_keys: [key-there] } }
 models: { gemini: { routes: [google/gemini-3-there] } }
 `;
-  await using patient = await startGateway({ yaml });
-  const response = await fetch(`${patient.url}/v1beta/models/gemini:streamGenerateContent`, {
+  await using keptAlive = await startGateway({ yaml });
+  const response = await fetch(`${keptAlive.url}/v1beta/models/gemini:streamGenerateContent`, {
     method: 'POST',
-    headers: { 'x-goog-api-key': patient.key, 'content-type': 'application/json' },
+    headers: { 'x-goog-api-key': keptAlive.key, 'content-type': 'application/json' },
     body: JSON.stringify({ contents: [user({ text: 'Say it.' })] }),
   });
   hasBegun.resolve();
@@ -169,29 +173,29 @@ models: { gemini: { routes: [google/gemini-3-there] } }
 describe.each([true, false])('a Gemini client whose route changes, streaming: %s', (isStream) => {
   const tools = [{ functionDeclarations }];
 
-  it('brings Google its own signatures back, and nobody else’s', async () => {
+  it('returns Google’s signatures to Google only', async () => {
     const question = user({ text: `call get_weather for ${isStream}` });
     const first = partsOf(await ask('gemini', isStream, { contents: [question], tools }));
     const second = [question, { role: 'model', parts: first }, resultsOf(first)];
     expect(textOf(partsOf(await ask('gemini', isStream, { contents: second, tools })))).toBe('Grüße you');
     const [, answer] = google.requests.at(-1)?.json<{ contents: { parts: JsonObject[] }[] }>().contents ?? [];
     expect(answer?.parts.map((part) => part['thoughtSignature']).filter(Boolean)).toEqual([ownSignature]);
-    expect(textOf(partsOf(await ask('messages', isStream, { contents: second, tools })))).toContain('done');
+    expect(textOf(partsOf(await ask('chat', isStream, { contents: second, tools })))).toContain('done');
   });
 
-  it.each(formats)('goes on at Google with what %s has called', async (model) => {
+  it('continues at Google after calls that came from a Chat route', async () => {
     const question = user({ text: 'call get_weather for Jakarta' });
     const generationConfig = { thinkingConfig: { thinkingBudget: 2_000 } };
-    const first = partsOf(await ask(model, isStream, { contents: [question], tools, generationConfig }));
+    const first = partsOf(await ask('chat', isStream, { contents: [question], tools, generationConfig }));
     const second = [question, { role: 'model', parts: first }, resultsOf(first)];
     expect(textOf(partsOf(await ask('gemini', isStream, { contents: second, tools })))).toBe('Grüße you');
   });
 });
 
-describe('the catalog for Gemini clients', () => {
+describe('the catalog in the format of Gemini', () => {
   it('is listed', async () => {
     const { models } = (await (await get('/v1beta/models?pageSize=50')).json()) as { models: { name: string }[] };
-    expect(models.map(({ name }) => name)).toEqual([...formats, 'gemini'].map((id) => `models/${id}`));
+    expect(models.map(({ name }) => name)).toEqual(['models/chat', 'models/gemini']);
   });
 
   it('has each model at its own path', async () => {
@@ -199,9 +203,9 @@ describe('the catalog for Gemini clients', () => {
   });
 
   it.each([
-    ['without a key', '/v1beta/models', 'wrong', 401, 'UNAUTHENTICATED'],
-    ['for a model that is not there', '/v1beta/models/nobody', undefined, 404, 'NOT_FOUND'],
-  ])('refuses as Google does %s', async (_case, path, key, code, status) => {
+    ['with a wrong key', '/v1beta/models', 'wrong', 401, 'UNAUTHENTICATED'],
+    ['for an unknown model', '/v1beta/models/nobody', undefined, 404, 'NOT_FOUND'],
+  ])('refuses a request %s', async (_case, path, key, code, status) => {
     expect(await (await get(path, key)).json()).toMatchObject({ error: { code, status } });
   });
 });

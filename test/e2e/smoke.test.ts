@@ -6,7 +6,7 @@ let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
 let inProcess: TestGateway;
 let home: GatewayHome;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ pace: 0 });
+  upstream = await startDemoUpstream({ delayFactor: 0 });
   inProcess = await startGateway({ yaml: yamlFor(upstream.baseUrl) });
   home = await createGatewayHome(yamlFor(upstream.baseUrl));
 });

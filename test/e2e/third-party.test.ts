@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 60_000 });
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
 let home: GatewayHome;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ pace: 0 });
+  upstream = await startDemoUpstream({ delayFactor: 0 });
   home = await createGatewayHome('');
   await mkdir(join(home.folder, 'stages'));
   await copyFile(join(root, 'docs', 'examples', 'stopwatch.ts'), join(home.folder, 'stages', 'stopwatch.ts'));

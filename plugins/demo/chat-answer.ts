@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { DemoRequest } from './chat-request.ts';
+import { type DemoScript, isToolCall, joinTokens, type ToolCallStep, writeScript } from './script.ts';
+
+/** What a model would do before a chunk, which decides how long the demo waits. */
+export type ModelWork = 'start' | 'thinking' | 'token';
+
+export interface TimedChunk {
+  readonly data: object | '[DONE]';
+  /** Chunks that follow work carry content; the others are structure. */
+  readonly after?: ModelWork;
+}
+
+/** An answer in both shapes, written from one script. */
+export interface ChatAnswer {
+  whole(): object;
+  chunks(): readonly TimedChunk[];
+}
+
+interface WholeCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/**
+ * Answers in Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is the member that DeepSeek
+ * added for reasoning.
+ *
+ * @throws ChatRequestError when the tool choice requires a tool that is not in the request
+ */
+export function answerChat(request: DemoRequest): ChatAnswer {
+  const script = writeScript(request);
+  const id = createId('chatcmpl-');
+  const head = { id, created: Math.floor(Date.now() / 1000), model: request.model, system_fingerprint: 'demo' };
+  const calls = script.steps.filter(isToolCall).map(({ tool, tokens }, index) => ({
+    id: `call_${id.slice('chatcmpl-'.length)}${index}`,
+    type: 'function' as const,
+    function: { name: tool.name, arguments: tokens.join('') },
+  }));
+  return {
+    whole: () => ({
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message: writeMessage(script, calls), finish_reason: script.finish, logprobs: null }],
+      usage: writeUsage(script),
+    }),
+    chunks: () => writeChunks(script, calls, head, request.includesUsage),
+  };
+}
+
+export function createId(prefix: string): string {
+  return `${prefix}demo${randomBytes(10).toString('hex')}`;
+}
+
+function writeMessage({ steps }: DemoScript, calls: readonly WholeCall[]): object {
+  const reasoning = steps.find(({ type }) => type === 'reasoning');
+  const text = steps.find(({ type }) => type === 'text');
+  return {
+    role: 'assistant',
+    content: text === undefined ? null : joinTokens(text),
+    refusal: null,
+    ...(reasoning && { reasoning_content: joinTokens(reasoning) }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    annotations: [],
+  };
+}
+
+function writeChunks(
+  script: DemoScript,
+  calls: readonly WholeCall[],
+  head: object,
+  includesUsage: boolean,
+): TimedChunk[] {
+  const chunk = (members: object): object => ({ ...head, object: 'chat.completion.chunk', ...members });
+  const choice = (delta: object, finish: string | null = null): object =>
+    chunk({
+      choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }],
+      ...(includesUsage && { usage: null }),
+    });
+  const callSteps = script.steps.filter(isToolCall);
+  const deltas = script.steps.flatMap((step): TimedChunk[] => {
+    const name = step.type === 'reasoning' ? 'reasoning_content' : 'content';
+    const written = isToolCall(step)
+      ? writeCallDeltas(step, calls, callSteps.indexOf(step))
+      : step.tokens.map((token) => ({ [name]: token }));
+    const first = step.type === 'reasoning' ? 'thinking' : 'token';
+    return written.map((delta, index) => ({ data: choice(delta), after: index === 0 ? first : 'token' }));
+  });
+  return [
+    {
+      data: choice({ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }),
+      after: 'start',
+    },
+    ...deltas,
+    { data: choice({}, script.finish) },
+    ...(includesUsage ? [{ data: chunk({ choices: [], usage: writeUsage(script) }) }] : []),
+    { data: '[DONE]' },
+  ];
+}
+
+function writeCallDeltas({ tool, tokens }: ToolCallStep, calls: readonly WholeCall[], index: number): object[] {
+  const opening = { index, id: calls[index]?.id, type: 'function', function: { name: tool.name, arguments: '' } };
+  return [
+    { tool_calls: [opening] },
+    ...tokens.map((token) => ({ tool_calls: [{ index, function: { arguments: token } }] })),
+  ];
+}
+
+function writeUsage({ usage }: DemoScript): object {
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+  };
+}

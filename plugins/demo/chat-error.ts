@@ -1,0 +1,24 @@
+/** The request cannot be answered as it is. */
+export class ChatRequestError extends Error {
+  override readonly name = 'ChatRequestError';
+  readonly status: number;
+  /** The request member at fault. */
+  readonly param: string | null;
+
+  constructor(message: string, param: string | null = null, status = 400) {
+    super(message);
+    this.param = param;
+    this.status = status;
+  }
+}
+
+const types: Readonly<Record<number, { type: string; code: string }>> = {
+  401: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+};
+
+/** The body of an error. Source: OpenAI API reference, "Error codes". */
+export function writeChatError(status: number, message: string, param: string | null = null): object {
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+  return { error: { message, type, param, code: null, ...types[status] } };
+}

@@ -1,0 +1,135 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { ChatRequestError } from './chat-error.ts';
+import { countTokens } from './tokens.ts';
+
+/** What the demo reads from a Chat Completions request. */
+export interface DemoRequest {
+  readonly model: string;
+  readonly isStream: boolean;
+  readonly includesUsage: boolean;
+  /** The dialogue without instructions: the demo follows none. */
+  readonly messages: readonly DemoMessage[];
+  readonly tools: readonly DemoTool[];
+  /** Tools that may be called; undefined allows all of them. */
+  readonly allowedTools: readonly string[] | undefined;
+  readonly toolMode: 'auto' | 'none' | 'required';
+  readonly allowsParallelCalls: boolean;
+  /** Undefined when the request does not say: then the prompt decides. */
+  readonly wantsReasoning: boolean | undefined;
+  /** JSON Schema that the answer must satisfy. */
+  readonly schema: JsonObject | undefined;
+  readonly maxTokens: number | undefined;
+  readonly inputTokens: number;
+}
+
+export interface DemoMessage {
+  readonly role: 'user' | 'assistant' | 'tool';
+  readonly text: string;
+  /** The tool that returned this result. */
+  readonly tool?: string | undefined;
+}
+
+export interface DemoTool {
+  readonly name: string;
+  /** JSON Schema of the arguments. */
+  readonly schema: JsonObject;
+}
+
+/**
+ * Reads a Chat Completions request. Source: OpenAI API reference, "Chat".
+ *
+ * @throws ChatRequestError for a member that is missing or malformed
+ */
+export function readChatRequest(body: JsonObject): DemoRequest {
+  const { model, messages, tools, n } = body;
+  if (typeof model !== 'string' || model === '') throw new ChatRequestError('`model` must be a string', 'model');
+  if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isJsonObject))
+    throw new ChatRequestError('`messages` must be a list with at least one message', 'messages');
+  if (typeof n === 'number' && n !== 1) throw new ChatRequestError('`n` must be 1', 'n');
+  const effort = body['reasoning_effort'];
+  return {
+    model,
+    isStream: body['stream'] === true,
+    includesUsage: member(body['stream_options'], 'include_usage') === true,
+    messages: readMessages(messages),
+    tools: objectsIn(tools).flatMap(readTool),
+    ...readToolChoice(body['tool_choice']),
+    allowsParallelCalls: body['parallel_tool_calls'] !== false,
+    wantsReasoning: typeof effort === 'string' ? effort !== 'none' : undefined,
+    schema: readSchema(body['response_format']),
+    maxTokens: readLimit(body, 'max_completion_tokens') ?? readLimit(body, 'max_tokens'),
+    inputTokens: countTokens(messages) + countTokens(tools),
+  };
+}
+
+export function lastUserText({ messages }: DemoRequest): string {
+  return messages.findLast(({ role }) => role === 'user')?.text ?? '';
+}
+
+/** The tool results that the assistant has not answered yet. */
+export function openToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
+}
+
+function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
+  const calls = messages.flatMap((message) => objectsIn(message['tool_calls']));
+  const names = new Map(calls.map((call) => [call['id'], nameOf(call['function'])]));
+  return messages.flatMap(({ role, content, tool_call_id: id }): DemoMessage[] => {
+    if (role === 'tool') return [{ role, text: textOf(content), tool: names.get(id) }];
+    return role === 'user' || role === 'assistant' ? [{ role, text: textOf(content) }] : [];
+  });
+}
+
+/** Joins the text parts of a content; other parts appear as their type. */
+function textOf(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content;
+  return objectsIn(content)
+    .map(({ text, type }) => (typeof text === 'string' ? text : `[${String(type)}]`))
+    .join('\n');
+}
+
+function readTool({ function: definition }: JsonObject): DemoTool[] {
+  const name = nameOf(definition);
+  const parameters = member(definition, 'parameters');
+  return name === '' ? [] : [{ name, schema: isJsonObject(parameters) ? parameters : {} }];
+}
+
+function readToolChoice(choice: JsonValue | undefined): Pick<DemoRequest, 'toolMode' | 'allowedTools'> {
+  if (choice === 'none' || choice === 'required') return { toolMode: choice, allowedTools: undefined };
+  const named = member(choice, 'function');
+  if (named !== undefined) return { toolMode: 'required', allowedTools: [nameOf(named)] };
+  const allowed = member(choice, 'allowed_tools');
+  if (allowed === undefined) return { toolMode: 'auto', allowedTools: undefined };
+  return {
+    toolMode: member(allowed, 'mode') === 'required' ? 'required' : 'auto',
+    allowedTools: objectsIn(member(allowed, 'tools')).map((tool) => nameOf(tool['function'])),
+  };
+}
+
+function readSchema(format: JsonValue | undefined): JsonObject | undefined {
+  const type = member(format, 'type');
+  if (type === 'json_object') return { type: 'object', properties: { demo: { type: 'string' } } };
+  if (type !== 'json_schema') return undefined;
+  const schema = member(member(format, 'json_schema'), 'schema');
+  return isJsonObject(schema) ? schema : {};
+}
+
+function readLimit(body: JsonObject, name: string): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
+  throw new ChatRequestError(`\`${name}\` must be a positive integer`, name);
+}
+
+function nameOf(definition: JsonValue | undefined): string {
+  const name = member(definition, 'name');
+  return typeof name === 'string' ? name : '';
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}

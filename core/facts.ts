@@ -76,7 +76,9 @@ export interface AttemptRecord {
 
 /** What happened on the way to the answer. `upstream` writes it early and keeps it up to date until the end. */
 export interface Delivery {
-  readonly attempts: AttemptRecord[];
+  readonly attempts: AttemptRecord[]; // that are over, in the order in which they started
+  /** Route whose answer, or continuation of one, was handed to the client last; undefined before the first content. */
+  servedBy?: string | undefined;
   usage: Usage | undefined;
   /** What the serving route could not say as the client said it. */
   notes?: readonly string[] | undefined;

@@ -90,9 +90,9 @@ function errorMembers({ code, message }: NonNullable<Outcome['error']>): string 
   return `,"error_code":"${code}","error_message":${literal(withoutKeys(message), longest.message)}`;
 }
 
-function deliveryMembers({ attempts, usage, notes = [], firstContentAfter }: Delivery): string {
+function deliveryMembers({ attempts, servedBy, usage, notes = [], firstContentAfter }: Delivery): string {
   const members =
-    text('route', servingRoute(attempts, firstContentAfter), longest.route) +
+    text('route', servedBy, longest.route) +
     number('first_content_ms', firstContentAfter) +
     `,"attempts":[${attempts.slice(-mostAttempts).map(attemptObject).join()}]` +
     (notes.length === 0 ? '' : `,"notes":[${notes.slice(0, mostNotes).map(noteText).join()}]`);
@@ -106,12 +106,6 @@ function deliveryMembers({ attempts, usage, notes = [], firstContentAfter }: Del
     number('reasoning_tokens', usage.reasoning, bounds.tokens) +
     `,"usage_estimated":${usage.isEstimated === true}`
   );
-}
-
-/** The route that the client's answer came from, whole or broken off. */
-function servingRoute(attempts: readonly AttemptRecord[], firstContentAfter: number | undefined): string | undefined {
-  const served = attempts.findLast(({ outcome }) => outcome === 'served');
-  return (served ?? (firstContentAfter === undefined ? undefined : attempts.at(-1)))?.route;
 }
 
 function noteText(note: string): string {

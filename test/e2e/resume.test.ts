@@ -321,13 +321,14 @@ describe('an answer that is gone on with', () => {
   });
 });
 
-const ends = async (model: string, text: string, attempts: string[], more: object = {}) => {
+const ends = async (model: string, text: string, attempts: string[], more: object = {}): Promise<Row> => {
   const answered = await ask('chat', model, more);
   expect(answered.text).toBe(text);
   expect(answered.events.filter(({ data }) => typeof data.error?.message === 'string')).toHaveLength(1);
   const record = await recordOf(answered.id);
   expect(record.outcome).toBe('failed');
   expect(attemptsOf(record)).toEqual(attempts);
+  return record;
 };
 describe('an answer that breaks off ends with an error', () => {
   const sent = before.join('');
@@ -353,7 +354,10 @@ describe('an answer that breaks off ends with an error', () => {
     },
   );
 
-  it('when the second route refuses', () => ends('refused', sent, ['chat/cut failed', 'chat/refuses failed']));
+  it('when the second route refuses, on record as served by the first', async () => {
+    const { route } = await ends('refused', sent, ['chat/cut failed', 'chat/refuses failed']);
+    expect(route).toBe('chat/cut');
+  });
 
   it('when the second route breaks off too', () =>
     ends('twice', `${sent}the lazy `, ['chat/cut failed', 'chat/cut-again failed']));

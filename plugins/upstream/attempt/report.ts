@@ -96,12 +96,14 @@ export class AttemptReport {
 
   #record(fault: Fault | undefined, status: number | undefined): void {
     const isAborted = fault === undefined ? this.#exchange.signal.aborted : fault.kind === 'gone';
-    this.#delivery.attempts.push({
+    const { attempts } = this.#delivery;
+    const later = attempts.findLastIndex(({ startedAt }) => startedAt <= this.#startedAt) + 1;
+    attempts.splice(later, 0, {
       route: this.#asked.route.id,
       format: this.#sent.format,
       status,
-      startedAt: Math.round(this.#startedAt),
-      duration: Math.round(this.#exchange.elapsed - this.#startedAt),
+      startedAt: this.#startedAt,
+      duration: this.#exchange.elapsed - this.#startedAt,
       outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
       fault: fault?.kind,
       error: fault === undefined ? undefined : describeFault(fault),

@@ -41,7 +41,13 @@ export class Relay {
   readonly #exchange: Exchange;
   readonly #adapter: Adapter;
   readonly #session: string | undefined;
-  readonly #delivery: Delivery = { attempts: [], usage: undefined, notes: [], firstContentAfter: undefined };
+  readonly #delivery: Delivery = {
+    attempts: [],
+    servedBy: undefined,
+    usage: undefined,
+    notes: [],
+    firstContentAfter: undefined,
+  };
   #candidates: Route[];
   readonly #running = new Map<Route, Promise<Tried>>();
   readonly #attempts = new Map<Route, Attempt>();
@@ -122,6 +128,7 @@ export class Relay {
       this.#running.delete(tried.route);
       const { result } = tried;
       if (!(result instanceof Fault)) {
+        this.#delivery.servedBy = tried.route.id;
         this.#settle();
         return result;
       }

@@ -83,6 +83,7 @@ test('an end is the whole record by itself', async () => {
         },
         { route: 'other/gpt-5', format: 'messages', startedAt: 32, duration: 90, outcome: 'served', status: 200 },
       ],
+      servedBy: 'other/gpt-5',
       usage: { input: 100, output: 20, cacheRead: 50, reasoning: 7 },
       notes: ['dropped logit_bias', 'approximated "x"'],
       firstContentAfter: 99.6,

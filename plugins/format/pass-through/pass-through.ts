@@ -2,7 +2,7 @@ import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import { amenderFor } from './adapt-reply.ts';
+import { replyAdapterFor } from './adapt-reply.ts';
 import { amendRequest } from './adapt-request.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import type { Way } from '../model-call.ts';
@@ -49,9 +49,9 @@ export class PassThrough implements Way {
   read(): ReplyReader {
     const { format } = this.#client;
     if ((this.#isResumable || this.#untold.length > 0) && isTextFormat(format)) return this.#readAnew(format);
-    const amender = amenderFor(this.#client, this.#route);
+    const adapter = replyAdapterFor(this.#client, this.#route);
     const converter = isTextFormat(format) ? () => this.#readAnew(format) : undefined;
-    return new PassThroughReader(wires[format].observe(this.#exchange.id, this.#client.body), amender, converter);
+    return new PassThroughReader(wires[format].observe(this.#exchange.id, this.#client.body), adapter, converter);
   }
 
   #readAnew(format: TextFormat): ReplyReader {

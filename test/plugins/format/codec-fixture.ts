@@ -1,3 +1,5 @@
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
@@ -102,4 +104,11 @@ export function encodeWith(
     ...target,
   });
   return { body: JSON.parse(JSON.stringify(body)) as JsonObject, notes: notes.entries };
+}
+
+/** The one event in these bytes. */
+export function streamEvent(bytes: string): StreamEvent {
+  const [event] = new SseFramer().push(Buffer.from(bytes));
+  if (event === undefined) throw new Error('not a whole event');
+  return event;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventSplitter } from '../../../../plugins/format/pass-through/event-splitter.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
 import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -71,8 +71,17 @@ describe('the cost of a chunk of many lines', () => {
     expectLinear((scale) => {
       const chunk = Buffer.from(`data: a${lineEnd}`.repeat(scale * 40_000));
       return () => {
-        const splitter = new EventSplitter();
-        expect(splitter.push(chunk)).toHaveLength(0);
+        expect(new SseFramer().push(chunk)).toHaveLength(0);
+      };
+    });
+  });
+
+  it.each(['\n', '\r\n', '\r'])('and of many events grows with their number, in %j', { timeout: 60_000 }, (lineEnd) => {
+    expectLinear((scale) => {
+      const chunk = Buffer.from(`data: a${lineEnd}${lineEnd}`.repeat(scale * 40_000));
+      return () => {
+        const framer = new SseFramer();
+        expect([...framer.push(chunk), ...framer.end()]).toHaveLength(scale * 40_000);
       };
     });
   });

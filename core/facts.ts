@@ -57,10 +57,10 @@ export interface RateLimitState {
  * - `key`: the upstream did not accept our key, or it is spent.
  * - `throttled`: too many requests there.
  * - `route`: the route is broken.
- * - `unfit`: the route does not serve this model or request, whatever its health.
+ * - `no_model`: the route does not serve this model or request, whatever its health.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
  */
-export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
+export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'no_model' | 'gone';
 
 /** One try on one route. */
 export interface AttemptRecord {

@@ -15,7 +15,7 @@ const stateWords: Readonly<Record<RouteStatus['state'], string>> = {
   closed: 'in service',
   half_open: 'left out; the next request tries it',
   open: 'left out',
-  unfit: 'does not have the model; tried last',
+  no_model: 'does not have the model; tried last',
 };
 
 /** Every model with its routes, in the order of gateway.yaml, and how each stands. */
@@ -28,7 +28,7 @@ export function describeRoutes({ models }: Catalog, statuses: ReadonlyMap<string
 
 function describe({ id }: Route, status: RouteStatus | undefined): RouteLine {
   const state = status?.state ?? 'closed';
-  const until = state === 'open' || state === 'unfit' ? (status?.open_until ?? undefined) : undefined;
+  const until = state === 'open' || state === 'no_model' ? (status?.open_until ?? undefined) : undefined;
   return {
     id,
     state: stateWords[state],

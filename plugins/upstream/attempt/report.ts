@@ -72,9 +72,10 @@ export class AttemptReport {
     const { key } = this.#sent;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
-    if (keyEffect === 'rest') keys.rest(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (keyEffect === 'cooldown')
+      keys.coolDown(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
     if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
-    else if (breaker === 'last') health.unfit(route, pass, describeFault(fault));
+    else if (breaker === 'last') health.lacksModel(route, pass, describeFault(fault));
     else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
   }
 

@@ -41,7 +41,7 @@ describe('retry-after', () => {
 describe('a refusal', () => {
   it.each([
     ['client', [400, 415, 422]],
-    ['unfit', [404]],
+    ['no_model', [404]],
     ['overflow', [413]],
     ['key', [401, 402, 403]],
     ['throttled', [429]],
@@ -136,7 +136,7 @@ describe('a refusal', () => {
     { detail: 'Not Found' },
     'page not found',
   ])('that does not know the model says that the route does not fit: %j', (body) => {
-    expect(refusal(404, body).kind).toBe('unfit');
+    expect(refusal(404, body).kind).toBe('no_model');
   });
 
   it.each([
@@ -199,7 +199,7 @@ describe('a refusal', () => {
     [400, { message: 'The provided model identifier is invalid.' }],
     [400, { error: { message: 'The requested model is not supported.', code: 'model_not_supported' } }],
   ])('with status %d and %j says that the route does not fit', (status, body) => {
-    expect(refusal(status, body).kind).toBe('unfit');
+    expect(refusal(status, body).kind).toBe('no_model');
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import type { Adapter } from './model-call/adapter.ts';
-import type { Format } from './catalog/formats.ts';
 import type { Usage } from './model-call/usage.ts';
 import { defineFact } from './pipeline/fact.ts';
 
@@ -65,7 +64,7 @@ export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 
 /** One try on one route. */
 export interface AttemptRecord {
   readonly route: string; // upstream/model-there
-  readonly format?: Format | undefined; // that the request was put into
+  readonly format?: string | undefined; // name of the format that the request was put into
   readonly startedAt: number; // ms since the exchange began
   readonly duration: number; // ms
   readonly outcome: 'served' | 'failed' | 'aborted';

@@ -54,7 +54,7 @@ export class ChatObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'chat', dialect: 'openai' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
 
   #chunk(chunk: JsonObject): void {

@@ -1,11 +1,10 @@
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { isOneAnswer } from '../pass-through/adapt-parameters.ts';
 import { filledUsage, isCounted, type ReplyAdapter, rewriteData } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
-import type { ClientRequest } from '../request/client-request.ts';
 import { writeUsage } from './reply-object.ts';
+import { isOneAnswer } from './stops.ts';
 
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
@@ -17,7 +16,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
   /** True when a finish reason has come, or may have: each of several answers has one of its own. */
   #hasFinished: boolean;
 
-  constructor({ body }: ClientRequest) {
+  constructor(body: JsonObject) {
     const options = body['stream_options'];
     this.meter = new UsageMeter(body);
     this.#hasOwnOptions = isJsonObject(options);

@@ -37,7 +37,7 @@ export class GeminiObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'gemini', dialect: 'google' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'google' });
   }
 
   #chunk(chunk: JsonObject): void {

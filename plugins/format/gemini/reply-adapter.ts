@@ -3,7 +3,6 @@ import type { JsonObject } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { isCounted, objectOr, type ReplyAdapter, rewriteData } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
-import type { ClientRequest } from '../request/client-request.ts';
 import { member } from '../request/members.ts';
 import { sealSignatures } from './thought-signature.ts';
 import { writeUsage } from './usage.ts';
@@ -12,7 +11,7 @@ export class GeminiReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #origin: string;
 
-  constructor({ body }: ClientRequest, origin: string) {
+  constructor(body: JsonObject, origin: string) {
     this.meter = new UsageMeter(body);
     this.#origin = origin;
   }

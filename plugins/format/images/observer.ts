@@ -51,6 +51,6 @@ export class ImagesObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'images', dialect: 'openai' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
 }

@@ -65,7 +65,7 @@ export class MessagesObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'messages', dialect: 'anthropic' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'anthropic' });
   }
 
   #fail(body: JsonObject | undefined): void {

@@ -12,7 +12,6 @@ import {
   withName,
 } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
-import type { ClientRequest } from '../request/client-request.ts';
 import { writeUsage } from './usage.ts';
 
 export class MessagesReplyAdapter implements ReplyAdapter {
@@ -21,7 +20,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   readonly #redactedTag: string;
   #hasStarted = false;
 
-  constructor({ body }: ClientRequest, origin: string) {
+  constructor(body: JsonObject, origin: string) {
     this.meter = new UsageMeter(body);
     this.#signatureTag = tagState({ kind: 'signature', origin, data: '' });
     this.#redactedTag = tagState({ kind: 'redacted', origin, data: '' });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 import { parseExact, parseExactInputs } from './exact-json.ts';
 
@@ -17,6 +18,12 @@ export function sum(...values: (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
+/** The texts in a value, which is one or a list of them, without those that are empty. */
+export function textsOf(value: JsonValue | undefined): readonly string[] {
+  const list = Array.isArray(value) ? value : [value];
+  return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
+}
+
 /** Parses the input of a tool call and keeps its numbers as they are written, see exact-json.ts. */
 export function parseInput(text: string): JsonObject | undefined {
   return parseObject(text, parseExact);
@@ -30,4 +37,11 @@ export function parseBody(text: string): JsonObject | undefined {
 /** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
 export function isTornObject(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}');
+}
+
+/** Headers of a request by their names, those that it has. */
+export function pickHeaders(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
 }

@@ -3,12 +3,12 @@ import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { renderResponseFailed } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { count, member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { writeUsage } from './reply-object.ts';
 import { unfinishedItems } from './unfinished-items.ts';
+import { renderResponseFailed } from './failed-event.ts';
 
 /** Observes a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
 export class ResponsesObserver implements ReplyObserver {

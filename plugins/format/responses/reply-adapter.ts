@@ -11,7 +11,6 @@ import {
   withName,
 } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
-import type { ClientRequest } from '../request/client-request.ts';
 import { writeUsage } from './reply-object.ts';
 
 const total = /"total_tokens"\s*:\s*\d/;
@@ -20,7 +19,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #tag: string;
 
-  constructor({ body }: ClientRequest, origin: string) {
+  constructor(body: JsonObject, origin: string) {
     this.meter = new UsageMeter(body);
     this.#tag = tagState({ kind: 'encrypted', origin, data: '' });
   }

@@ -1,6 +1,5 @@
 import { type Delivery, delivery } from '#core/facts.ts';
 import type { Route } from '#core/catalog/catalog.ts';
-import type { Format } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Pass } from '../health/breaker.ts';
 import { conversationOf } from '../routing/conversation.ts';
@@ -18,7 +17,7 @@ export interface Asked {
 /** What an attempt goes out with. */
 export interface Sent {
   readonly key: string;
-  readonly format: Format;
+  readonly format: string;
 }
 
 /** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */

@@ -7,6 +7,7 @@ import { type SendOptions, type Sent, sendReply } from '#core/http/send.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { descriptors } from '../../support/formats.ts';
 
 interface Sending extends AsyncDisposable {
   readonly client: Promise<Response>;
@@ -211,7 +212,7 @@ describe('a silent stream', () => {
   ] as const)('of %s is kept alive every 15 seconds', async (format, expected) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const body = streamOf();
-    const exchange = createExchange({ endpoint: { ...chatEndpoint, format } });
+    const exchange = createExchange({ endpoint: { ...chatEndpoint, format: descriptors[format] } });
     await using sending = await send({ status: 200, headers: streams, body }, exchange);
     vi.advanceTimersByTime(30_000);
     body.push(null);

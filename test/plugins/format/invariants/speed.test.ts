@@ -4,6 +4,7 @@ import { PassThrough } from '../../../../plugins/format/pass-through/pass-throug
 import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
+import { conversational } from '../../../support/formats.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const megabyte = 1024 * 1024;
@@ -45,7 +46,7 @@ describe.each(formats)('%s: the cost of one large event in small pieces', (forma
     expectLinear((scale) => {
       const pieces = piecesOf(scale);
       return () => {
-        const reader = readerBetween(exchange, requestOf(format), route, format);
+        const reader = readerBetween(exchange, requestOf(format), route, conversational[format]);
         for (const piece of pieces) reader.push(piece);
         reader.end();
         expect([reader.isComplete, reader.failure]).toEqual([true, undefined]);

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Usage } from '#core/facts.ts';
-import type { Format } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
-import { amendRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
-import { replyAdapterFor } from '../../../../plugins/format/pass-through/adapt-reply.ts';
+import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
+import { descriptors, type Format } from '../../../support/formats.ts';
 import { streamEvent } from '../codec-fixture.ts';
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
@@ -20,15 +19,23 @@ function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
   const parsed = JSON.parse(text) as JsonObject;
-  return { format, purpose: 'answer', model: 'test', isStream, bytes: Buffer.from(text), text, body: parsed };
+  return {
+    format: descriptors[format],
+    purpose: 'answer',
+    model: 'test',
+    isStream,
+    bytes: Buffer.from(text),
+    text,
+    body: parsed,
+  };
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
-  const { body: bytes, notes } = amendRequest(requestOf(format, body), to);
+  const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 };
 /** The adapter of a format, on texts. */
 function adapterOf(format: Format, request: JsonObject = {}) {
-  const adapter = replyAdapterFor(requestOf(format, request), route);
+  const adapter = descriptors[format].client.adaptReply?.(requestOf(format, request).body, own);
   if (adapter === undefined) throw new Error(`${format} has no reply adapter`);
   return {
     meter: adapter.meter,

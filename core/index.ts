@@ -28,6 +28,7 @@ export {
 export type { BodySource, Endpoint, Exchange } from './pipeline/exchange.ts';
 export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export * from './facts.ts';
+export { type BodyTransform, mapBody } from './pipeline/map-body.ts';
 export type { Reply, Trailers } from './pipeline/reply.ts';
 export {
   type Audience,

@@ -42,6 +42,8 @@ export interface BodySource {
   json(): Promise<JsonObject>;
   /** The body as far as a stage has asked for it and all of it has come. */
   readonly received?: Buffer | undefined;
+  /** True while the body is on its way. */
+  readonly isReading?: boolean;
 }
 
 export interface ExchangeInit {
@@ -75,6 +77,8 @@ export class Exchange {
   readonly receivedAt: number;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
+  /** Who made the body of the reply, for messages: `stage "cache"`. */
+  bodyOwner: string | undefined;
   readonly #began = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
   readonly #controller = new AbortController();

@@ -1,4 +1,4 @@
-import type { Route, Upstream } from '#core/catalog/catalog.ts';
+import type { Catalog, Route, Upstream } from '#core/catalog/catalog.ts';
 import { adapter, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
@@ -150,6 +150,7 @@ export const upstreamStage = defineStage({
       now: () => host.now(),
     };
     return {
+      timeout: longestWait(options, host.catalog),
       activate() {
         Object.assign(health.options, breakerOptions(options.breaker));
         health.learn(host.catalog.models.flatMap(({ routes }) => routes));
@@ -221,4 +222,13 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const pool = new KeyPool(upstream, learned);
   pools.set(upstream, pool);
   return pool;
+}
+
+/** Seconds that a request may stand still here without a mistake of this stage, and some to report why. */
+function longestWait(
+  options: { readonly deadline: number; readonly idle_timeout: number },
+  { models }: Pick<Catalog, 'models'>,
+): number {
+  const idle = models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
+  return Math.max(options.deadline, options.idle_timeout, ...idle) + 30;
 }

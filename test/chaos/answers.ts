@@ -1,17 +1,17 @@
 import type { RecordedRequest } from '../support/faulty-upstream.ts';
 
-/** Formats in which the chaos run asks and is answered. */
+/** Formats of clients and upstreams in the chaos run. */
 export const chaosFormats = ['chat', 'responses', 'messages', 'gemini'] as const;
 
 export type ChaosFormat = (typeof chaosFormats)[number];
 
-/** The formats in turns. */
+/** The formats, one after the other. */
 export function formatAt(turn: number): ChaosFormat {
   return chaosFormats[turn % chaosFormats.length] ?? 'chat';
 }
 
-/** What is asked for, which Gemini says in the path and the others in the body. */
-export interface Asked {
+/** A request. Gemini puts model and streaming into the path, the other formats into the body. */
+export interface ChaosRequest {
   readonly format: ChaosFormat;
   readonly model: string;
   readonly isStream: boolean;
@@ -19,14 +19,14 @@ export interface Asked {
 
 const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' } as const;
 
-/** Where a client asks. */
-export function pathOf({ format, model, isStream }: Asked): string {
+/** The path of a client's request. */
+export function pathOf({ format, model, isStream }: ChaosRequest): string {
   if (format !== 'gemini') return paths[format];
   return `/v1beta/models/${encodeURIComponent(model)}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
 }
 
-/** What an upstream has been asked for. */
-export function readAsked({ path, json }: RecordedRequest): Asked {
+/** The request that reached an upstream. */
+export function readAsked({ path, json }: RecordedRequest): ChaosRequest {
   const [, name, method] = /\/models\/([^:]+):(\w+)/.exec(path) ?? [];
   if (name !== undefined) {
     return { format: 'gemini', model: decodeURIComponent(name), isStream: method === 'streamGenerateContent' };
@@ -45,7 +45,7 @@ export interface AnswerEvent {
 /** One answer in one format, whole and as a stream cut into its parts. */
 export interface Answer {
   readonly whole: object;
-  /** Events that bring no content yet. */
+  /** Events before the first content. */
   readonly opening: readonly AnswerEvent[];
   readonly words: readonly AnswerEvent[];
   readonly closing: readonly AnswerEvent[];
@@ -56,8 +56,8 @@ export interface Answer {
 const wordCount = 6;
 
 /**
- * An answer of which every word says which answer it belongs to and at which place: `fine-17.0 fine-17.1 …`. What a
- * client has seen can so be told to be of one answer, and of which.
+ * An answer whose words name their answer and their position: `fine-17.0 fine-17.1 …`. So the text that a client has
+ * read shows which answers it came from.
  */
 export function writeAnswer(format: ChaosFormat, id: string): Answer {
   const words = Array.from({ length: wordCount }, (_, index) => `${id}.${index} `);
@@ -69,11 +69,11 @@ export function writeWords(format: ChaosFormat, id: string, words: readonly stri
   return writers[format](id, words);
 }
 
-/** What the words of a text belong to. */
+/** Which answers the words of a text came from. */
 export interface Provenance {
-  /** Answers that the words are of, each once, in the order in which they came. */
+  /** The answers, each once, in order of appearance. */
   readonly answers: readonly string[];
-  /** True when each answer's words begin with its first and leave none out. */
+  /** True when the words of each answer begin with its first and none is missing. */
   readonly isInOrder: boolean;
 }
 

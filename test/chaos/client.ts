@@ -1,36 +1,36 @@
 import { createParser } from 'eventsource-parser';
 import { Agent, type Dispatcher, request } from 'undici';
-import { type Asked, pathOf } from './answers.ts';
+import { type ChaosRequest, pathOf } from './answers.ts';
 import { type Reading, readEvent, readWhole } from './reading.ts';
 
-export interface Question extends Asked {
-  /** Leaves as soon as it has the head, or the first content, or when the promise resolves. */
+export interface Question extends ChaosRequest {
+  /** Leaves at the first content, or when the promise resolves. */
   readonly leave?: 'at content' | Promise<unknown>;
 }
 
 /**
- * How it ended for the client.
+ * How a request ended for the client.
  *
- * - `complete`: a whole answer, with all that its format has at the end.
- * - `told`: a stream that ended with an error in the client's format.
+ * - `complete`: a whole answer that ended as its format requires.
+ * - `error`: a stream that ended with an error in the client's format.
  * - `refused`: an error status with a body in the client's format.
- * - `misshapen`: something that the client's format does not have.
- * - `silent`: a stream that ended as if all were well, and was not complete.
+ * - `malformed`: something the client's format does not allow.
+ * - `truncated`: an answer that ended early without an error.
  * - `cut`: the connection broke after the head.
- * - `none`: no head came.
- * - `left`: the client went away by itself.
+ * - `none`: no response headers arrived.
+ * - `left`: the client closed the connection.
  */
-export type Ending = 'complete' | 'told' | 'refused' | 'misshapen' | 'silent' | 'cut' | 'none' | 'left';
+export type Ending = 'complete' | 'error' | 'refused' | 'malformed' | 'truncated' | 'cut' | 'none' | 'left';
 
 /** What a client saw of one request. */
-export interface Saw {
-  /** Its user agent, by which its record is found. */
+export interface Observation {
+  /** The user agent of the request, which identifies its record. */
   readonly serial: string;
   readonly question: Question;
   readonly status: number | undefined;
   readonly ending: Ending;
   readonly text: string;
-  /** Code or type of the error that it was told. */
+  /** Code or type of the error in the answer. */
   readonly code: string | undefined;
   readonly sentAt: number; // on the clock of performance.now(), as the next
   readonly endedAt: number;
@@ -38,7 +38,7 @@ export interface Saw {
 
 let count = 0;
 
-/** A client of one gateway, that repeats nothing. */
+/** A client of one gateway. It retries nothing. */
 export class Client implements AsyncDisposable {
   readonly #agent = new Agent({ connections: 1_024, headersTimeout: 60_000, bodyTimeout: 60_000 });
   readonly #url: string;
@@ -49,13 +49,13 @@ export class Client implements AsyncDisposable {
     this.#key = key;
   }
 
-  /** Asks, and reads what comes to its end. Never throws. */
-  async ask(question: Question): Promise<Saw> {
+  /** Sends a request and reads its answer to the end. Never throws. */
+  async ask(question: Question): Promise<Observation> {
     const serial = `chaos-${++count}`;
     const sentAt = performance.now();
     const leaving = new AbortController();
     if (question.leave instanceof Promise) void question.leave.then(() => leaving.abort());
-    const reading: Reading = { text: '', isComplete: false, isMisshapen: false, code: undefined };
+    const reading: Reading = { text: '', isComplete: false, isMalformed: false, code: undefined };
     let status: number | undefined;
     let ending: Ending;
     try {
@@ -107,8 +107,8 @@ async function read(
 }
 
 function endingOf(status: number, { isStream }: Question, reading: Reading): Ending {
-  if (reading.isMisshapen) return 'misshapen';
-  if (status >= 400) return reading.code === undefined ? 'misshapen' : 'refused';
-  if (reading.code !== undefined) return isStream ? 'told' : 'misshapen';
-  return reading.isComplete ? 'complete' : 'silent';
+  if (reading.isMalformed) return 'malformed';
+  if (status >= 400) return reading.code === undefined ? 'malformed' : 'refused';
+  if (reading.code !== undefined) return isStream ? 'error' : 'malformed';
+  return reading.isComplete ? 'complete' : 'truncated';
 }

@@ -1,7 +1,7 @@
 import type { ScriptedResponse } from '../support/faulty-upstream.ts';
 import type { Answer, AnswerEvent } from './answers.ts';
 
-/** What a fault has at hand when it happens. */
+/** The request a fault happens to. */
 export interface Scene {
   readonly response: ScriptedResponse;
   readonly answer: Answer;
@@ -9,20 +9,20 @@ export interface Scene {
 }
 
 export interface FaultScript {
-  /** Also the name of the model that fails so. */
+  /** Also the name of the model with this fault. */
   readonly name: string;
   /**
-   * `before`: nothing of the answer has reached the client, which therefore gets a whole one, from the backup unless the
-   * faulty route's can be understood. `after`: the client has begun to read, and has to be told.
+   * `before`: nothing of the answer has reached the client, so it gets a whole one, from the backup unless the faulty
+   * route's answer is usable. `after`: the client has begun to read and must get an explicit error.
    */
   readonly moment: 'before' | 'after';
-  /** What the route waits for, in seconds, as gateway.yaml has it. Only for faults that are found out by waiting. */
+  /** Timeouts of the route in seconds, by their names in gateway.yaml. Only for faults that show by waiting. */
   readonly limits?: Readonly<Record<string, number>>;
-  /** True when the key or the model is at fault: it rests then, and requests that follow go to the backup at once. */
+  /** True when the key or the model is at fault: it cools down, and later requests go to the backup at once. */
   readonly isRemembered?: boolean;
-  /** What the upstream does; left out where there is no upstream that could do anything. */
+  /** What the upstream does; undefined where no upstream exists. */
   readonly play?: (scene: Scene) => void | Promise<void>;
-  /** Where there is nobody: the name of the upstream in gateway.yaml. */
+  /** The name in gateway.yaml of an upstream that does not exist. */
   readonly upstream?: 'refusing' | 'black-hole' | 'nameless' | 'not-tls';
 }
 
@@ -30,7 +30,7 @@ const json = { 'content-type': 'application/json' };
 const page = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
 const shortWait = 0.5;
 
-/** Faults of a route before anything of its answer could be used. */
+/** Faults before the route has sent anything usable. */
 const before: readonly FaultScript[] = [
   { name: 'connection-refused', moment: 'before', upstream: 'refusing' },
   { name: 'connect-black-hole', moment: 'before', upstream: 'black-hole', limits: { connect_timeout: shortWait } },
@@ -44,7 +44,7 @@ const before: readonly FaultScript[] = [
     play: () => undefined,
   },
   {
-    name: 'no-http',
+    name: 'not-http',
     moment: 'before',
     play: ({ response }) => {
       response.raw('220 mail.example.com ESMTP\r\n');
@@ -113,7 +113,7 @@ const before: readonly FaultScript[] = [
   {
     name: 'other-kind',
     moment: 'before',
-    // JSON where a stream was asked for, a stream where JSON was.
+    // JSON where a stream was requested, and a stream where JSON was.
     play: async ({ response, answer, isStream }) => {
       if (isStream) return response.json(200, answer.whole);
       await stream(response, ...answer.opening, ...answer.words, ...answer.closing);
@@ -146,7 +146,7 @@ const before: readonly FaultScript[] = [
   },
 ];
 
-/** Faults of a stream of which the client has read something. */
+/** Faults of a stream that the client has begun to read. */
 const after: readonly FaultScript[] = [
   { name: 'cut', play: ({ response }: Scene) => response.cut() },
   { name: 'reset', play: ({ response }: Scene) => response.reset() },
@@ -178,26 +178,26 @@ const after: readonly FaultScript[] = [
 
 export const faultScripts: readonly FaultScript[] = [...before, ...after];
 
-/** The upstream that has no fault. */
+/** The upstream without a fault. */
 export async function playFine({ response, answer, isStream }: Scene): Promise<void> {
   if (!isStream) return response.json(200, answer.whole);
   await stream(response, ...answer.opening, ...answer.words, ...answer.closing);
   response.end();
 }
 
-/** Begins a stream and holds it open after its first words. */
+/** Begins a stream and holds it open after its first content. */
 export async function playOpen({ response, answer }: Scene): Promise<void> {
   await stream(response, ...answer.opening, ...answer.words.slice(0, 3));
 }
 
-/** Ends what `playOpen` has begun. */
+/** Completes a stream that `playOpen` has begun. */
 export async function finish({ response, answer }: Scene): Promise<void> {
   for (const event of [...answer.words.slice(3), ...answer.closing]) await write(response, event);
   response.end();
 }
 
 async function afterContent(scene: Scene, fault: (scene: Scene) => void | Promise<void>): Promise<void> {
-  // What a fault comes after exists only in a stream: a whole answer is held until it is complete.
+  // Only a stream has content before its end: the gateway holds a whole answer until it is complete.
   if (!scene.isStream) return playFine(scene);
   await playOpen(scene);
   return fault(scene);

@@ -1,16 +1,16 @@
 import type { TestPostgres } from '../support/global-postgres.ts';
 
-/** One figure of a run, and what it has to be. */
+/** One figure of a run, and its aim. */
 export interface Figure {
   readonly name: string;
-  /** What was counted over how many: requests, streams, reloads. */
+  /** The size of the sample: requests, streams, reloads. */
   readonly count: number;
   readonly seen: string;
   readonly aim: string;
   readonly isMet: boolean;
   /** True when a slow machine can miss it. */
   readonly isTimed?: boolean;
-  /** What went wrong, a line each. */
+  /** What went wrong, one line each. */
   readonly details?: readonly string[];
 }
 
@@ -27,12 +27,12 @@ export interface Experiment {
   run(context: ExperimentContext): Promise<Figure[]>;
 }
 
-/** A figure that counts what must not happen. */
+/** A figure that counts failures: its aim is 0. */
 export function noneOf(name: string, count: number, details: readonly string[]): Figure {
   return { name, count, seen: String(details.length), aim: '0', isMet: details.length === 0 && count > 0, details };
 }
 
-/** Runs a number of tasks, some at once. @returns their results in the order of the tasks */
+/** Runs tasks with limited concurrency. @returns their results in order */
 export async function inParallel<T>(
   count: number,
   concurrency: number,

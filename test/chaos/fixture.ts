@@ -8,7 +8,7 @@ import { type ChaosFormat, chaosFormats, readAsked, writeAnswer } from './answer
 import { Client } from './client.ts';
 import { type FaultScript, faultScripts, playFine, type Scene } from './faults.ts';
 
-/** A way through the gateway: the client's format, and the upstream's, which differ where it translates. */
+/** The client's format and the upstream's. The gateway translates where they differ. */
 export interface Lane {
   readonly client: ChaosFormat;
   readonly upstream: ChaosFormat;
@@ -23,41 +23,41 @@ export const lanes: readonly Lane[] = [
   { client: 'messages', upstream: 'gemini' },
 ];
 
-/** The model that fails so on a lane. */
+/** The model with this fault on this lane. */
 export function modelOf({ name }: Pick<FaultScript, 'name'>, { client, upstream }: Lane): string {
   return client === upstream ? name : `${name}@${upstream}`;
 }
 
-/** True when the lane can have the fault: where there is nobody, nothing is translated. */
+/** True when the lane can have the fault: without an upstream, nothing is translated. */
 export function fits({ upstream }: FaultScript, lane: Lane): boolean {
   return upstream === undefined || lane.client === lane.upstream;
 }
 
 export interface ChaosFixtureOptions {
-  /** Options of the `upstream` stage. By default every request meets its fault: no breaker, no shared budget. */
+  /** Options of the `upstream` stage. The default disables breaker and budget, so that every request meets its fault. */
   readonly stage?: string;
-  /** False lets the upstream forget requests that are over, for runs without end. */
+  /** False lets the upstream forget finished requests, for long runs. */
   readonly keepsRequests?: boolean;
-  /** More models that the upstream plays, beside the faults and `fine`, which backs them. */
+  /** Further models of the upstream, beside the faults and their backup `fine`. */
   readonly plays?: Readonly<Record<string, (scene: Scene, request: RecordedRequest) => void | Promise<void>>>;
-  /** Options of these models, as gateway.yaml has them. */
+  /** Options of these models in gateway.yaml. */
   readonly models?: Readonly<Record<string, string>>;
 }
 
-/** Everything that an experiment needs: upstreams that fail, a PostgreSQL that can be taken away, and gateways. */
+/** Failing upstreams, a PostgreSQL that can be disconnected, and gateways. */
 export interface ChaosFixture extends AsyncDisposable {
   readonly home: GatewayHome;
   readonly upstream: FaultyUpstream;
-  /** Stands before the PostgreSQL of the gateways, not before that of `home.database`. */
+  /** The proxy between the gateways and PostgreSQL; `home.database` does not use it. */
   readonly database: TcpProxy;
-  /** Also what `start` begins with; can be given to `home.write` again, with changes. */
+  /** The gateway.yaml of `start`; `home.write` takes it with changes. */
   readonly yaml: string;
   start(): Promise<GatewayProcess>;
   client(gateway: GatewayProcess): Client;
 }
 
-/** Seconds that the model `dead-route` waits for a connection that never comes. */
-const deadline = 2;
+/** Seconds that the model `dead-route` waits for a connection that never opens. */
+const connectTimeout = 2;
 
 const everyRequestMeetsItsFault =
   '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
@@ -139,7 +139,7 @@ ${faultyUpstreams(url, all).join('\n')}
   not-tls: { format: ${all}, base_url: "${url.replace('http:', 'https:')}/v1" }
 models:
   fine: { routes: [backup/fine] }
-  dead-route: { routes: [{ to: black-hole/dead, connect_timeout: ${deadline} }, backup/fine] }
+  dead-route: { routes: [{ to: black-hole/dead, connect_timeout: ${connectTimeout} }, backup/fine] }
 ${Object.keys(plays)
   .map((name) => `  ${name}: { routes: [faulty/${name}, backup/fine], ${options[name] ?? ''} }`)
   .join('\n')}
@@ -149,7 +149,7 @@ ${Object.entries(Object.fromEntries(models))
 `;
 }
 
-/** Each fault on each lane has an upstream of its own, because keys that rest do so for a whole upstream. */
+/** One upstream per fault and lane, because a key cools down for its whole upstream. */
 function faultyUpstreams(url: string, all: string): string[] {
   return faultScripts
     .filter(({ upstream }) => upstream === undefined)
@@ -168,7 +168,7 @@ function upstreamOf({ name, upstream }: FaultScript, lane: Lane): string {
   return upstream ?? (lane.client === lane.upstream ? `faulty-${name}` : `faulty-${name}-${lane.upstream}`);
 }
 
-/** The faulty route, and behind it the backup. */
+/** The faulty route and its backup. */
 function routesOf(fault: FaultScript, lane: Lane): string {
   const members = Object.entries({ to: `${upstreamOf(fault, lane)}/${fault.name}`, ...fault.limits });
   return `[{ ${members.map(([key, value]) => `${key}: ${value}`).join(', ')} }, backup/fine]`;

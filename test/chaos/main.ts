@@ -1,10 +1,10 @@
 /**
- * `npm run chaos`: a whole gateway between clients and upstreams that fail in every way there is. Prints what clients
- * saw and what the records say, and the figures that the gateway promises; ends with 1 when one is missed.
+ * `npm run chaos`: a whole gateway between clients and upstreams that fail in every known way. Prints what clients saw,
+ * what the records say, and the promised figures. Exits with 1 when a figure is missed.
  *
  *     npm run chaos -- --only table,failover    some experiments
  *     npm run chaos -- --short                  a few dozen requests each
- *     npm run chaos -- --soak 15                minutes of mixed load, for its memory
+ *     npm run chaos -- --soak 15                minutes of mixed load, to watch memory
  */
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/global-postgres.ts';
@@ -12,7 +12,7 @@ import { experiments } from './experiments.ts';
 import type { Experiment, Figure } from './figure.ts';
 import { soak } from './soak.ts';
 
-const mostDetails = 20;
+const maxDetails = 20;
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, short: { type: 'boolean', default: false }, soak: { type: 'string' } },
@@ -29,17 +29,17 @@ for (const experiment of chosen()) {
   figures.push(...own);
 }
 const missed = figures.filter(({ isMet }) => !isMet);
-console.log(`\n${figures.length - missed.length} of ${figures.length} figures reached`);
+console.log(`\n${figures.length - missed.length} of ${figures.length} figures met`);
 for (const { name, seen, aim } of missed) console.log(`missed: ${name}: ${seen} (aim: ${aim})`);
 process.exitCode = missed.length === 0 ? 0 : 1;
 
-/** @throws when a name is not known */
+/** @throws when a name is unknown */
 function chosen(): readonly Experiment[] {
   if (values.soak !== undefined) return [soak(Number(values.soak))];
   const names = values.only?.split(',');
   const unknown = names?.find((name) => !experiments.some((experiment) => experiment.name === name));
   if (unknown !== undefined) {
-    throw new Error(`no experiment ${unknown}; there are ${experiments.map(({ name }) => name).join(', ')}`);
+    throw new Error(`Unknown experiment "${unknown}"; use one of: ${experiments.map(({ name }) => name).join(', ')}`);
   }
   return names === undefined ? experiments : experiments.filter(({ name }) => names.includes(name));
 }
@@ -47,6 +47,6 @@ function chosen(): readonly Experiment[] {
 function report({ name, count, seen, aim, isMet, details = [] }: Figure): void {
   console.log(`  ${isMet ? 'ok    ' : 'MISSED'} ${name}: ${seen} of ${count} (aim: ${aim})`);
   const different = [...Map.groupBy(details, (detail) => detail)];
-  for (const [detail, same] of different.slice(0, mostDetails)) console.log(`         ${same.length} × ${detail}`);
-  if (different.length > mostDetails) console.log(`         and ${different.length - mostDetails} more`);
+  for (const [detail, same] of different.slice(0, maxDetails)) console.log(`         ${same.length} × ${detail}`);
+  if (different.length > maxDetails) console.log(`         and ${different.length - maxDetails} more`);
 }

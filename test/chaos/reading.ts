@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { ChaosFormat } from './answers.ts';
 
-/** What a client has understood so far. */
+/** What a client has read so far. */
 export interface Reading {
   text: string;
-  /** True when everything has come that the format has at the end of an answer. */
+  /** True when the answer has ended as its format requires. */
   isComplete: boolean;
-  /** True when something came that a client of the format cannot read. */
-  isMisshapen: boolean;
-  /** Code, or else type, of the error that it was told. */
+  /** True when the format does not allow something that arrived. */
+  isMalformed: boolean;
+  /** Code, or else type, of the error in the answer. */
   code: string | undefined;
 }
 
-/** Takes a whole body in. */
+/** Reads a whole body. */
 export function readWhole(format: ChaosFormat, text: string, reading: Reading): void {
   const body = parseObject(text);
   if (body === undefined) {
-    reading.isMisshapen = true;
+    reading.isMalformed = true;
     return;
   }
   if (readError(format, body, reading)) return;
@@ -24,14 +24,14 @@ export function readWhole(format: ChaosFormat, text: string, reading: Reading): 
   reading.isComplete = reading.text !== '';
 }
 
-/** Takes an event of a stream in. */
+/** Reads one event of a stream. */
 export function readEvent(format: ChaosFormat, data: string, reading: Reading): void {
   if (format === 'chat' && data === '[DONE]') {
     reading.isComplete = sawFinish.has(reading);
     return;
   }
   const event = parseObject(data);
-  if (event === undefined) reading.isMisshapen = true;
+  if (event === undefined) reading.isMalformed = true;
   else if (!readError(format, event, reading)) eventReaders[format](event, reading);
 }
 
@@ -68,7 +68,7 @@ function readError(format: ChaosFormat, value: JsonObject, reading: Reading): bo
   const hasStatus = typeof code === 'number' && typeof status === 'string';
   const isOwn = (format === 'messages') === (value['type'] === 'error') && (format === 'gemini') === hasStatus;
   if (typeof message === 'string' && isOwn) reading.code = String(status ?? code ?? type);
-  else reading.isMisshapen = true;
+  else reading.isMalformed = true;
   return true;
 }
 

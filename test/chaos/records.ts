@@ -1,13 +1,13 @@
 import type { Database } from '#core/database/database.ts';
 import { readProvenance } from './answers.ts';
-import type { Saw } from './client.ts';
+import type { Observation } from './client.ts';
 
 export interface RecordedAttempt {
   readonly route: string;
   readonly outcome: string;
 }
 
-/** What the gateway has written down of a request. */
+/** What the gateway recorded about a request. */
 export interface RequestRecord {
   readonly serial: string;
   readonly outcome: 'answered' | 'refused' | 'failed' | 'aborted' | 'interrupted';
@@ -17,14 +17,17 @@ export interface RequestRecord {
   readonly attempts: readonly RecordedAttempt[] | null;
 }
 
-/** Ms that records may take: segments are shipped every second, and a database that was away is tried with pauses. */
-const patience = 30_000;
+/** Ms until records are complete: segments ship every second, and a database that was down is retried with pauses. */
+const recordTimeout = 30_000;
 const pollInterval = 200; // ms
 
-/** All records of the requests that got an answer, by serial. Waits until there is one of each, or for long. */
-export async function recordsOf(database: Database, seen: readonly Saw[]): Promise<Map<string, RequestRecord[]>> {
+/** All records of the answered requests, by serial. Waits until each has one, or the timeout has passed. */
+export async function recordsOf(
+  database: Database,
+  seen: readonly Observation[],
+): Promise<Map<string, RequestRecord[]>> {
   const wanted = seen.filter(({ status, ending }) => status !== undefined || ending === 'left');
-  const until = performance.now() + patience;
+  const until = performance.now() + recordTimeout;
   for (;;) {
     const records = await read(database);
     if (performance.now() > until || wanted.every(({ serial }) => records.has(serial))) return records;
@@ -40,47 +43,47 @@ async function read(database: Database): Promise<Map<string, RequestRecord[]>> {
   return Map.groupBy(rows, ({ serial }) => serial);
 }
 
-/** What is wrong with the records of a request, in words; undefined when there is one and it tells the truth. */
-export function judge(saw: Saw, records: readonly RequestRecord[] = []): string | undefined {
+/** What is wrong with the records of a request; undefined when there is exactly one and it is correct. */
+export function findMistake(observed: Observation, records: readonly RequestRecord[] = []): string | undefined {
   const [record] = records;
   if (records.length > 1) return `${records.length} records`;
-  if (record === undefined) return saw.status === undefined ? undefined : 'no record';
-  const isTrue = truths[saw.ending](saw, record);
-  return isTrue ? undefined : `saw ${describeSaw(saw)}, record says ${describeRecord(record)}`;
+  if (record === undefined) return observed.status === undefined ? undefined : 'no record';
+  const isCorrect = checks[observed.ending](observed, record);
+  return isCorrect ? undefined : `saw ${describeObservation(observed)}, record says ${describeRecord(record)}`;
 }
 
-const truths: Readonly<Record<Saw['ending'], (saw: Saw, record: RequestRecord) => boolean>> = {
-  complete: (saw, record) =>
-    record.outcome === 'answered' && record.status === 200 && record.error_code === null && isRouteOf(saw, record),
-  told: (saw, record) =>
-    record.outcome === 'failed' && record.status === 200 && record.error_code !== null && isRouteOf(saw, record),
-  refused: (saw, record) =>
-    ['refused', 'failed'].includes(record.outcome) && record.status === saw.status && record.error_code !== null,
+const checks: Readonly<Record<Observation['ending'], (observed: Observation, record: RequestRecord) => boolean>> = {
+  complete: (observed, record) =>
+    record.outcome === 'answered' && record.status === 200 && record.error_code === null && isRouteOf(observed, record),
+  error: (observed, record) =>
+    record.outcome === 'failed' && record.status === 200 && record.error_code !== null && isRouteOf(observed, record),
+  refused: (observed, record) =>
+    ['refused', 'failed'].includes(record.outcome) && record.status === observed.status && record.error_code !== null,
   left: (_saw, { outcome }) => outcome === 'aborted',
   cut: (_saw, { outcome }) => outcome === 'interrupted' || outcome === 'failed',
-  // Whatever happened to a request whose answer never began, it was not answered.
+  // An answer that never began cannot be recorded as answered.
   none: (_saw, { outcome }) => outcome !== 'answered',
-  silent: () => false,
-  misshapen: () => false,
+  truncated: () => false,
+  malformed: () => false,
 };
 
-/** True when the record names the route whose words the client has read. */
-function isRouteOf({ text }: Saw, { route }: RequestRecord): boolean {
+/** True when the record names the route whose text the client has read. */
+function isRouteOf({ text }: Observation, { route }: RequestRecord): boolean {
   const [answer] = readProvenance(text).answers;
   return answer === undefined || route?.split('/')[1] === answer.replace(/-\d+$/, '');
 }
 
-/** True when the client has read words of two answers, or of one with some left out. */
-export function isSpliced({ text }: Saw): boolean {
+/** True when the client has read words of two answers, or of one with words missing. */
+export function isSpliced({ text }: Observation): boolean {
   const { answers, isInOrder } = readProvenance(text);
   return answers.length > 1 || !isInOrder;
 }
 
-export function describeSaw({ ending, status, code, text }: Saw): string {
+export function describeObservation({ ending, status, code, text }: Observation): string {
   const [answer] = readProvenance(text).answers;
   const from = answer === undefined ? '' : ` from ${answer.replace(/-\d+$/, '')}`;
   if (ending === 'complete') return `a whole answer${from}`;
-  if (ending === 'told') return `words${from}, then an error in its format`;
+  if (ending === 'error') return `text${from}, then an error in its format`;
   return [ending, status, code].filter((part) => part !== undefined).join(' ') + from;
 }
 
@@ -92,7 +95,7 @@ export function describeAttempts({ attempts }: RequestRecord): string {
   return (attempts ?? []).map(({ route, outcome }) => `${plain(route)} ${outcome}`).join(', ') || 'none';
 }
 
-/** The faulty upstreams of the lanes are one to a reader. */
+/** Shows the faulty upstreams of all lanes under one name. */
 function plain(route: string): string {
   return route.replace(/^faulty-[^/]+/, 'faulty');
 }

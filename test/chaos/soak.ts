@@ -7,19 +7,19 @@ import { openChaosFixture } from './fixture.ts';
 
 const clients = 24;
 const sampleEvery = 2_000; // ms
-/** MB a minute that memory may grow by over the last two thirds. */
-const steepest = 1;
+/** MB a minute of memory growth that is accepted over the last two thirds. */
+const maxSlope = 1;
 
 interface Sample {
   readonly minutes: number;
   readonly megabytes: number;
 }
 
-/** Minutes of mixed load, faults included: does the gateway keep what it should have let go? */
+/** Minutes of mixed load, faults included, to find leaked memory. */
 export function soak(minutes: number): Experiment {
   return {
     name: 'soak',
-    description: `${minutes} minutes of mixed load, faults included, for the memory of the gateway`,
+    description: `${minutes} minutes of mixed load, faults included, to watch the memory of the gateway`,
     async run({ postgres, print }) {
       await using fixture = await openChaosFixture(postgres, {
         keepsRequests: false,
@@ -48,7 +48,7 @@ export function soak(minutes: number): Experiment {
   };
 }
 
-/** Every fault in turn, and as much that goes well; clients that leave as well. */
+/** Each fault in turn, as many healthy requests, and clients that leave. */
 async function sendMixedLoad(client: Client, endings: Map<Ending, number>, signal: AbortSignal): Promise<void> {
   const models = [...faultScripts.flatMap(({ name }) => ['fine', name]), 'stays-open', 'no-such-model'];
   const loop = async (index: number) => {
@@ -68,7 +68,7 @@ async function sendMixedLoad(client: Client, endings: Map<Ending, number>, signa
   await Promise.all(Array.from({ length: clients }, (_, index) => loop(index)));
 }
 
-/** MB that a process has in memory, as Linux tells. */
+/** Resident memory of a process in MB, from Linux's procfs. */
 async function residentSize(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
@@ -77,11 +77,11 @@ async function residentSize(pid: number | undefined): Promise<number> {
 function slopeFigure(samples: readonly Sample[], endings: ReadonlyMap<Ending, number>): Figure {
   const slope = slopeOf(samples.slice(Math.floor(samples.length / 3)));
   return {
-    name: 'growth of memory over the last two thirds',
+    name: 'memory growth over the last two thirds',
     count: endings.values().reduce((sum, count) => sum + count, 0),
     seen: `${slope.toFixed(2)} MB a minute`,
-    aim: `at most ${steepest}`,
-    isMet: slope <= steepest,
+    aim: `at most ${maxSlope}`,
+    isMet: slope <= maxSlope,
     isTimed: true,
   };
 }

@@ -1,12 +1,12 @@
-import type { Saw } from './client.ts';
+import type { Observation } from './client.ts';
 import { type FaultScript, faultScripts } from './faults.ts';
 import { type Experiment, inParallel, noneOf } from './figure.ts';
 import {
   describeAttempts,
   describeRecord,
-  describeSaw,
+  describeObservation,
   isSpliced,
-  judge,
+  findMistake,
   recordsOf,
   type RequestRecord,
 } from './records.ts';
@@ -20,14 +20,14 @@ interface Cell {
 
 interface Line {
   readonly cell: Cell;
-  readonly words: readonly [saw: string, record: string, attempts: string];
+  readonly words: readonly [observed: string, record: string, attempts: string];
   readonly mistake: string | undefined;
 }
 
-/** What each fault looks like from outside: to clients of every format, and in the record. */
+/** Each fault as clients of every format see it, and as it is recorded. */
 export const table: Experiment = {
   name: 'table',
-  description: 'fault × format × streamed or not: client saw, record says, attempts',
+  description: 'what clients saw and records say of each fault, in each format, whole and streamed',
   async run({ postgres, print }) {
     await using fixture = await openChaosFixture(postgres);
     const gateway = await fixture.start();
@@ -39,19 +39,23 @@ export const table: Experiment = {
     });
     const records = await recordsOf(fixture.home.database, seen);
     const lines = cells.map((cell, index): Line => {
-      const saw = seen[index] as Saw;
-      const [record] = records.get(saw.serial) ?? [];
+      const observed = seen[index] as Observation;
+      const [record] = records.get(observed.serial) ?? [];
       return {
         cell,
-        words: [describeSaw(saw), record === undefined ? 'nothing' : describeRecord(record), attemptsOf(record)],
-        mistake: promiseBroken(cell.fault, saw) ?? judge(saw, records.get(saw.serial)),
+        words: [
+          describeObservation(observed),
+          record === undefined ? 'nothing' : describeRecord(record),
+          attemptsOf(record),
+        ],
+        mistake: promiseBroken(cell.fault, observed) ?? findMistake(observed, records.get(observed.serial)),
       };
     });
     printTable(lines, print);
     const mistakes = lines.filter(({ mistake }) => mistake !== undefined);
     return [
       noneOf(
-        'cells of the table that are not as promised',
+        'table cells that break the promise',
         lines.length,
         mistakes.map(({ cell, mistake }) => `${describeCell(cell)}: ${mistake}`),
       ),
@@ -59,11 +63,11 @@ export const table: Experiment = {
   },
 };
 
-/** What a client was promised and did not get, in words. */
-export function promiseBroken({ moment }: FaultScript, saw: Saw): string | undefined {
-  if (isSpliced(saw)) return `spliced: ${saw.text}`;
-  if (saw.ending === 'complete') return undefined;
-  return moment === 'after' && saw.ending === 'told' ? undefined : `saw ${describeSaw(saw)}`;
+/** How an answer broke the promise; undefined when it kept it. */
+export function promiseBroken({ moment }: FaultScript, observed: Observation): string | undefined {
+  if (isSpliced(observed)) return `spliced: ${observed.text}`;
+  if (observed.ending === 'complete') return undefined;
+  return moment === 'after' && observed.ending === 'error' ? undefined : `saw ${describeObservation(observed)}`;
 }
 
 function allCells(): Cell[] {
@@ -76,16 +80,16 @@ function allCells(): Cell[] {
   );
 }
 
-/** One line for all cells of a fault that look the same. */
+/** One row for all cells of a fault with the same result. */
 function printTable(lines: readonly Line[], print: (line: string) => void): void {
-  print('| fault | formats | client saw | record says | attempts | |');
+  print('| Fault | Lanes | Client saw | Record says | Attempts | |');
   print('|---|---|---|---|---|---|');
   for (const [, same] of Map.groupBy(lines, ({ cell, words }) => [cell.fault.name, ...words].join('|'))) {
     const [{ cell, words, mistake }] = same as [Line];
-    const [saw, record, attempts] = words;
+    const [observed, record, attempts] = words;
     const formats = describeFormats(same.map((line) => line.cell));
     print(
-      `| ${cell.fault.name} | ${formats} | ${saw} | ${record} | ${attempts} | ${mistake === undefined ? 'ok' : 'WRONG'} |`,
+      `| ${cell.fault.name} | ${formats} | ${observed} | ${record} | ${attempts} | ${mistake === undefined ? 'ok' : 'WRONG'} |`,
     );
   }
 }
@@ -97,7 +101,7 @@ function attemptsOf(record: RequestRecord | undefined): string {
 function describeFormats(cells: readonly Cell[]): string {
   const both = Map.groupBy(cells, ({ lane }) => describeLane(lane));
   const kinds = Map.groupBy(both, ([, own]) =>
-    own.map(({ isStream }) => (isStream ? 'streamed' : 'plain')).join(' and '),
+    own.map(({ isStream }) => (isStream ? 'streamed' : 'whole')).join(' and '),
   );
   return [...kinds].map(([kind, own]) => `${own.map(([lane]) => lane).join(', ')}: ${kind}`).join('; ');
 }
@@ -107,5 +111,5 @@ function describeLane({ client, upstream }: Lane): string {
 }
 
 function describeCell({ fault, lane, isStream }: Cell): string {
-  return `${fault.name}, ${describeLane(lane)}, ${isStream ? 'streamed' : 'plain'}`;
+  return `${fault.name}, ${describeLane(lane)}, ${isStream ? 'streamed' : 'whole'}`;
 }

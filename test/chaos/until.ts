@@ -1,13 +1,13 @@
 import type { GatewayProcess } from '../support/gateway-home.ts';
 
 const pollInterval = 10; // ms
-const patience = 60_000; // ms
+const timeout = 60_000; // ms
 
-/** Waits for a condition. @throws when it does not come for a minute */
-export async function until(isSo: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + patience;
-  while (!isSo()) {
-    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
+/** Polls a condition. @throws when it is false for a minute */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + timeout;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, pollInterval));
   }
 }

@@ -1,18 +1,18 @@
 import { formatAt } from '../answers.ts';
 import { playOpen, type Scene } from '../faults.ts';
 import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
-import { describeSaw, judge, recordsOf } from '../records.ts';
+import { describeObservation, findMistake, recordsOf } from '../records.ts';
 import type { RecordedRequest } from '../../support/faulty-upstream.ts';
 import { openChaosFixture } from '../fixture.ts';
 
 const longestWait = 1_000; // ms
 
-/** Clients that leave before and within an answer: nobody goes on working for them. */
+/** Clients leave before and during an answer: all work for them stops. */
 export const clientLeft: Experiment = {
   name: 'client-left',
   description: 'clients leave while they wait, and while they read',
   async run({ postgres, isShort }) {
-    /** When upstreams saw the end, by the model that stands for one client. */
+    /** When upstreams saw the connection close. */
     const closings: { at: number; ending: string }[] = [];
     let arrived = Promise.withResolvers<void>();
     const watch = (request: RecordedRequest) => {
@@ -30,7 +30,7 @@ export const clientLeft: Experiment = {
     });
     const client = fixture.client(await fixture.start());
     const count = isShort ? 24 : 1_000;
-    // One at a time on each way, so that a closing belongs to the client that has just left.
+    // One at a time, so that a closing belongs to the client that has just left.
     const waits: number[] = [];
     const seen = await inParallel(count, 1, async (index) => {
       const format = formatAt(index);
@@ -38,26 +38,26 @@ export const clientLeft: Experiment = {
       arrived = Promise.withResolvers();
       const leave = isReading ? ('at content' as const) : arrived.promise;
       const before = closings.length;
-      const saw = await client.ask({
+      const observed = await client.ask({
         format,
         isStream: isReading || index % 4 === 0,
         model: isReading ? 'stays-open' : 'never-answers',
         leave,
       });
-      while (closings.length === before && performance.now() - saw.endedAt < 10 * longestWait) {
+      while (closings.length === before && performance.now() - observed.endedAt < 10 * longestWait) {
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
-      waits.push((closings[before]?.at ?? Number.POSITIVE_INFINITY) - saw.endedAt);
-      return saw;
+      waits.push((closings[before]?.at ?? Number.POSITIVE_INFINITY) - observed.endedAt);
+      return observed;
     });
     const records = await recordsOf(fixture.home.database, seen);
-    const mistakes = seen.flatMap((saw) => judge(saw, records.get(saw.serial)) ?? []);
-    const others = seen.filter(({ ending }) => ending !== 'left').map(describeSaw);
+    const mistakes = seen.flatMap((observed) => findMistake(observed, records.get(observed.serial)) ?? []);
+    const others = seen.filter(({ ending }) => ending !== 'left').map(describeObservation);
     return [
       timelyFigure(waits),
-      noneOf('upstream requests that went on', closings.length, unclosed(closings)),
+      noneOf('upstream requests that continued', closings.length, unclosed(closings)),
       noneOf('clients that did not leave', seen.length, others),
-      noneOf('records missing, duplicated or untrue', seen.length, mistakes),
+      noneOf('records missing, duplicated or wrong', seen.length, mistakes),
     ];
   },
 };

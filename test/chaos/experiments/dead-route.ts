@@ -1,24 +1,24 @@
 import type { ExperimentContext, Experiment, Figure } from '../figure.ts';
 import { inParallel, noneOf } from '../figure.ts';
-import { describeSaw, isSpliced, type RecordedAttempt, recordsOf } from '../records.ts';
+import { describeObservation, isSpliced, type RecordedAttempt, recordsOf } from '../records.ts';
 import { openChaosFixture } from '../fixture.ts';
 
-const mostDelayed = 20;
+const maxDelayed = 20;
 
-/** The first route of a model is gone, with the settings that a gateway comes with: who pays, and for how long. */
+/** The first route of a model is dead, with default settings: how many requests wait for it. */
 export const deadRoute: Experiment = {
   name: 'dead-route',
-  description: 'a route swallows connections; breaker and budget as they are by default',
+  description: 'a route swallows connections; breaker and budget have their defaults',
   run: async (context) => [
     ...(await meetDeadRoute(context, 16, context.isShort ? 200 : 4_000)),
     ...(await meetDeadRoute(context, 128, context.isShort ? 200 : 4_000)),
   ],
 };
 
-/** A route dies under requests that are on it, all at once. */
+/** A route dies with many requests in flight. */
 export const burst: Experiment = {
   name: 'burst',
-  description: 'a route dies with many requests on it; breaker and budget as they are by default',
+  description: 'a route dies with many requests in flight; breaker and budget have their defaults',
   async run({ postgres, isShort }) {
     const size = isShort ? 40 : 300;
     let waiting: (() => void)[] = [];
@@ -46,7 +46,7 @@ export const burst: Experiment = {
     const seen = await asked;
     const lost = seen.filter(({ ending }) => ending !== 'complete');
     return [
-      noneOf(`lost of ${size} requests that were on a route when it died`, seen.length, lost.map(describeSaw)),
+      noneOf(`lost of ${size} requests that were on a route when it died`, seen.length, lost.map(describeObservation)),
       noneOf(
         'spliced answers',
         seen.length,
@@ -64,23 +64,23 @@ async function meetDeadRoute({ postgres }: ExperimentContext, clients: number, c
   );
   const records = await recordsOf(fixture.home.database, seen);
   const lost = seen.filter(({ ending }) => ending !== 'complete');
-  // An attempt that failed there was waited for to the deadline; one that others overtook was aborted.
+  // A failed attempt there has waited for the whole connect timeout; one that was overtaken is recorded as aborted.
   const delayed = seen.filter(({ serial }) =>
-    records.get(serial)?.some(({ attempts }) => attempts?.some(isWaitInVain) === true),
+    records.get(serial)?.some(({ attempts }) => attempts?.some(isTimedOutConnect) === true),
   );
   return [
-    noneOf(`lost to a dead route with ${clients} clients`, seen.length, lost.map(describeSaw)),
+    noneOf(`lost to a dead route with ${clients} clients`, seen.length, lost.map(describeObservation)),
     {
-      name: `requests to which a dead route added its connect deadline, with ${clients} clients`,
+      name: `requests delayed by the connect timeout of a dead route, with ${clients} clients`,
       count: seen.length,
       seen: String(delayed.length),
-      aim: `at most ${mostDelayed}`,
-      isMet: delayed.length <= mostDelayed,
+      aim: `at most ${maxDelayed}`,
+      isMet: delayed.length <= maxDelayed,
       isTimed: true,
     },
   ];
 }
 
-function isWaitInVain({ route, outcome }: RecordedAttempt): boolean {
+function isTimedOutConnect({ route, outcome }: RecordedAttempt): boolean {
   return route.startsWith('black-hole/') && outcome === 'failed';
 }

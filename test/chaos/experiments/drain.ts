@@ -1,11 +1,11 @@
 import { formatAt } from '../answers.ts';
 import { finish, playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
-import { describeSaw, judge, recordsOf } from '../records.ts';
+import { describeObservation, findMistake, recordsOf } from '../records.ts';
 import { openChaosFixture } from '../fixture.ts';
 import { until, untilPrinted } from '../until.ts';
 
-/** The gateway is told to stop while streams run that end before its limit. */
+/** The gateway gets SIGTERM while streams run that end within its drain limit. */
 export const drain: Experiment = {
   name: 'drain',
   description: 'SIGTERM while streams run that are shorter than the drain limit',
@@ -37,11 +37,11 @@ export const drain: Experiment = {
     const records = await recordsOf(fixture.home.database, seen);
     const cut = seen.filter(({ ending }) => ending !== 'complete');
     return [
-      noneOf('running streams cut by SIGTERM', seen.length, cut.map(describeSaw)),
+      noneOf('running streams cut by SIGTERM', seen.length, cut.map(describeObservation)),
       noneOf(
-        'records missing, duplicated or untrue',
+        'records missing, duplicated or wrong',
         seen.length,
-        seen.flatMap((saw) => judge(saw, records.get(saw.serial)) ?? []),
+        seen.flatMap((observed) => findMistake(observed, records.get(observed.serial)) ?? []),
       ),
       { name: 'exit code', count: 1, seen: String(code), aim: '0', isMet: code === 0 },
     ];

@@ -1,12 +1,12 @@
-import type { Saw } from '../client.ts';
+import type { Observation } from '../client.ts';
 import { type FaultScript, faultScripts } from '../faults.ts';
 import { type Experiment, inParallel, noneOf } from '../figure.ts';
-import { describeSaw, isSpliced, judge, recordsOf, type RequestRecord } from '../records.ts';
+import { describeObservation, isSpliced, findMistake, recordsOf, type RequestRecord } from '../records.ts';
 import { fits, type Lane, lanes, modelOf, openChaosFixture } from '../fixture.ts';
 
 const concurrency = 48;
 
-/** Every request meets a fault before its first content; the backup has to answer it all the same. */
+/** Every request meets a fault before its first content; the backup must answer it. */
 export const failover: Experiment = {
   name: 'failover',
   description: 'every request meets a fault before its first content',
@@ -26,44 +26,44 @@ export const failover: Experiment = {
         seen.length,
         seen.filter(isSpliced).map(({ text }) => text),
       ),
-      noneOf('records missing, duplicated or untrue', seen.length, mistakes),
+      noneOf('records missing, duplicated or wrong', seen.length, mistakes),
     ];
   },
 };
 
-/** Every stream meets a fault after its first content; the client has to be told. */
+/** Every stream meets a fault after its first content; the client must get an explicit error. */
 export const cutStreams: Experiment = {
   name: 'cut-streams',
   description: 'every stream meets a fault after its first content',
   async run({ postgres, isShort }) {
     const kinds = faultScripts.filter(({ moment }) => moment === 'after');
     const { seen, mistakes } = await meet(postgres, kinds, isShort ? 42 : 1_200, [true]);
-    // A reset can overtake the words before it: then the backup has answered. And some damage can be read over.
+    // A reset can overtake the content before it: then the backup has answered. And some damage is recoverable.
     const broken = seen.filter(({ ending }) => ending !== 'complete');
-    const untold = broken.filter(({ ending }) => ending !== 'told');
+    const unexplained = broken.filter(({ ending }) => ending !== 'error');
     return [
       noneOf(
         `cut streams without an explicit error, over ${kinds.length} kinds of fault`,
         broken.length,
-        untold.map(describe),
+        unexplained.map(describe),
       ),
       noneOf(
         'spliced answers',
         seen.length,
         seen.filter(isSpliced).map(({ text }) => text),
       ),
-      noneOf('records missing, duplicated or untrue', seen.length, mistakes),
+      noneOf('records missing, duplicated or wrong', seen.length, mistakes),
     ];
   },
 };
 
-/** Sends requests to all models that fail so, on all lanes, in turns. */
+/** Sends requests to the models of these faults, on all lanes in turn. */
 async function meet(
   postgres: Parameters<Experiment['run']>[0]['postgres'],
   kinds: readonly FaultScript[],
   count: number,
   ways: readonly boolean[],
-): Promise<{ seen: Saw[]; spared: string[]; mistakes: string[] }> {
+): Promise<{ seen: Observation[]; spared: string[]; mistakes: string[] }> {
   await using fixture = await openChaosFixture(postgres);
   const client = fixture.client(await fixture.start());
   const seen = await inParallel(count, concurrency, async (index) => {
@@ -78,9 +78,9 @@ async function meet(
     });
   });
   const records = await recordsOf(fixture.home.database, seen);
-  const mistakes = seen.flatMap((saw) => {
-    const mistake = judge(saw, records.get(saw.serial));
-    return mistake === undefined ? [] : [`${saw.question.model} as ${saw.question.format}: ${mistake}`];
+  const mistakes = seen.flatMap((observed) => {
+    const mistake = findMistake(observed, records.get(observed.serial));
+    return mistake === undefined ? [] : [`${observed.question.model} as ${observed.question.format}: ${mistake}`];
   });
   const remembered = new Set(kinds.filter(({ isRemembered }) => isRemembered).map(({ name }) => name));
   const spared = seen
@@ -94,7 +94,7 @@ function hasMet(attempts: RequestRecord['attempts'], model: string): boolean {
   return attempts?.some(({ route }) => route.endsWith(`/${model.split('@')[0]}`)) === true;
 }
 
-function describe(saw: Saw): string {
-  const { model, format, isStream } = saw.question;
-  return `${model}, ${format}, ${isStream ? 'streamed' : 'plain'}: ${describeSaw(saw)}`;
+function describe(observed: Observation): string {
+  const { model, format, isStream } = observed.question;
+  return `${model}, ${format}, ${isStream ? 'streamed' : 'whole'}: ${describeObservation(observed)}`;
 }

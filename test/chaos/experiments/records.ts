@@ -1,36 +1,36 @@
 import { formatAt } from '../answers.ts';
-import type { Client, Saw } from '../client.ts';
+import type { Client, Observation } from '../client.ts';
 import { playOpen } from '../faults.ts';
 import { type Experiment, noneOf } from '../figure.ts';
-import { judge, recordsOf, type RequestRecord } from '../records.ts';
+import { findMistake, recordsOf, type RequestRecord } from '../records.ts';
 import { openChaosFixture, type ChaosFixture } from '../fixture.ts';
 import { until } from '../until.ts';
 import type { GatewayProcess } from '../../support/gateway-home.ts';
 
 const clients = 32;
-/** Ms before a kill in which an answer may have arrived without its end being noted: it is on record as interrupted. */
+/** Ms before a kill in which an answer may have arrived before its end was recorded: it is recorded as interrupted. */
 const lastMoment = 1_000;
-/** Ms for which clients go on after a gateway was told to stop. */
-const lateness = 300;
+/** Ms for which clients keep sending after SIGTERM. */
+const lingering = 300;
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** A gateway under load that is about to end. */
-interface Scenery {
+/** A gateway under load. */
+interface RunningGateway {
   readonly database: ChaosFixture['database'];
   readonly gateway: GatewayProcess;
-  /** Waits as long as a database is away. */
+  /** Waits as long as the database is disconnected. */
   absence(): Promise<void>;
   /** @returns when the gateway was killed */
   kill(): Promise<number>;
-  /** Stops it; clients go on for a while, as behind a load balancer that learns late. */
+  /** Stops it; clients keep sending for a while, as behind a load balancer that notices late. */
   stop(): Promise<undefined>;
 }
 
 interface Disturbance {
   readonly name: string;
-  /** Happens half-way, and ends the gateway. @returns when it was killed, if it was */
-  act(scenery: Scenery): Promise<number | undefined>;
+  /** Happens halfway and ends the gateway. @returns when it was killed, if it was */
+  act(running: RunningGateway): Promise<number | undefined>;
 }
 
 const disturbances: readonly Disturbance[] = [
@@ -68,16 +68,16 @@ const disturbances: readonly Disturbance[] = [
   },
 ];
 
-/** Gateways end in every way under a mixed load, and databases go away: what clients saw has to be on record, once. */
+/** Gateways end in every way under mixed load, and databases disconnect: each request must have one correct record. */
 export const records: Experiment = {
   name: 'records',
-  description: 'every request has one true record, however gateways end and databases go away',
+  description: 'every request has one correct record, however gateways end and databases disconnect',
   async run({ postgres, isShort, print }) {
     await using fixture = await openChaosFixture(postgres, { plays: { 'stays-open': playOpen } });
     const wanted = isShort ? 200 : 10_000;
-    const seen: Saw[] = [];
+    const seen: Observation[] = [];
     const kills: number[] = [];
-    // The last ones are all of it at once: a database that goes away, and a gateway that ends meanwhile.
+    // The last two combine it all: a database that disconnects, and a gateway that ends meanwhile.
     const chosen = isShort ? disturbances.slice(-2) : disturbances;
     for (let round = 0; round < chosen.length || answered(seen).length < wanted; round++) {
       const disturbance = chosen[round % chosen.length] as Disturbance;
@@ -98,7 +98,7 @@ export const records: Experiment = {
         },
         stop: async () => {
           const ended = gateway.end('SIGTERM');
-          await pause(lateness);
+          await pause(lingering);
           over.abort();
           await ended;
           return undefined;
@@ -109,26 +109,28 @@ export const records: Experiment = {
       if (killedAt !== undefined) kills.push(killedAt);
       print(`  ${disturbance.name}: ${seen.length - before} requests`);
     }
-    // What the last one has left is taken in by the next.
+    // The next start ships what the last gateway left in its journal.
     await using _last = await fixture.start();
     const found = await recordsOf(fixture.home.database, seen);
     const all = answered(seen);
-    const mistakes = seen.flatMap((saw) => judgeAcrossKills(saw, found.get(saw.serial), kills) ?? []);
+    const mistakes = seen.flatMap(
+      (observed) => findMistakeAcrossKills(observed, found.get(observed.serial), kills) ?? [],
+    );
     const endings = Map.groupBy(seen, ({ ending }) => ending);
     print(`  ${[...endings].map(([ending, own]) => `${own.length} ${ending}`).join(', ')}`);
-    return [noneOf('records missing, duplicated or untrue', all.length, mistakes)];
+    return [noneOf('records missing, duplicated or wrong', all.length, mistakes)];
   },
 };
 
-/** Those that have to have a record: they got an answer, or went away from a gateway that was there. */
-function answered(seen: readonly Saw[]): readonly Saw[] {
+/** Requests that must have a record: they got an answer, or their client left. */
+function answered(seen: readonly Observation[]): readonly Observation[] {
   return seen.filter(({ status, ending }) => status !== undefined || ending === 'left');
 }
 
-/** Clients that ask one thing after the other, until they are told to stop or nobody is there any more. */
-async function sendLoad(client: Client, seen: Saw[], signal: AbortSignal): Promise<void> {
+/** Clients that send one request after the other, until the signal aborts or the gateway is gone. */
+async function sendLoad(client: Client, seen: Observation[], signal: AbortSignal): Promise<void> {
   const models = ['fine', 'fine', 'status-500', 'fine', 'no-such-model', 'cut', 'stays-open', 'fine'];
-  const ask = async (index: number, turn: number): Promise<Saw> => {
+  const ask = async (index: number, turn: number): Promise<Observation> => {
     const model = models[(index + turn) % models.length] as string;
     const format = formatAt(Math.floor(index / 2) + turn);
     if (model === 'stays-open') return client.ask({ format, model, isStream: true, leave: 'at content' });
@@ -136,23 +138,23 @@ async function sendLoad(client: Client, seen: Saw[], signal: AbortSignal): Promi
   };
   const loop = async (index: number) => {
     for (let turn = 0; !signal.aborted; turn++) {
-      const saw = await ask(index, turn);
-      seen.push(saw);
-      if (saw.ending === 'none') return;
+      const observed = await ask(index, turn);
+      seen.push(observed);
+      if (observed.ending === 'none') return;
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, index) => loop(index)));
 }
 
-/** What was on the way when a gateway was killed may be on record as interrupted, whatever the client has got of it. */
-function judgeAcrossKills(
-  saw: Saw,
+/** A request in flight when the gateway was killed may be recorded as interrupted, whatever its client received. */
+function findMistakeAcrossKills(
+  observed: Observation,
   own: readonly RequestRecord[] | undefined,
   kills: readonly number[],
 ): string | undefined {
   const [record] = own ?? [];
-  const wasOnTheWay = kills.some((at) => saw.sentAt < at && saw.endedAt > at - lastMoment);
-  if (own?.length === 1 && wasOnTheWay && record?.outcome === 'interrupted') return undefined;
-  const mistake = judge(saw, own);
-  return mistake === undefined ? undefined : `${saw.question.model} as ${saw.question.format}: ${mistake}`;
+  const wasInFlight = kills.some((at) => observed.sentAt < at && observed.endedAt > at - lastMoment);
+  if (own?.length === 1 && wasInFlight && record?.outcome === 'interrupted') return undefined;
+  const mistake = findMistake(observed, own);
+  return mistake === undefined ? undefined : `${observed.question.model} as ${observed.question.format}: ${mistake}`;
 }

@@ -7,7 +7,8 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { throttled } from '#core/model-call/upstream-error.ts';
 import { type Asked, AttemptReport } from '../attempt/report.ts';
-import { Attempt, type AttemptRequest } from '../attempt/attempt.ts';
+import { Attempt } from '../attempt/attempt.ts';
+import type { AttemptRequest } from '../attempt/request.ts';
 import { authHeaders } from '../keys/auth-headers.ts';
 import { orderRoutes, readyFirst, widerThan } from './route-order.ts';
 import { targetOf } from '../attempt/connections.ts';
@@ -191,7 +192,7 @@ export class Relay {
   #settle(): void {
     this.#isOver = true;
     this.#servedAt = this.#exchange.elapsed;
-    for (const route of this.#running.keys()) this.#attempts.get(route)?.abort(lostFault());
+    for (const route of this.#running.keys()) this.#attempts.get(route)?.end(lostFault());
     this.#running.clear();
   }
 
@@ -202,7 +203,7 @@ export class Relay {
 
   #cancel(fault: Fault): void {
     this.#isOver = true;
-    for (const attempt of this.#attempts.values()) attempt.abort(fault);
+    for (const attempt of this.#attempts.values()) attempt.end(fault);
   }
 
   /** False when tries or time are used up, or it is over. */
@@ -274,8 +275,8 @@ export class Relay {
       connecting.leave();
       this.#attempts.delete(route);
       // The tokens of a rest are counted together with those of the beginning; a slow client slows the best route.
-      const tellsPace = !isRest && !attempt.wasHeldBack;
-      report.over(fault, attempt.status, tellsPace ? reader.usage?.output : undefined);
+      const tellsPace = !isRest && !attempt.clock.wasHeldBack;
+      report.over(fault, attempt.status || undefined, tellsPace ? reader.usage?.output : undefined);
     };
     const attempt = new Attempt(
       {
@@ -292,7 +293,7 @@ export class Relay {
       reader,
     );
     this.#attempts.set(route, attempt);
-    if (this.#exchange.signal.aborted) attempt.abort(goneFault(this.#exchange.signal.reason));
+    if (this.#exchange.signal.aborted) attempt.end(goneFault(this.#exchange.signal.reason));
     try {
       const reply = await attempt.run();
       if (this.#isOver) return lostFault();

@@ -1,0 +1,62 @@
+import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf } from './answer.ts';
+import { isEventStream, looksLikeEvents } from './answer-kind.ts';
+import { type Fault, routeFault } from './fault.ts';
+import { StreamBody } from './stream-body.ts';
+import { RefusalBody, WholeBody } from './whole-body.ts';
+
+/**
+ * Decides by the head how the body is read.
+ *
+ * @throws Fault when it cannot be
+ */
+export function openBody(answer: Answer): AnswerBody {
+  const { status, headers } = answer;
+  if (status >= 300) return new RefusalBody(answer);
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw routeFault('upstream_failed', 'the upstream used a content encoding that was not requested');
+  const isStream = isEventStream(contentTypeOf(answer));
+  return isStream === undefined ? new UnlabelledBody(answer) : openBodyOf(answer, isStream);
+}
+
+/** Some vendors stream where a whole answer was requested, or the other way round; it is an answer all the same. */
+function openBodyOf(answer: Answer, isStream: boolean): AnswerBody {
+  return isStream && answer.request.isStream ? new StreamBody(answer) : new WholeBody(answer, isStream);
+}
+
+/** A body whose first bytes tell how to read it, because its content type does not. */
+class UnlabelledBody implements AnswerBody {
+  readonly #answer: Answer;
+  readonly #collected = new CollectedBytes();
+  #body: AnswerBody | undefined;
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+  }
+
+  take(chunk: Buffer): void {
+    if (this.#body !== undefined) return this.#body.take(chunk);
+    this.#answer.clock.heard();
+    this.#collected.add(chunk);
+    const isStream = looksLikeEvents(this.#collected.bytes());
+    if (isStream !== undefined) this.#open(isStream);
+  }
+
+  end(): void {
+    (this.#body ?? this.#open(false)).end();
+  }
+
+  expire(timeout: Fault): void {
+    if (this.#body === undefined) this.#answer.end(timeout);
+    else this.#body.expire(timeout);
+  }
+
+  close(fault: Fault | undefined): void {
+    this.#body?.close?.(fault);
+  }
+
+  #open(isStream: boolean): AnswerBody {
+    this.#body = openBodyOf(this.#answer, isStream);
+    this.#body.take(this.#collected.take());
+    return this.#body;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Dispatcher } from 'undici';
+import type { Fault } from './fault.ts';
+
+/** How long an attempt may take. Seconds. */
+export interface AttemptLimits {
+  readonly firstByteTimeout: number; // until the head of the answer, and again until its first content
+  readonly idleTimeout: number; // without a byte
+  readonly deadline: number; // until a whole answer is complete, or a stream has its first content
+}
+
+/** What one attempt sends, and whom it reports to. */
+export interface AttemptRequest {
+  readonly agent: Dispatcher;
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer | string;
+  readonly isStream: boolean;
+  /** True when `onEnd` decides how a broken stream continues: the stream then ends without an error. */
+  readonly isResumable?: boolean;
+  readonly limits: AttemptLimits;
+  readonly now: () => number;
+  /** What no error may show: keys and host of the upstream. Called only for an error. */
+  readonly secrets?: () => readonly string[];
+  /** A connection, new or reused, is there, and the request goes out. */
+  readonly onConnected?: () => void;
+  /** The first content of the answer has come. */
+  readonly onContent: () => void;
+  /** The answer that was handed over is over; the fault is what broke it off. */
+  readonly onEnd: (fault: Fault | undefined) => void;
+}

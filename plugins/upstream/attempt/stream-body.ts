@@ -1,0 +1,99 @@
+import { bounds } from '#core/bounds.ts';
+import { ReplyStream } from '#core/pipeline/reply-stream.ts';
+import { type Answer, type AnswerBody, CollectedBytes } from './answer.ts';
+import { answerFault, brokenOff, type Fault } from './fault.ts';
+
+/** Ms that a stream may stay open after its last event. */
+const lingerAfterEnd = 1_000;
+
+/**
+ * A stream of events that was requested. Gated until its first content: its events wait here, and the client has seen
+ * nothing. Then they are forwarded at the pace of the client.
+ */
+export class StreamBody implements AnswerBody {
+  readonly #answer: Answer;
+  readonly #gated = new CollectedBytes();
+  #received = 0; // bytes before the first content
+  #stream: ReplyStream | undefined; // once it has content
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+  }
+
+  take(chunk: Buffer): void {
+    const { clock, reader } = this.#answer;
+    if (this.#stream !== undefined) {
+      clock.heard();
+      this.#forward(this.#stream, reader.push(chunk));
+      return;
+    }
+    // Only content ends the silence here: a stream of pings is no answer.
+    this.#received += chunk.length;
+    this.#gate(reader.push(chunk));
+  }
+
+  end(): void {
+    const { reader } = this.#answer;
+    const remainder = reader.end();
+    if (this.#stream === undefined) this.#gate(remainder);
+    else this.#forward(this.#stream, remainder);
+    this.#answer.end(reader.isComplete ? undefined : brokenOff('upstream_failed', 'the upstream broke the answer off'));
+  }
+
+  expire(timeout: Fault): void {
+    if (this.#stream !== undefined && this.#answer.reader.isComplete) this.end();
+    else this.#answer.end(timeout);
+  }
+
+  close(fault: Fault | undefined): void {
+    if (fault === undefined || this.#answer.request.isResumable) this.#stream?.push(null);
+    else this.#stream?.breakOff(fault.error);
+  }
+
+  /** Opens the gate when the first content is there. */
+  #gate(events: Buffer): void {
+    const { reader } = this.#answer;
+    if (events.length > 0) this.#gated.add(events);
+    if (this.#endOnFailure()) return;
+    if (reader.hasContent) this.#open();
+    else if (reader.isComplete) this.#answer.end(brokenOff('upstream_failed', 'the stream ended without an answer'));
+    else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
+      this.#answer.end(brokenOff('upstream_failed', 'the stream brought no content'));
+  }
+
+  #open(): void {
+    const { clock, reader, request } = this.#answer;
+    clock.arrived();
+    clock.allow(request.limits.idleTimeout * 1000);
+    const body = new ReplyStream({
+      read: () => {
+        clock.resume();
+        this.#answer.resume();
+      },
+      // The reader has left: the exchange's signal has the reason, and the upstream must stop at once.
+      close: () => this.#answer.end(),
+    });
+    this.#stream = body;
+    const renderFailure = reader.renderFailure.bind(reader);
+    this.#answer.handOver({ body, renderFailure }, 'text/event-stream; charset=utf-8');
+    this.#forward(body, this.#gated.take());
+  }
+
+  #forward(stream: ReplyStream, events: Buffer): void {
+    const { clock, reader } = this.#answer;
+    if (events.length > 0 && !stream.push(events)) {
+      this.#answer.pause();
+      clock.pause();
+    }
+    if (this.#endOnFailure()) return;
+    if (reader.isComplete && clock.silence !== lingerAfterEnd) clock.allow(lingerAfterEnd);
+  }
+
+  /** Ends the attempt when the upstream has reported an error inside the stream. */
+  #endOnFailure(): boolean {
+    const { reader, status, request } = this.#answer;
+    if (reader.failure === undefined) return false;
+    this.#answer.end(answerFault(reader.failure, status, request.secrets?.()));
+    return true;
+  }
+}

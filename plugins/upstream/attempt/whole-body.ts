@@ -1,0 +1,82 @@
+import type { WholeReply } from '#core/model-call/adapter.ts';
+import { bounds } from '#core/bounds.ts';
+import { GatewayError, toGatewayError } from '#core/errors/table.ts';
+import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf } from './answer.ts';
+import { jsonType } from './answer-kind.ts';
+import { answerFault, brokenOff, type Fault } from './fault.ts';
+import { refusalFault } from './refusal.ts';
+
+/** Ms to wait for the body of a refusal: status and first bytes are enough to try another route. */
+const refusalTime = 2_000;
+
+/** The body of a 3xx, 4xx or 5xx: becomes the fault that it explains, with as much of it as comes in time. */
+export class RefusalBody implements AnswerBody {
+  readonly #answer: Answer;
+  readonly #collected = new CollectedBytes();
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+    answer.clock.limit(refusalTime);
+  }
+
+  take(chunk: Buffer): void {
+    this.#answer.clock.heard();
+    this.#collected.add(chunk);
+    if (this.#collected.size > bounds.refusal) this.end();
+  }
+
+  end(): void {
+    const { status, headers, request } = this.#answer;
+    this.#answer.end(refusalFault(status, headers, this.#collected.bytes(), request.now(), request.secrets?.()));
+  }
+
+  expire(): void {
+    this.end();
+  }
+}
+
+/** The body of a 2xx that is handed over in one piece, converted where the other kind was requested. */
+export class WholeBody implements AnswerBody {
+  readonly #answer: Answer;
+  readonly #isStream: boolean;
+  readonly #collected = new CollectedBytes();
+
+  /** @param isStream true for a stream of events, although none was requested */
+  constructor(answer: Answer, isStream: boolean) {
+    this.#answer = answer;
+    this.#isStream = isStream;
+    answer.clock.allow(answer.request.limits.idleTimeout * 1000);
+  }
+
+  take(chunk: Buffer): void {
+    this.#answer.clock.heard();
+    this.#collected.add(chunk);
+    if (this.#collected.size > bounds.wholeReply)
+      this.#answer.end(brokenOff('upstream_failed', 'the answer is too large'));
+  }
+
+  end(): void {
+    const { status, request } = this.#answer;
+    try {
+      const { body, contentType } = this.#read();
+      this.#answer.handOver({ body }, contentType);
+      this.#answer.end();
+    } catch (error) {
+      this.#answer.end(answerFault(toGatewayError(error), status, request.secrets?.()));
+    }
+  }
+
+  expire(timeout: Fault): void {
+    this.#answer.end(timeout);
+  }
+
+  /** @throws GatewayError */
+  #read(): WholeReply {
+    const { reader, request } = this.#answer;
+    const body = this.#collected.bytes();
+    if (this.#isStream === request.isStream) return reader.whole(body, jsonType(contentTypeOf(this.#answer)));
+    if (reader.convert !== undefined) return reader.convert(body, this.#isStream);
+    const kind = this.#isStream ? 'a stream, although none was requested' : 'no stream, although one was requested';
+    throw new GatewayError('upstream_failed', `the upstream sent ${kind}`);
+  }
+}

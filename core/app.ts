@@ -12,11 +12,12 @@ import { createHost, type Host } from './host.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { drain } from './http/drain.ts';
 import { ExchangeHandler, type Serving } from './http/exchange-handler.ts';
-import { routeHealth } from './http/health.ts';
+import { routeHealthChecks } from './http/health.ts';
 import { limitListener } from './http/listener.ts';
 import { EndpointTable } from './http/paths.ts';
 import { routeExchanges } from './http/server.ts';
 import type { Logger } from './logger.ts';
+import { routePages } from './pages/floor.ts';
 import { buildPipeline } from './pipeline/build.ts';
 import { OpenServices } from './services.ts';
 import { VendorServers } from './catalog/vendor-servers.ts';
@@ -87,7 +88,7 @@ export class Gateway {
       await gateway.#serve(config);
       await gateway.#runConfiguredHooks();
       routeExchanges(assembly.server, handler, endpoints);
-      routeHealth(assembly.server, {
+      routeHealthChecks(assembly.server, {
         get isServing() {
           return gateway.#isServing;
         },
@@ -96,6 +97,7 @@ export class Gateway {
           return assembly.registry.statusReports.values();
         },
       });
+      await routePages(assembly.server, assembly.registry, host);
       await services.events.listen();
       await gateway.#listen();
       return gateway;
@@ -223,12 +225,7 @@ export class Gateway {
     const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = section;
     return {
       host,
-      pipeline: await buildPipeline(
-        config.stages,
-        host,
-        this.#assembly.registry.observers.values(),
-        section.stage_timeout,
-      ),
+      pipeline: await buildPipeline(config.stages, host, this.#assembly.registry.observers.values()),
       bodyLimits: { maxBytes, timeout },
       writeTimeout: section.write_timeout,
       clientAddress: createClientAddress(proxies),

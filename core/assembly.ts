@@ -8,6 +8,8 @@ import { createServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
 import { PluginMissing, registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
 import { Registry } from './extension/registry.ts';
+import { prepareFloor } from './pages/floor.ts';
+import { operatorsSection } from './pages/operators.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
 export interface Assembly {
@@ -26,10 +28,11 @@ export async function assemble(
   host: () => Host,
 ): Promise<Assembly> {
   const registry = new Registry();
-  for (const section of [...coreSections, ...catalogSections]) registry.section(section);
+  for (const section of [...coreSections, ...catalogSections, operatorsSection]) registry.section(section);
   const { server, listener } = createServer(log);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
+  await prepareFloor(server, registry, host);
   await registerOwnPlugins(server);
   if (document !== undefined) await registerForeignPlugins(document, server, registry);
   return { server, listener, registry };

@@ -15,6 +15,11 @@ export const bounds = {
   /** Rest of a refused body that is read and thrown away; the connection is closed beyond. */
   discardedBody: 4 * MiB,
 
+  /** Form of a page; 413 beyond. */
+  formBody: 64 * KiB,
+  /** Characters of a browser's name that a session keeps; cut. */
+  userAgent: 400,
+
   // What upstreams send.
   /** Head of an answer: some vendors send large cookies. The route fails beyond. */
   upstreamHead: 64 * KiB,

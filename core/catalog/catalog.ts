@@ -1,3 +1,4 @@
+import type { Format } from './formats.ts';
 import type { Logger } from '../logger.ts';
 import type { Traits, TraitSettings } from './traits.ts';
 
@@ -5,8 +6,8 @@ import type { Traits, TraitSettings } from './traits.ts';
 export interface Vendor {
   readonly name: string; // as gateway.yaml says it: openai, anthropic, …
   readonly title: string; // as people say it
-  /** Names of the formats that its endpoint speaks. */
-  readonly formats: readonly string[];
+  /** Formats that its endpoint speaks; the first is preferred where a request could go either way. */
+  readonly formats: readonly Format[];
   /** With the version segment: the format's path (`/chat/completions`) is appended. */
   readonly baseUrl: string;
   readonly auth: AuthScheme;
@@ -32,7 +33,7 @@ export type AuthScheme = (typeof authSchemes)[number];
 export interface Upstream {
   readonly name: string;
   readonly vendor: string | undefined;
-  readonly formats: readonly string[]; // names
+  readonly formats: readonly Format[];
   readonly baseUrl: string; // without a trailing slash
   readonly auth: AuthScheme;
   readonly apiKeys: readonly string[];

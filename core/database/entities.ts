@@ -54,13 +54,30 @@ const PlanPeriodSchema = defineEntity({
   },
 });
 
+/** A browser in which an account is signed in. Only the SHA-256 of its token is kept. */
+const SessionSchema = defineEntity({
+  name: 'Session',
+  tableName: 'session',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account),
+    tokenSha256: p.blob(),
+    userAgent: p.text(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    lastUsedAt: p.datetime().defaultRaw('now()'),
+    expiresAt: p.datetime(),
+  },
+});
+
 export class Account extends AccountSchema.class {}
 export class ApiKey extends ApiKeySchema.class {}
 export class PlanPeriod extends PlanPeriodSchema.class {}
+export class Session extends SessionSchema.class {}
 
 AccountSchema.setClass(Account);
 ApiKeySchema.setClass(ApiKey);
 PlanPeriodSchema.setClass(PlanPeriod);
+SessionSchema.setClass(Session);
 
 /** All that MikroORM has to know. */
-export const entities = [Account, ApiKey, PlanPeriod];
+export const entities = [Account, ApiKey, PlanPeriod, Session];

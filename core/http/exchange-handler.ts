@@ -1,23 +1,21 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { bounds } from '../bounds.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
-import type { Logger } from '../logger.ts';
 import { LinkedList } from '../pipeline/linked-list.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { discard } from '../pipeline/reply.ts';
-import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrLate } from '../timing/deadline.ts';
 import type { ClientAddress } from './client-address.ts';
 import { callerDialect } from './dialect.ts';
 import { inviteBody } from './listener.ts';
 import type { EndpointTable, Match, WrongMethod } from './paths.ts';
+import { createRequestId } from './request-id.ts';
 import { type BodyLimits, RequestBody } from './request-body.ts';
-import { type Sent, sendReply } from './send.ts';
+import { type SendProgress, sendReply } from './send.ts';
 
 /** What serves new exchanges at the moment; a reload replaces it as a whole. */
 export interface Serving {
@@ -87,7 +85,7 @@ export class ExchangeHandler {
     const method = req.method ?? 'GET';
     const match = this.#match(method, path, req);
     const exchange = new Exchange({
-      id: `req_${randomUUIDv7().replaceAll('-', '')}`,
+      id: createRequestId(),
       endpoint: match.endpoint,
       params: match.params,
       dialect: callerDialect(match.endpoint, req.headers),
@@ -101,7 +99,7 @@ export class ExchangeHandler {
     });
     const closed = this.#untilClosed(exchange, res);
     pipeline.begin(exchange);
-    let sent: Sent | undefined;
+    let sent: SendProgress | undefined;
     const answered = this.#answer(pipeline, exchange, res, host, writeTimeout).then((result) => {
       sent = result;
       if (!req.complete) discardRest(req);
@@ -135,7 +133,7 @@ export class ExchangeHandler {
     response: ServerResponse,
     host: Host,
     writeTimeout: number,
-  ): Promise<Sent | undefined> {
+  ): Promise<SendProgress | undefined> {
     const reply = await pipeline.answer(exchange);
     if (response.destroyed) {
       discard(reply);
@@ -143,12 +141,7 @@ export class ExchangeHandler {
     }
     try {
       const headers: Record<string, string> = this.#isClosing ? { connection: 'close' } : {};
-      return sendReply(response, exchange, reply, {
-        headers,
-        writeTimeout,
-        bodyTimeout: pipeline.bodyTimeout,
-        onStalled: (seconds) => reportStalled(exchange, seconds, host.log),
-      });
+      return sendReply(response, exchange, reply, { headers, writeTimeout });
     } catch (error) {
       // A stage's or an upstream's header that HTTP does not allow, say. Nobody else hears of it.
       host.log.error(`the answer to ${exchange.id} could not be sent`, error);
@@ -189,16 +182,6 @@ function explainMismatch(
   return new GatewayError('method_not_allowed', `${method} is not possible here; use ${allow}`, { headers: { allow } });
 }
 
-/** Names the stage whose body does not continue. */
-function reportStalled(exchange: Exchange, seconds: number, log: Logger): GatewayError {
-  const fault = new StageFault(
-    { owner: exchange.bodyOwner ?? 'the pipeline', moment: 'body' },
-    `has sent no chunk for ${seconds} s`,
-  );
-  log.error(`request ${exchange.id} failed inside the gateway`, fault);
-  return toGatewayError(fault);
-}
-
 /** An endpoint for what cannot be served: it too passes through the pipeline, so that it is recorded. */
 function refuseWith(error: GatewayError): Match {
   const endpoint: Endpoint = {
@@ -215,7 +198,12 @@ function refuseWith(error: GatewayError): Match {
   return { endpoint, params: {} };
 }
 
-function outcomeOf(exchange: Exchange, response: ServerResponse, sent: Sent | undefined, duration: number): Outcome {
+function outcomeOf(
+  exchange: Exchange,
+  response: ServerResponse,
+  sent: SendProgress | undefined,
+  duration: number,
+): Outcome {
   const error = exchange.failure;
   const status = response.headersSent ? response.statusCode : undefined;
   return {

@@ -16,7 +16,7 @@ export interface HealthSource {
  * database or Redis that is away does not make the gateway unready: known keys are served without them. Its status is `degraded`
  * then, with a 200 all the same. Whoever asks from the same machine also gets what plugins report.
  */
-export function routeHealth(server: Server, source: HealthSource): void {
+export function routeHealthChecks(server: Server, source: HealthSource): void {
   const options = { state: { parse: false } } as const;
   server.route({ method: 'GET', path: '/livez', options, handler: () => ({ status: 'ok' }) });
   server.route({

@@ -29,7 +29,6 @@ export class RequestBody implements BodySource {
   readonly #limits: BodyLimits;
   readonly #invite: () => void;
   #bytes: Promise<Buffer> | undefined;
-  #isReading = false;
   #received: Buffer | undefined;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
@@ -43,10 +42,6 @@ export class RequestBody implements BodySource {
 
   get received(): Buffer | undefined {
     return this.#received;
-  }
-
-  get isReading(): boolean {
-    return this.#isReading;
   }
 
   bytes(): Promise<Buffer> {
@@ -82,13 +77,8 @@ export class RequestBody implements BodySource {
       );
     }
     this.#invite();
-    this.#isReading = true;
-    try {
-      this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
-      return this.#received;
-    } finally {
-      this.#isReading = false;
-    }
+    this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
+    return this.#received;
   }
 }
 

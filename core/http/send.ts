@@ -10,7 +10,7 @@ import { renderKeepAlive, renderStreamError } from '../errors/render.ts';
 const keepAliveAfter = 15_000; // ms
 
 /** What has been sent so far; read when the exchange is over. */
-export interface Sent {
+export interface SendProgress {
   bytes: number;
   firstByteAfter: number | undefined; // ms
 }
@@ -19,9 +19,6 @@ export interface SendOptions {
   /** Sent beside those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly writeTimeout: number; // seconds without a byte taken by the client
-  readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
-  /** The body has stalled for that long. Returns the error that ends it. */
-  onStalled(seconds: number): GatewayError;
 }
 
 /**
@@ -29,9 +26,13 @@ export interface SendOptions {
  * client's own format, or cut where the format has none: never with what looks like a proper end. A client that takes
  * nothing for too long is left alone: it would hold an upstream and a slot for good.
  */
-export function sendReply(response: ServerResponse, exchange: Exchange, reply: Reply, options: SendOptions): Sent {
-  const { headers: extra, writeTimeout } = options;
-  const sent: Sent = { bytes: 0, firstByteAfter: undefined };
+export function sendReply(
+  response: ServerResponse,
+  exchange: Exchange,
+  reply: Reply,
+  { headers: extra, writeTimeout }: SendOptions,
+): SendProgress {
+  const sent: SendProgress = { bytes: 0, firstByteAfter: undefined };
   const { body } = reply;
   const headers: Record<string, string | number> = {
     ...reply.headers,
@@ -42,7 +43,7 @@ export function sendReply(response: ServerResponse, exchange: Exchange, reply: R
   if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
     sendWhole(response, exchange, reply.status, headers, body ?? '', sent);
   } else {
-    sendStream(response, exchange, reply, headers, body, sent, options);
+    sendStream(response, exchange, reply, headers, body, sent);
   }
   // Node looks at whether the system has taken anything, be it the part of a chunk. It counts from the last write on.
   response.setTimeout(writeTimeout * 1000, () => {
@@ -63,7 +64,7 @@ function sendWhole(
   status: number,
   headers: Record<string, string | number>,
   body: string | Buffer,
-  sent: Sent,
+  sent: SendProgress,
 ): void {
   const length = Buffer.byteLength(body);
   headers['content-length'] = length;
@@ -81,8 +82,7 @@ function sendStream(
   reply: Reply,
   headers: Record<string, string | number>,
   body: Readable,
-  sent: Sent,
-  { bodyTimeout, onStalled }: SendOptions,
+  sent: SendProgress,
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
   const silence = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
@@ -95,7 +95,19 @@ function sendStream(
   if (reply.isAwaited === true) response.write(silence ?? '');
   const keepAlive = silence === undefined ? undefined : startKeepAlive(response, silence);
   const listener = exchange.find(replyListener);
-  const breakOff = (thrown: unknown) => {
+  body.on('data', (chunk: Buffer) => {
+    sent.firstByteAfter ??= exchange.elapsed;
+    sent.bytes += chunk.length;
+    keepAlive?.refresh();
+    if (!response.write(chunk)) body.pause();
+    listener?.(chunk);
+  });
+  response.on('drain', () => body.resume());
+  body.once('end', () => {
+    if (trailers !== undefined) response.addTrailers(trailers.read());
+    response.end();
+  });
+  body.once('error', (thrown) => {
     if (response.writableEnded || response.destroyed) return;
     const error = toGatewayError(thrown);
     exchange.fail(error);
@@ -105,39 +117,16 @@ function sendStream(
     response.end(text);
     sent.bytes += Buffer.byteLength(text);
     listener?.(text);
-  };
-  const stalled = setTimeout(() => {
-    // While the client takes nothing, the write timeout counts.
-    if (body.isPaused() || response.writableNeedDrain) return void stalled.refresh();
-    breakOff(onStalled(bodyTimeout));
-    body.destroy();
-  }, bodyTimeout * 1000);
-  body.on('data', (chunk: Buffer) => {
-    if (response.writableEnded) return;
-    sent.firstByteAfter ??= exchange.elapsed;
-    sent.bytes += chunk.length;
-    keepAlive?.refresh();
-    stalled.refresh();
-    if (!response.write(chunk)) body.pause();
-    listener?.(chunk);
   });
-  response.on('drain', () => body.resume());
-  body.once('end', () => {
-    if (trailers !== undefined) response.addTrailers(trailers.read());
-    response.end();
-  });
-  body.once('error', breakOff);
   body.once('close', () => {
     clearInterval(keepAlive);
-    clearTimeout(stalled);
     // Closed without an end and without an error: the same as cut.
-    if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
+    if (body.readableEnded || body.errored !== null || response.destroyed) return;
     exchange.fail(new GatewayError('upstream_failed', 'the answer was cut'));
     response.destroy();
   });
   response.once('close', () => {
     clearInterval(keepAlive);
-    clearTimeout(stalled);
     body.destroy();
   });
 }

@@ -7,6 +7,7 @@ import { callerDialect } from './dialect.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { createListener, inviteBody, tameHapi } from './listener.ts';
 import { canonicalPath, type EndpointTable } from './paths.ts';
+import { createRequestId } from './request-id.ts';
 
 /** hapi on a listener of our own, which starts to listen only when the app says so. */
 export function createServer(log: Logger): { server: Server; listener: HttpServer } {
@@ -21,7 +22,8 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
   });
   tameHapi(listener);
   server.events.on({ name: 'request', channels: ['error', 'internal'] }, (request, event) => {
-    if (event.error !== undefined && event.channel === 'error') log.error(`page ${request.path} failed`, event.error);
+    if (event.error !== undefined && event.channel === 'error')
+      log.error(`${request.path} failed, request ${request.info.id}`, event.error);
   });
   return { server, listener };
 }
@@ -63,7 +65,11 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   server.ext('onRequest', (request, h) => {
     // A base URL with a slash at its end; hapi would look for nothing behind the first.
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
-    if (!isExchangePath(request.path, endpoints)) inviteBody(request.raw.req);
+    if (!isExchangePath(request.path, endpoints)) {
+      // hapi's own ids name the machine and the process.
+      request.info.id = createRequestId();
+      inviteBody(request.raw.req);
+    }
     return h.continue;
   });
   server.ext('onPreResponse', (request, h) => renderHostError(request, h, endpoints));
@@ -83,7 +89,7 @@ function renderHostError(
     response.message,
   );
   const dialect = callerDialect(undefined, request.raw.req.headers);
-  const reply = renderError(error, { id: request.info.id, format: undefined, dialect });
+  const reply = renderError(error, { id: createRequestId(), format: undefined, dialect });
   const rendered = h.response(reply.body as string).code(statusCode);
   for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);
   return rendered;

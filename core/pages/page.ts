@@ -1,5 +1,6 @@
 import type { Host } from '../host.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
+import type { Preference } from './cookies.ts';
 import type { Formatter } from './formatter.ts';
 import type { Language, Translate } from './texts.ts';
 
@@ -89,6 +90,8 @@ export interface PageRequest {
   /** True for a reader on the gateway's own machine, not behind a proxy. */
   readonly isLocal: boolean;
   readonly form: FormState;
+  /** Keeps what the reader has chosen, in a cookie for a year. It counts from the next request on. */
+  remember(preference: Preference, value: string): void;
   /** Signs the account in: a session with a new id, in place of the one there was. */
   signIn(accountId: string): Promise<void>;
   /** Ends the session. */

@@ -1,33 +1,46 @@
-import { formatMoney } from '#core/accounts/money.ts';
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
-import type { Model } from '#core/catalog/catalog.ts';
-import type { Host } from '#core/host.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { PageRequest } from '#core/pages/page.ts';
 import { describeRoutes } from './routes.ts';
+import { addressesOf, samplesFor } from './samples.ts';
+
+/** Units of the tick marks of a plan. */
+const tick = { step: 6, width: 3 };
 
 /**
  * Everything that the front page shows, ready to be printed.
  *
- * @param statuses of the routes, for whoever may see them; left out for everybody else
+ * @param statuses of the routes, for readers who may see them
  */
-export function describeHome(host: Host, statuses?: ReadonlyMap<string, RouteStatus>) {
+export function describeHome(request: PageRequest, statuses: ReadonlyMap<string, RouteStatus> | undefined) {
+  const { host, query, t } = request;
   const { catalog, service } = host;
-  const currency = host.section(currencySection);
+  const model = catalog.models[0]?.id ?? `${service.prefix}/MODEL`;
+  const { samples, sample } = samplesFor(query['sample'], service.baseUrl, model);
   return {
-    name: service.name,
-    baseUrl: service.baseUrl,
-    contact: service.contact ?? '',
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
-    models: catalog.models.map((model) => ({ id: model.id, note: describeModel(model) })),
-    routes: statuses === undefined ? undefined : describeRoutes(catalog, statuses),
-    plans: host
-      .section(plansSection)
-      .map(({ days, price, label }) => ({ days, price: formatMoney(price, currency), label: label ?? '' })),
+    plans: describePlans(request),
+    addresses: addressesOf(service.baseUrl).map(({ clients, url }) => ({ clients: t(clients), url })),
+    samples,
+    sample,
+    models: catalog.models.map(({ id, displayName, routes }) => ({
+      id,
+      displayName: displayName === id ? '' : displayName,
+      backups: request.format.number(routes.length - 1),
+    })),
+    routes: statuses === undefined ? undefined : describeRoutes(catalog, statuses, request),
   };
 }
 
-function describeModel({ id, displayName, routes }: Model): string {
-  const backups = routes.length - 1;
-  const safety = backups === 0 ? '' : `with ${backups} backup ${backups === 1 ? 'route' : 'routes'}`;
-  return [displayName === id ? '' : displayName, safety].filter((part) => part !== '').join(', ');
+function describePlans({ host, t, format }: PageRequest) {
+  const currency = host.section(currencySection);
+  return host.section(plansSection).map(({ days, price, label = '' }) => ({
+    days: format.number(days),
+    unit: t('home.days', { count: days }),
+    label,
+    price: format.money(price, currency),
+    perDay: t('home.per_day', { price: format.money(Math.round(price / days), currency) }),
+    ticks: Array.from({ length: Math.min(days, 30) }, (_, index) => index * tick.step),
+    ticksWidth: (Math.min(days, 30) - 1) * tick.step + tick.width,
+  }));
 }

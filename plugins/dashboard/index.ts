@@ -1,52 +1,27 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ResponseToolkit } from '@hapi/hapi';
-import { Eta } from 'eta';
-import { isLocal } from '#core/http/local-caller.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { readRouteStatus } from '#core/model-call/route-status.ts';
+import { defineTexts } from '#core/pages/texts.ts';
 import { describeHome } from './home.ts';
-
-const views = join(import.meta.dirname, '..', '..', 'views');
-
-/** Nothing of a page comes from elsewhere, and no page is shown inside of another. */
-const securityHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'same-origin',
-};
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 
 /** What people see in a browser. */
 export const plugin: GatewayPlugin = {
   name: 'dashboard',
   register(server) {
-    const eta = new Eta({ views, cache: true });
-    server.route({
-      method: 'GET',
+    server.gateway.texts(defineTexts({ en, id }));
+    server.gateway.page({
       path: '/',
-      handler: (request, h) => {
-        const host = server.host();
-        // Upstreams and their faults are for the operator, and for no cache on the way.
-        const statuses = isLocal(request) ? readRouteStatus(server.gateway, host) : undefined;
-        const response = page(h, eta.render('./home', describeHome(host, statuses)));
-        return statuses === undefined ? response : response.header('cache-control', 'no-store');
+      role: 'public',
+      title: 'home.title',
+      description: 'home.lead',
+      template: join(import.meta.dirname, '..', '..', 'views', 'home.eta'),
+      show(request) {
+        // Upstreams and their faults are the operator's business.
+        const statuses = request.isLocal ? readRouteStatus(server.gateway, request.host) : undefined;
+        return describeHome(request, statuses);
       },
-    });
-    server.route({
-      method: 'GET',
-      path: '/assets/style.css',
-      handler: async (_request, h) =>
-        h
-          .response(await readFile(join(views, 'style.css')))
-          .type('text/css')
-          .header('cache-control', 'max-age=300'),
     });
   },
 };
-
-function page(h: ResponseToolkit, html: string) {
-  const response = h.response(html).type('text/html');
-  for (const [name, value] of Object.entries(securityHeaders)) response.header(name, value);
-  return response;
-}

@@ -1,5 +1,7 @@
 import type { Catalog, Route } from '#core/catalog/catalog.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { FormattedTime } from '#core/pages/formatter.ts';
+import type { PageRequest } from '#core/pages/page.ts';
 
 /** A route as the front page shows it, ready to be printed. */
 export interface RouteLine {
@@ -7,33 +9,35 @@ export interface RouteLine {
   readonly state: string;
   readonly isLeftOut: boolean;
   readonly reason: string;
-  /** When it is tried again, for machines and for people; empty when it is in service. */
-  readonly until: { readonly time: string; readonly text: string } | undefined;
+  /** When it is tried again; undefined when that is not known, or it is available. */
+  readonly until: FormattedTime | undefined;
 }
 
-const stateWords: Readonly<Record<RouteStatus['state'], string>> = {
-  closed: 'in service',
-  half_open: 'left out; the next request tries it',
-  open: 'left out',
-  no_model: 'does not have the model; tried last',
-};
-
-/** Every model with its routes, in the order of gateway.yaml, and how each stands. */
-export function describeRoutes({ models }: Catalog, statuses: ReadonlyMap<string, RouteStatus>) {
+/** Every model with its routes, in the order of gateway.yaml, and the state of each. */
+export function describeRoutes(
+  { models }: Catalog,
+  statuses: ReadonlyMap<string, RouteStatus>,
+  request: Pick<PageRequest, 't' | 'format'>,
+) {
   return models.map(({ id, routes }) => ({
     id,
-    routes: routes.map((route) => describe(route, statuses.get(route.id))),
+    routes: routes.map((route) => describeRoute(route, statuses.get(route.id), request)),
   }));
 }
 
-function describe({ id }: Route, status: RouteStatus | undefined): RouteLine {
+function describeRoute(
+  { id }: Route,
+  status: RouteStatus | undefined,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): RouteLine {
   const state = status?.state ?? 'closed';
-  const until = state === 'open' || state === 'no_model' ? (status?.open_until ?? undefined) : undefined;
+  const hasEnd = state === 'open' || state === 'unfit';
+  const until = hasEnd && status?.open_until ? format.time(new Date(status.open_until)) : undefined;
   return {
     id,
-    state: stateWords[state],
+    state: t(`home.route.${state}`),
     isLeftOut: state !== 'closed',
     reason: status?.reason ?? '',
-    until: until === undefined ? undefined : { time: until, text: `${until.slice(0, 19).replace('T', ' ')} UTC` },
+    until: until && { ...until, text: t('home.route.until', { time: until.text }) },
   };
 }

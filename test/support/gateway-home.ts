@@ -30,8 +30,7 @@ export interface GatewayHome extends AsyncDisposable {
   readonly accountId: string;
   /** Connected to the gateway's database, for looking at what it has left there. */
   readonly database: Database;
-  /** @param listen members of the section, instead of a short drain */
-  write(yaml: string, listen?: string): Promise<void>;
+  write(yaml: string): Promise<void>;
   /**
    * Starts `gateway start` as a process of its own. Several in a row share folder and database.
    *
@@ -84,8 +83,7 @@ export async function openGatewayHome(databaseUrl: string, yaml: string): Promis
 export async function createGatewayFolder(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-gateway-'));
   const file = join(folder, 'gateway.yaml');
-  const write = (text: string, listen = 'drain_timeout: 5') =>
-    writeFile(file, `listen: { port: 0, ${listen} }\n${text}`);
+  const write = (text: string) => writeFile(file, `listen: { port: 0, drain_timeout: 5 }\n${text}`);
   await write(yaml);
   return { folder, file, write };
 }

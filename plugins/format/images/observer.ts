@@ -1,14 +1,13 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member } from '../request/members.ts';
+import { member, parseObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { responsesUsage } from '../responses/observer.ts';
 
-/** Observes an Images reply. Its usage has the shape of the Responses format. Source: OpenAI API reference, "Images". */
+/** Watches an Images reply. Its usage has the shape of the Responses format. Source: OpenAI API reference, "Images". */
 export class ImagesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -20,14 +19,13 @@ export class ImagesObserver implements ReplyObserver {
     this.#id = id;
   }
 
-  event(event: StreamEvent): void {
-    const { name } = event;
+  event(name: string | undefined, data: string): void {
     if (name === 'image_generation.partial_image') {
       this.hasContent = true;
       return;
     }
     // Parsed only at the end: each event holds a picture.
-    const body = event.parse();
+    const body = parseObject(data);
     const type = name ?? member(body, 'type');
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
@@ -51,6 +49,6 @@ export class ImagesObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
+    return renderStreamError(error, { id: this.#id, format: 'images', dialect: 'openai' });
   }
 }

@@ -1,14 +1,13 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
-import { type JsonObject, type JsonValue } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member } from '../request/members.ts';
+import { member, parseObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { UsageCounter } from './usage.ts';
 
-/** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
+/** Watches a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
 export class MessagesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -24,30 +23,30 @@ export class MessagesObserver implements ReplyObserver {
     return this.#usage.usage;
   }
 
-  event(event: StreamEvent): void {
-    switch (event.name ?? event.parse()?.['type']) {
+  event(name: string | undefined, data: string): void {
+    switch (name ?? member(parseObject(data), 'type')) {
       case 'message_start':
-        this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
+        this.#usage.add(member(member(parseObject(data), 'message'), 'usage'));
         return;
       case 'content_block_start':
-        this.hasContent ||= !isEmptyBlock(member(event.parse(), 'content_block'));
+        this.hasContent ||= !isEmptyBlock(member(parseObject(data), 'content_block'));
         return;
       case 'content_block_delta':
         this.hasContent = true;
         return;
       case 'message_delta':
         this.hasContent = true;
-        this.#usage.add(member(event.parse(), 'usage'));
+        this.#usage.add(member(parseObject(data), 'usage'));
         return;
       case 'message_stop':
         this.isComplete = true;
         return;
       case 'error':
-        this.#fail(event.parse());
+        this.#fail(parseObject(data));
         return;
       default: {
         // Those who speak this format at second hand leave out what the event is.
-        const error = event.name === undefined ? readReportedError(event.parse()) : undefined;
+        const error = name === undefined ? readReportedError(parseObject(data)) : undefined;
         if (error !== undefined) this.failure = reportedFailure(error);
       }
     }
@@ -65,7 +64,7 @@ export class MessagesObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'anthropic' });
+    return renderStreamError(error, { id: this.#id, format: 'messages', dialect: 'anthropic' });
   }
 
   #fail(body: JsonObject | undefined): void {

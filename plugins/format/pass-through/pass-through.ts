@@ -1,17 +1,19 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import type { TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import { originOf } from '../canonical/opaque-state.ts';
-import { isTextFormat, type TextFormat } from '../descriptor.ts';
+import { amenderFor } from './adapt-reply.ts';
+import { amendRequest } from './adapt-request.ts';
 import type { ClientRequest } from '../request/client-request.ts';
-import { readerBetween } from '../translation/translator.ts';
-import type { Way } from '../way.ts';
-import { adaptRequest } from './adapt-request.ts';
+import type { Way } from '../model-call.ts';
 import { PassThroughReader } from './reader.ts';
+import { readerBetween } from '../translation/translator.ts';
+import { isTextFormat } from '../translation/upstream-format.ts';
+import { wires } from '../wire.ts';
 
 /**
  * The way to a route that speaks the client's own format: bytes go through. Only the model's name changes, and what the
- * route would refuse or other upstreams could not read.
+ * route would refuse or nobody else could read.
  */
 export class PassThrough implements Way {
   readonly request: UpstreamRequest;
@@ -19,41 +21,40 @@ export class PassThrough implements Way {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
-  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
-  readonly #localStops: readonly string[];
+  /** Stop sequences that the route does not know of. */
+  readonly #untold: readonly string[];
 
-  /** @param isResumable the reply is decoded and encoded again, so that another route can continue it */
+  /** @param isResumable the reply is read and written anew, so that another route can go on with it */
   constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
     this.#isResumable = isResumable;
     this.#exchange = exchange;
     this.#client = client;
     this.#route = route;
     const { format, isStream, purpose } = client;
-    const { localStops = [], ...adapted } = adaptRequest(client, route);
-    this.#localStops = localStops;
+    const wire = wires[format];
+    const { untold = [], ...amended } = amendRequest(client, route);
+    this.#untold = untold;
     this.request = {
-      format: format.name,
-      path: format.path(route.model, isStream, purpose),
+      format,
+      path: wire.path(route.model, isStream, purpose),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? 'text/event-stream' : 'application/json',
-        ...format.headers?.(exchange.headers),
+        ...wire.headers(exchange.headers),
       },
-      ...adapted,
+      ...amended,
     };
   }
 
   read(): ReplyReader {
-    const { format, body, purpose } = this.#client;
-    const isText = isTextFormat(format);
-    if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
-    const { client } = format;
-    const adapter = purpose === 'count' ? undefined : client.adaptReply?.(body, originOf(this.#route.upstream));
-    const converter = isText ? () => this.#translate(format) : undefined;
-    return new PassThroughReader(client.observe(this.#exchange.id, body), adapter, converter);
+    const { format } = this.#client;
+    if ((this.#isResumable || this.#untold.length > 0) && isTextFormat(format)) return this.#readAnew(format);
+    const amender = amenderFor(this.#client, this.#route);
+    const converter = isTextFormat(format) ? () => this.#readAnew(format) : undefined;
+    return new PassThroughReader(wires[format].observe(this.#exchange.id, this.#client.body), amender, converter);
   }
 
-  #translate(format: TextFormat): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#localStops);
+  #readAnew(format: TextFormat): ReplyReader {
+    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#untold);
   }
 }

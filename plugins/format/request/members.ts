@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { parseExact, parseExactInputs } from './exact-json.ts';
 
 /** A count of tokens, where there is one. */
@@ -18,30 +17,34 @@ export function sum(...values: (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/** The texts in a value, which is one or a list of them, without those that are empty. */
-export function textsOf(value: JsonValue | undefined): readonly string[] {
-  const list = Array.isArray(value) ? value : [value];
-  return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
+/**
+ * The object that a text holds; undefined when it is something else, not JSON, or nested so deep that whatever walks it
+ * would run out of stack.
+ */
+export function parseObject(text: string): JsonObject | undefined {
+  return objectOf(text, JSON.parse);
 }
 
-/** Parses the input of a tool call and keeps its numbers as they are written, see exact-json.ts. */
+/** The same for the input of a call, its numbers as they were written, see exact-json.ts. */
 export function parseInput(text: string): JsonObject | undefined {
-  return parseObject(text, parseExact);
+  return objectOf(text, parseExact);
 }
 
-/** Parses a body or an event that holds inputs of tool calls and keeps their numbers as they are written. */
+/** The same for a body or an event that inputs of calls stand in. */
 export function parseBody(text: string): JsonObject | undefined {
-  return parseObject(text, parseExactInputs);
+  return objectOf(text, parseExactInputs);
+}
+
+function objectOf(text: string, parse: (text: string) => unknown): JsonObject | undefined {
+  try {
+    const value = parse(text);
+    return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
 export function isTornObject(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}');
-}
-
-/** Headers of a request by their names, those that it has. */
-export function pickHeaders(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
-  );
 }

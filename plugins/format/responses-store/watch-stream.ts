@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
+import { createParser } from 'eventsource-parser';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
+import { parseObject } from '../request/members.ts';
 import { type Recorder, tooLarge } from './recorder.ts';
 import { outputOf } from './rows.ts';
 
@@ -124,9 +125,13 @@ function itemOf({ type, item }: JsonObject): JsonValue[] {
 }
 
 function eventsIn(chunks: readonly Buffer[]): JsonObject[] {
-  const framer = new SseFramer();
-  return chunks
-    .flatMap((chunk) => framer.push(chunk))
-    .map((event) => event.parse())
-    .filter((event) => event !== undefined);
+  const events: JsonObject[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      const event = parseObject(data);
+      if (event !== undefined) events.push(event);
+    },
+  });
+  for (const chunk of chunks) parser.feed(chunk.toString());
+  return events;
 }

@@ -2,15 +2,14 @@ import { bounds } from '#core/bounds.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { renderResponseFailed } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { count, member } from '../request/members.ts';
+import { count, member, parseObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { writeUsage } from './reply-object.ts';
 import { unfinishedItems } from './unfinished-items.ts';
-import { renderResponseFailed } from './failed-event.ts';
 
-/** Observes a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
+/** Watches a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
 export class ResponsesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -31,19 +30,19 @@ export class ResponsesObserver implements ReplyObserver {
     this.#id = id;
   }
 
-  event(event: StreamEvent): void {
+  event(name: string | undefined, data: string): void {
     if (this.failure !== undefined) return;
-    this.#see(event);
-    if (this.failure === undefined) this.#lastData = event.data ?? '';
+    this.#see(name, data);
+    if (this.failure === undefined) this.#lastData = data;
   }
 
-  #see(event: StreamEvent): void {
-    const type = event.name ?? event.parse()?.['type'];
+  #see(name: string | undefined, data: string): void {
+    const type = name ?? member(parseObject(data), 'type');
     switch (type) {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress': {
-        const response = member(event.parse(), 'response');
+        const response = member(parseObject(data), 'response');
         if (isJsonObject(response)) this.#response = response;
         return;
       }
@@ -51,34 +50,34 @@ export class ResponsesObserver implements ReplyObserver {
       case 'response.incomplete':
         this.hasContent = true;
         this.isComplete = true;
-        this.usage = responsesUsage(member(member(event.parse(), 'response'), 'usage'));
+        this.usage = responsesUsage(member(member(parseObject(data), 'response'), 'usage'));
         return;
       case 'response.failed':
-        this.#fail(member(event.parse(), 'response'));
+        this.#fail(member(parseObject(data), 'response'));
         return;
       case 'error':
-        this.#fail(event.parse());
+        this.#fail(parseObject(data));
         return;
       case 'response.output_item.done':
-        this.#output.push(member(event.parse(), 'item') ?? null);
-        this.#keep(event);
+        this.#output.push(member(parseObject(data), 'item') ?? null);
+        this.#keep(data);
         if (--this.#openItems <= 0) this.#forget();
         return;
       case 'response.output_item.added':
         this.#openItems++;
-        this.#keep(event);
+        this.#keep(data);
         return;
       case undefined:
         // Those who speak this format at second hand leave out what the event is.
-        if (readReportedError(event.parse()) !== undefined) this.#fail(event.parse());
+        if (readReportedError(parseObject(data)) !== undefined) this.#fail(parseObject(data));
         return;
       default:
         this.hasContent ||= isContent(type);
-        if (this.#openItems > 0) this.#keep(event);
+        if (this.#openItems > 0) this.#keep(data);
     }
   }
 
-  #keep({ data = '' }: StreamEvent): void {
+  #keep(data: string): void {
     this.#room -= data.length;
     if (this.#room >= 0) this.#unfinished.push(data);
     else this.#unfinished = [];

@@ -1,6 +1,7 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
+import type { Format, TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -12,15 +13,12 @@ import { originOf, tagState } from '../canonical/opaque-state.ts';
 import { StopCutter } from '../canonical/stop-cutter.ts';
 import { ToolNames } from '../canonical/tool-names.ts';
 import { type ClientRequest, exactBody } from '../request/client-request.ts';
-import {
-  type ClientTextFormat,
-  type FormatDescriptor,
-  isClientTextFormat,
-  isTextFormat,
-  type TextFormat,
-} from '../descriptor.ts';
-import type { Way } from '../way.ts';
+import { codecs, nameRules, ownKinds } from './codecs.ts';
+import type { Way } from '../model-call.ts';
+import { toldStops } from '../pass-through/reported-stops.ts';
 import { TranslatingReader } from './reader.ts';
+import { isTextFormat } from './upstream-format.ts';
+import { wires } from '../wire.ts';
 
 /** Reads the client's request once, for however many routes it has to be translated. */
 export class Translator {
@@ -41,11 +39,10 @@ export class Translator {
    */
   read(): { readonly conversation: Conversation; readonly notes: Notes } {
     const { format } = this.#request;
-    if (!isClientTextFormat(format)) {
-      const message = `Requests in the ${format.name} format cannot be translated into another format`;
-      throw new GatewayError('not_supported', message, { param: 'model' });
+    if (!isTextFormat(format)) {
+      throw new GatewayError('not_supported', `${format} cannot be put into another format`, { param: 'model' });
     }
-    this.#conversation ??= format.client.text.decodeRequest(exactBody(this.#request), this.#notes);
+    this.#conversation ??= codecs[format].decodeRequest(exactBody(this.#request), this.#notes);
     return { conversation: this.#conversation, notes: this.#notes };
   }
 
@@ -53,11 +50,10 @@ export class Translator {
    * @param conversation what to ask the route for; the client's request when left out
    * @throws GatewayError as `read`; `not_supported` also when the route cannot serve it
    */
-  open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
+  open(route: Route, to: Format, conversation?: Conversation): Translation {
     const read = this.read();
     if (!isTextFormat(to)) {
-      const message = `Requests cannot be translated into the ${to.name} format`;
-      throw new GatewayError('not_supported', message, { param: 'model' });
+      throw new GatewayError('not_supported', `nothing can be put into ${to}`, { param: 'model' });
     }
     const notes = new Notes();
     notes.include(read.notes);
@@ -74,8 +70,8 @@ export class Translation implements Way {
   readonly #to: TextFormat;
   readonly #names: ToolNames;
   readonly #origin: string;
-  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
-  #localStops: readonly string[] = [];
+  /** Stop sequences that the route does not know of. */
+  #untold: readonly string[] = [];
 
   constructor(
     exchange: Exchange,
@@ -89,18 +85,18 @@ export class Translation implements Way {
     this.#client = client;
     this.#route = route;
     this.#to = to;
-    this.#names = new ToolNames(conversation, to.text.toolNames);
+    this.#names = new ToolNames(conversation, nameRules[to]);
     this.#origin = originOf(route.upstream);
     this.request = this.#encode(conversation, notes);
   }
 
   read(): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, this.#names);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#untold, this.#names);
   }
 
   /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
-    const decoder = createDecoder(this.#route, this.#to, this.#localStops);
+    const decoder = createDecoder(this.#route, this.#to, this.#untold);
     return broken.continueWith(decoder, { names: this.#names, seal: sealerOf(this.#route) }, sent);
   }
 
@@ -108,24 +104,24 @@ export class Translation implements Way {
     const { model, traits } = this.#route;
     const { isStream } = this.#client;
     const origin = this.#origin;
-    const { text } = this.#to;
-    const body = text.encodeRequest(conversation, {
+    const own = ownKinds[this.#to];
+    const body = codecs[this.#to].encodeRequest(conversation, {
       model,
       traits,
       isStream,
       names: this.#names,
       notes,
-      open: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
+      open: (state) => (state?.origin === origin && own.includes(state.kind) ? state.data : undefined),
     });
-    const reported = text.reportedStops(body);
-    this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
+    const told = toldStops[this.#to](body);
+    this.#untold = conversation.stop.filter((sequence) => sequence !== '' && !told.includes(sequence));
     return {
-      format: this.#to.name,
-      path: this.#to.path(model, isStream, 'answer'),
+      format: this.#to,
+      path: wires[this.#to].path(model, isStream, 'answer'),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? 'text/event-stream' : 'application/json',
-        ...this.#to.headers?.({}),
+        ...wires[this.#to].headers({}),
       },
       body: JSON.stringify(body),
       notes: notes.entries,
@@ -136,7 +132,7 @@ export class Translation implements Way {
 /**
  * Reads what a route answers in one format and writes it in the client's, which may be the same.
  *
- * @param localStops stop sequences that the route does not take
+ * @param untold stop sequences that the route does not know of
  * @param names under which the tools went there; left out, they went as they are
  */
 export function readerBetween(
@@ -144,8 +140,8 @@ export function readerBetween(
   client: ClientRequest,
   route: Route,
   upstream: TextFormat,
-  localStops: readonly string[] = [],
-  names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
+  untold: readonly string[] = [],
+  names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
 ): TranslatingReader {
   const id = shortId(exchange.id);
   const guard = new GrammarGuard({
@@ -155,18 +151,18 @@ export function readerBetween(
     inputTokens: () => promptTokens(client.body),
   });
   const created = Math.floor(exchange.receivedAt / 1000);
-  const encoder = (client.format as ClientTextFormat).client.text.createEncoder({
+  const encoder = codecs[client.format as TextFormat].createEncoder({
     id,
     model: client.model,
     created,
     request: client.body,
   });
-  return new TranslatingReader(createDecoder(route, upstream, localStops), guard, encoder);
+  return new TranslatingReader(createDecoder(route, upstream, untold), guard, encoder);
 }
 
-function createDecoder({ traits }: Route, { text }: TextFormat, localStops: readonly string[]): ReplyDecoder {
-  const decoder = text.createDecoder(traits);
-  return localStops.length === 0 ? decoder : new StopCutter(decoder, localStops);
+function createDecoder({ traits }: Route, format: TextFormat, untold: readonly string[]): ReplyDecoder {
+  const decoder = codecs[format].createDecoder(traits);
+  return untold.length === 0 ? decoder : new StopCutter(decoder, untold);
 }
 
 function sealerOf({ upstream }: Route): Sealer {

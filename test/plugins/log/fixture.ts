@@ -7,13 +7,12 @@ import type { Logger } from '#core/logger.ts';
 import { type Endpoint, Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
-import { descriptors } from '../../support/formats.ts';
 
 export const chat: Endpoint = {
   name: 'chat',
   method: 'POST',
   path: '/v1/chat/completions',
-  format: descriptors.chat,
+  format: 'chat',
   isMetered: true,
 };
 

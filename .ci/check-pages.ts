@@ -1,0 +1,69 @@
+/**
+ * Holds pages in order. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
+ * not exist. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+type Text = string | Record<string, string>;
+type Texts = Record<string, Text>;
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const find = (pattern: string) => globSync(pattern, { cwd: root });
+
+const folders = find('{core,plugins}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
+const templates = find('{views,core,plugins}/**/*.eta');
+const sources = [...templates, ...find('{core,plugins}/**/*.ts')].map(read).join('\n');
+const allKeys = new Set(folders.flatMap((folder) => Object.keys(JSON.parse(read(`${folder}en.json`)) as Texts)));
+
+const mistakes = [...folders.flatMap(checkTexts), ...templates.flatMap(checkTemplate)];
+for (const line of mistakes) console.error(line);
+if (mistakes.length > 0) process.exit(1);
+console.log(`pages: ${allKeys.size} texts in 2 languages, ${templates.length} templates`);
+
+function checkTexts(folder: string): string[] {
+  const en = JSON.parse(read(`${folder}en.json`)) as Texts;
+  const id = JSON.parse(read(`${folder}id.json`)) as Texts;
+  return [
+    ...missing(en, id).map((key) => `${folder}id.json: "${key}" is missing`),
+    ...missing(id, en).map((key) => `${folder}en.json: "${key}" is missing`),
+    ...Object.keys(en)
+      .filter((key) => key in id && placeholders(en[key]) !== placeholders(id[key]))
+      .map((key) => `${folder}id.json: "${key}" has other placeholders than in en.json`),
+    ...Object.keys(en)
+      .filter((key) => !isUsed(key))
+      .map((key) => `${folder}en.json: "${key}" is not used`),
+  ];
+}
+
+function missing(texts: Texts, others: Texts): string[] {
+  return Object.keys(texts).filter((key) => !(key in others));
+}
+
+/** Of the form for many: that for one may do without its number. */
+function placeholders(text: Text = ''): string {
+  const whole = typeof text === 'string' ? text : (text['other'] ?? '');
+  return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
+}
+
+/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`. */
+function isUsed(key: string): boolean {
+  const plain = key.replace(/\.title$/, '');
+  const prefixes = key.split('.').map((_, index, parts) => `\`${parts.slice(0, index).join('.')}.\${`);
+  return [`'${key}'`, `'${plain}'`, ...prefixes.slice(1)].some((form) => sources.includes(form));
+}
+
+function checkTemplate(file: string): string[] {
+  const text = read(file);
+  const unknown = [...text.matchAll(/\bit\.t\('([^']+)'/g)]
+    .map(([, key = '']) => key)
+    .filter((key) => !allKeys.has(key));
+  const inline = /<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:/.exec(text);
+  const raw = file.endsWith('layout.eta') ? null : /<%~/.exec(text);
+  return [
+    ...unknown.map((key) => `${file}: text "${key}" does not exist`),
+    ...(inline === null ? [] : [`${file}: ${inline[0].trim()} is blocked by the content security policy`]),
+    ...(raw === null ? [] : [`${file}: <%~ prints without escaping`]),
+  ];
+}

@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto';
+import { glob, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import type { AssetSource } from './page.ts';
+import { PageError } from './page-error.ts';
+
+interface Asset {
+  readonly file: string;
+  readonly version: string;
+}
+
+/**
+ * The files that browsers load, read once at the start. The version in an address is a hash of the content: what was loaded
+ * under it may be kept for good.
+ */
+export class AssetTable {
+  readonly #assets: ReadonlyMap<string, Asset>;
+
+  private constructor(assets: ReadonlyMap<string, Asset>) {
+    this.#assets = assets;
+  }
+
+  /** @throws Error when a file cannot be read, or two have one name */
+  static async load(sources: Iterable<AssetSource>): Promise<AssetTable> {
+    const assets = new Map<string, Asset>();
+    for (const source of sources) {
+      for (const { name, file } of await filesOf(source)) {
+        if (assets.has(name)) throw new Error(`asset "${name}" is registered twice`);
+        assets.set(name, { file, version: hash('sha256', await readFile(file), 'base64url').slice(0, 12) });
+      }
+    }
+    return new AssetTable(assets);
+  }
+
+  /** Where browsers load it. @throws Error when there is no asset of that name */
+  url(name: string): string {
+    const asset = this.#assets.get(name);
+    if (asset === undefined) throw new Error(`asset "${name}" not found`);
+    return `/assets/${asset.version}/${name}`;
+  }
+
+  find(name: string): Asset | undefined {
+    return this.#assets.get(name);
+  }
+}
+
+async function filesOf({ name, path }: AssetSource): Promise<{ name: string; file: string }[]> {
+  if (!(await stat(path)).isDirectory()) return [{ name, file: path }];
+  const files = await Array.fromAsync(glob('**/*.*', { cwd: path }));
+  return files.toSorted().map((file) => ({ name: `${name}/${file.replaceAll('\\', '/')}`, file: join(path, file) }));
+}
+
+/**
+ * `GET /assets/VERSION/NAME`. An old version is answered with the file as it is now, to be asked for again each time: a page
+ * that was open over a deploy still finds its script.
+ */
+export function routeAssets(server: Server, assets: AssetTable): void {
+  server.route({
+    method: 'GET',
+    path: '/assets/{version}/{name*}',
+    options: { auth: false, state: { parse: false } },
+    handler(request, h) {
+      const { version, name } = request.params as { version: string; name: string };
+      const asset = assets.find(name);
+      if (asset === undefined) throw new PageError(404, 'error.404.text');
+      const isCurrent = asset.version === version;
+      return h
+        .file(asset.file, { confine: false, etagMethod: 'hash' })
+        .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache');
+    },
+  });
+}

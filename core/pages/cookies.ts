@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import type { Request, ResponseToolkit, ServerStateCookieOptions } from '@hapi/hapi';
+import type { Host } from '../host.ts';
+
+/**
+ * Cookies of the pages. All are HttpOnly but the time zone, which the page's script writes.
+ *
+ * - `session`: 256 random bits. It begins with `s` when it belongs to a session in the database and with `v` for a
+ *   visitor: that one has no row and lives as long as the browser; forms are bound to it.
+ * - `language`, `theme`: what the reader has chosen, for a year.
+ * - `zone`: the IANA name of the reader's time zone.
+ */
+type CookieName = 'session' | Preference | 'zone';
+
+/** What a reader chooses for this browser. */
+export type Preference = 'language' | 'theme';
+
+const sessionToken = /^[sv][\w-]{43}$/;
+const year = 365 * 24 * 60 * 60 * 1000; // ms
+
+/** Made for a session (`s`) or a visitor (`v`). */
+export function createToken(kind: 's' | 'v'): string {
+  return kind + randomBytes(32).toString('base64url');
+}
+
+export function isSessionToken(token: string | undefined): token is `s${string}` {
+  return token?.startsWith('s') === true;
+}
+
+/**
+ * True when the browser's connection is HTTPS. Anybody can write `x-forwarded-proto`; whoever forges it gets cookies that
+ * their own browser does not send back.
+ */
+export function isSecure({ raw }: Pick<Request, 'raw'>, { service }: Pick<Host, 'service'>): boolean {
+  return service.baseUrl.startsWith('https:') || String(raw.req.headers['x-forwarded-proto']).startsWith('https');
+}
+
+/** `dp_session`; with HTTPS `__Host-dp_session`, which no other host of the domain can plant. */
+function nameOf(cookie: CookieName, prefix: string, isHttps: boolean): string {
+  return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
+}
+
+/** Reads and writes the cookies of one request. */
+export class Cookies {
+  readonly #request: Request;
+  readonly #prefix: string;
+  readonly #isHttps: boolean;
+  /** What this answer sets: it counts at once. */
+  readonly #changed = new Map<CookieName, string | undefined>();
+
+  constructor(request: Request, host: Pick<Host, 'service'>) {
+    this.#request = request;
+    this.#prefix = host.service.prefix;
+    this.#isHttps = isSecure(request, host);
+  }
+
+  get(cookie: CookieName): string | undefined {
+    if (this.#changed.has(cookie)) return this.#changed.get(cookie);
+    const value: unknown = this.#request.state?.[nameOf(cookie, this.#prefix, this.#isHttps)];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  get token(): string | undefined {
+    const token = this.get('session');
+    return token !== undefined && sessionToken.test(token) ? token : undefined;
+  }
+
+  /** @param expiresAt when the session ends at the latest; the end of the browser's session when left out */
+  setToken(h: ResponseToolkit, token: string, expiresAt?: Date): void {
+    this.#set(h, 'session', token, expiresAt === undefined ? null : expiresAt.getTime() - Date.now());
+  }
+
+  clearToken(h: ResponseToolkit): void {
+    this.#changed.set('session', undefined);
+    h.unstate(nameOf('session', this.#prefix, this.#isHttps), this.#options(null));
+  }
+
+  setPreference(h: ResponseToolkit, preference: Preference, value: string): void {
+    this.#set(h, preference, value, year);
+  }
+
+  #set(h: ResponseToolkit, cookie: CookieName, value: string, ttl: number | null): void {
+    this.#changed.set(cookie, value);
+    h.state(nameOf(cookie, this.#prefix, this.#isHttps), value, this.#options(ttl));
+  }
+
+  #options(ttl: number | null): ServerStateCookieOptions {
+    return { ttl, path: '/', encoding: 'none', isHttpOnly: true, isSameSite: 'Lax', isSecure: this.#isHttps };
+  }
+}

@@ -1,0 +1,118 @@
+import accept from '@hapi/accept';
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { renderError } from '../errors/render.ts';
+import { type ErrorCode, GatewayError } from '../errors/table.ts';
+import { callerDialect } from '../http/dialect.ts';
+import type { Logger } from '../logger.ts';
+import { PageError } from './page-error.ts';
+import type { Renderer } from './renderer.ts';
+import { asPage } from './routes.ts';
+import type { Translator } from './translator.ts';
+import type { Visit } from './visit.ts';
+
+/** Statuses with a text of their own on error pages; others have that of 400 or 500. */
+const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
+
+/** Codes in the JSON of what is no model call. */
+const codes: Readonly<Record<number, ErrorCode>> = {
+  401: 'forbidden',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'request_too_large',
+  415: 'unsupported_media_type',
+  503: 'unavailable',
+};
+
+/** True for a reader who wants a page rather than JSON. */
+export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
+  const { headers } = raw.req;
+  if (headers['hx-request'] === 'true') return true;
+  try {
+    return accept.mediaType(headers.accept, ['application/json', 'text/html']) === 'text/html';
+  } catch {
+    return false;
+  }
+}
+
+/** What the error says on a page. */
+export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
+  if (error instanceof PageError) return error;
+  const status = error instanceof GatewayError ? error.status(undefined) : (error.output?.statusCode ?? 500);
+  return new PageError(status, `error.${nearestDescribed(status)}.text`, { cause: error });
+}
+
+function nearestDescribed(status: number): number {
+  if (described.has(status)) return status;
+  return status < 500 ? 400 : 500;
+}
+
+/** The error as JSON, in the dialect that the caller reads. */
+export function errorAsJson(
+  error: PageError,
+  request: Request,
+  h: ResponseToolkit,
+  translator: Translator,
+): ResponseObject {
+  const { cause } = error.details;
+  const known =
+    cause instanceof GatewayError
+      ? cause
+      : new GatewayError(codeFor(error.status), messageFor(error, request, translator));
+  const dialect = callerDialect(undefined, request.raw.req.headers);
+  const reply = renderError(known, { id: request.info.id, format: undefined, dialect });
+  const response = h.response(reply.body as string).code(error.status);
+  for (const [name, value] of Object.entries(reply.headers)) response.header(name, value);
+  return response.header('cache-control', 'no-store');
+}
+
+function codeFor(status: number): ErrorCode {
+  return codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+}
+
+function messageFor(error: PageError, { path, method }: Request, translator: Translator): string {
+  if (error.status === 404) return `Nothing found at "${path}".`;
+  if (error.status === 405) return `${method.toUpperCase()} is not allowed at "${path}".`;
+  if (error.status === 500) return 'Internal error. Quote the request id when you contact support.';
+  const t = translator.in('en');
+  return `${t(titleFor(error, translator))} ${t(error.text, error.details.values)}`;
+}
+
+/** The error as a page with a way on. When the layout itself fails, a page without one. */
+export async function errorAsPage(
+  error: PageError,
+  visit: Visit,
+  h: ResponseToolkit,
+  { renderer, translator, log }: { renderer: Renderer; translator: Translator; log: Logger },
+): Promise<ResponseObject> {
+  const { t } = visit;
+  const { values = {}, wayOn = { path: '/', label: 'error.home' } } = error.details;
+  const title = titleFor(error, translator);
+  let html: string;
+  try {
+    html = await renderer.render(visit, {
+      title: t(title, values),
+      layout: 'site',
+      template: 'error',
+      values: {
+        text: t(error.text, { id: visit.id, ...values }),
+        id: visit.id,
+        wayOn: { path: wayOn.path, label: t(wayOn.label) },
+      },
+    });
+  } catch (failure) {
+    log.error(`error page of ${visit.id} failed`, failure);
+    html = barePage(visit, t(title, values));
+  }
+  return asPage(h.response(html).code(error.status), visit, 'no-store');
+}
+
+function titleFor({ status, text }: PageError, translator: Translator): string {
+  if (translator.has(`${text}.title`)) return `${text}.title`;
+  return `error.${nearestDescribed(status)}.title`;
+}
+
+function barePage({ id, language }: Visit, title: string): string {
+  return `<!doctype html><html lang="${language}"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${id}</p>`;
+}

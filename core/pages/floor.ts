@@ -1,0 +1,66 @@
+import inert from '@hapi/inert';
+import vision from '@hapi/vision';
+import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
+import type { Registry } from '../extension/registry.ts';
+import type { Host } from '../host.ts';
+import { AssetTable, routeAssets } from './assets.ts';
+import { ownAssets, ownTexts } from './own-parts.ts';
+import { errorAsJson, errorAsPage, toPageError, wantsPage } from './error-page.ts';
+import { preferencesPage } from './preferences.ts';
+import { removeEndedSessions } from './remove-ended-sessions.ts';
+import { addViews, checkPage, Renderer } from './renderer.ts';
+import { PageRoutes } from './routes.ts';
+import { securityHeaders } from './security-headers.ts';
+import { addSessionStrategy, signInPath } from './sign-in.ts';
+import { Translator } from './translator.ts';
+
+/** What routes of plugins can use from the moment they are registered: views, files, and the strategy `session`. */
+export async function prepareFloor(server: Server, registry: Registry, host: () => Host): Promise<void> {
+  await server.register([inert, vision]);
+  addViews(server);
+  addSessionStrategy(server, host);
+  registry.texts(ownTexts);
+  for (const source of ownAssets) registry.assets(source);
+  registry.page(preferencesPage);
+  registry.job(removeEndedSessions);
+}
+
+/** Serves what plugins have registered: pages, forms, assets, and error pages for everything that hapi routes. */
+export async function routePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
+  const translator = new Translator(registry.pageTexts);
+  const assets = await AssetTable.load(registry.assetSources.values());
+  const renderer = new Renderer(server, registry.pages, assets);
+  const routes = new PageRoutes(host, renderer, translator);
+  routeAssets(server, assets);
+  for (const page of registry.pages) {
+    checkPage(page, translator, assets);
+    routes.add(server, page);
+  }
+  server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {
+    const { response } = request;
+    const isError = response instanceof Error;
+    const answer = isError ? await answerError(response, request, h) : response;
+    for (const [name, value] of Object.entries(securityHeaders(request, host(), isHtml(answer))))
+      answer.header(name, value);
+    answer.header('x-request-id', request.info.id);
+    return isError ? answer : h.continue;
+  });
+
+  async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+    const error = toPageError(thrown);
+    if (error.status >= 500)
+      host().log.error(`${request.path} failed, request ${request.info.id}`, error.details.cause ?? error);
+    const isPage = wantsPage(request);
+    if (!isPage) return errorAsJson(error, request, h, translator);
+    if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
+      const next = encodeURIComponent(request.url.pathname + request.url.search);
+      return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
+    }
+    return errorAsPage(error, routes.visit(request, h), h, { renderer, translator, log: host().log });
+  }
+}
+
+/** hapi decides on the type of a text later; it says here what it will be. */
+function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
+  return response.contentType?.startsWith('text/html') === true;
+}

@@ -1,0 +1,60 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Request } from '@hapi/hapi';
+import { PageError } from './page-error.ts';
+
+/**
+ * Every form carries a token: the id of this one form, which holds the second it was made in, and an HMAC of id and path
+ * under the browser's session token. Another site can make a browser send a form, but it cannot read the session token.
+ * The reasons for checking this beside fetch metadata are in docs/decisions/.
+ */
+
+/** Seconds for which a form can be sent. */
+export const formLifetime = 24 * 60 * 60;
+
+/** Name of the hidden field. */
+export const formTokenField = 'form_token';
+
+/** The token for a form that is sent to `path`. @param now epoch ms */
+export function createFormToken(sessionToken: string, path: string, now: number): string {
+  const id = `${Math.floor(now / 1000).toString(36)}.${randomBytes(9).toString('base64url')}`;
+  return `${id}.${sign(sessionToken, id, path)}`;
+}
+
+/**
+ * The id of the form that was sent, which no other form has.
+ *
+ * @param token what the hidden field said
+ * @throws PageError when it is not a form of this browser for this path, or too old
+ */
+export function readFormToken(token: unknown, sessionToken: string | undefined, path: string, now: number): string {
+  const [, id = '', made = '', signature = ''] = /^((\w+)\.[\w-]+)\.([\w-]+)$/.exec(String(token)) ?? [];
+  if (sessionToken === undefined || !isEqual(signature, sign(sessionToken, id, path))) {
+    throw new PageError(403, 'form.unknown');
+  }
+  const age = now / 1000 - Number.parseInt(made, 36);
+  if (age > formLifetime) throw new PageError(403, 'form.expired');
+  return id;
+}
+
+/**
+ * Refuses what a page of another origin has made the browser send. `Sec-Fetch-Site` says it where the connection is HTTPS
+ * or local; `Origin` elsewhere and in older browsers. Without both the token decides.
+ *
+ * @throws PageError
+ */
+export function requireSameOrigin({ raw, info }: Request, baseUrl: string): void {
+  const { origin, 'sec-fetch-site': site } = raw.req.headers;
+  const isForeign =
+    site === undefined
+      ? origin !== undefined && origin !== new URL(baseUrl).origin && URL.parse(origin)?.host !== info.host
+      : site !== 'same-origin' && site !== 'none';
+  if (isForeign) throw new PageError(403, 'form.foreign');
+}
+
+function sign(sessionToken: string, id: string, path: string): string {
+  return createHmac('sha256', sessionToken).update(`${id} ${path}`).digest('base64url');
+}
+
+function isEqual(given: string, right: string): boolean {
+  return given.length === right.length && timingSafeEqual(Buffer.from(given), Buffer.from(right));
+}

@@ -1,0 +1,12 @@
+import { defineSection } from '../config/section.ts';
+
+/** `operators` in gateway.yaml: who may see the operator's pages. */
+export const operatorsSection = defineSection({
+  name: 'operators',
+  schema: {
+    type: 'array',
+    description: 'E-mail addresses of the accounts that may see the pages of the operator.',
+    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 },
+    default: [],
+  },
+});

@@ -1,0 +1,25 @@
+/** A page that cannot be shown, or a form that cannot be accepted, in words that its reader understands. */
+export class PageError extends Error {
+  override readonly name = 'PageError';
+  readonly status: number; // 400 to 599
+  /** Key of the text. `<key>.title` is the heading when there is such a text, otherwise that of the status. */
+  readonly text: string;
+  readonly details: PageErrorDetails;
+
+  constructor(status: number, text: string, details: PageErrorDetails = {}) {
+    super(text, details.cause === undefined ? undefined : { cause: details.cause });
+    this.status = status;
+    this.text = text;
+    this.details = details;
+  }
+}
+
+/** What is said of an error page beside its text. */
+export interface PageErrorDetails {
+  /** For the placeholders of the text. */
+  readonly values?: Readonly<Record<string, string | number>>;
+  /** Where the reader goes on; the front page when left out. */
+  readonly wayOn?: { readonly path: string; /** Key of its label. */ readonly label: string };
+  /** For the log only. */
+  readonly cause?: unknown;
+}

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import { Eta, type TemplateFunction } from 'eta';
+import type { AssetTable } from './assets.ts';
+import type { Page } from './page.ts';
+import { signInPath } from './sign-in.ts';
+import { languages } from './texts.ts';
+import type { Translator } from './translator.ts';
+import { themes, type Visit } from './visit.ts';
+
+/** Templates and assets of core: the layout, the error page, the style sheet. */
+export const viewsFolder = join(import.meta.dirname, '..', '..', 'views');
+
+/** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`. */
+export function addViews(server: Server): void {
+  const eta = new Eta({ views: viewsFolder, cache: true });
+  const compile = (template: string, { filename }: { filename: string }) => {
+    const compiled: TemplateFunction = eta.compile(template, { filepath: filename });
+    return (context: object) => eta.render(compiled, context, { filepath: filename });
+  };
+  server.views({
+    engines: { eta: { compile } },
+    path: viewsFolder,
+    layout: true,
+    layoutPath: viewsFolder,
+    allowAbsolutePaths: true,
+  });
+}
+
+/** What the layout is told of the page that it surrounds. */
+export interface View {
+  readonly title: string;
+  readonly description?: string;
+  readonly layout: Page['layout'];
+  readonly template: string;
+  readonly scripts?: readonly string[];
+  readonly values: object;
+}
+
+/** Puts pages into the layout. */
+export class Renderer {
+  readonly #server: Server;
+  readonly #pages: readonly Page[];
+  readonly #assets: AssetTable;
+
+  constructor(server: Server, pages: readonly Page[], assets: AssetTable) {
+    this.#server = server;
+    this.#pages = pages;
+    this.#assets = assets;
+  }
+
+  /** Not by `h.view`, which renders when it is too late for an error page. */
+  async render(visit: Visit, view: View): Promise<string> {
+    const context = {
+      ...view.values,
+      form: visit.form,
+      t: visit.t,
+      asset: (name: string) => this.#assets.url(name),
+      formToken: (path: string) => visit.formToken(path),
+      page: this.#describe(visit, view),
+    };
+    return this.#server.render(view.template, context);
+  }
+
+  #describe(visit: Visit, { title, description, layout = 'site', scripts = [] }: View) {
+    const { service } = visit.host;
+    return {
+      title,
+      description: description ?? '',
+      service: service.name,
+      prefix: service.prefix,
+      contact: service.contact ?? '',
+      language: visit.language,
+      languages: languages.map((id) => ({ id, name: visit.t(`language.${id}`) })),
+      theme: visit.theme,
+      themes,
+      path: visit.path,
+      layout,
+      scripts,
+      account: visit.account,
+      navigation: this.#navigation(visit),
+      /** Path of the sign-in page; '' when there is none, or nobody has to sign in. */
+      signIn: visit.account === undefined && this.has(signInPath) ? signInPath : '',
+    };
+  }
+
+  has(path: string): boolean {
+    return this.#pages.some((page) => page.path === path);
+  }
+
+  #navigation(visit: Visit) {
+    return this.#pages
+      .filter(({ navigation, role }) => navigation !== undefined && visit.may(role))
+      .map(({ path, navigation = '' }) => ({ path, label: visit.t(navigation), isCurrent: visit.path === path }));
+  }
+}
+
+/** @throws Error for a page that names a text or an asset that does not exist: found at the start, not by a reader */
+export function checkPage(page: Page, translator: Translator, assets: AssetTable): void {
+  const keys = [page.title, page.description, page.navigation].filter((key) => key !== undefined);
+  const unknown = keys.find((key) => !translator.has(key));
+  if (unknown !== undefined) throw new Error(`page "${page.path}": text "${unknown}" not found`);
+  for (const name of page.scripts ?? []) assets.url(name);
+}

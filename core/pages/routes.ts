@@ -1,0 +1,149 @@
+import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
+import { bounds } from '../bounds.ts';
+import type { Host } from '../host.ts';
+import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from './form-token.ts';
+import { parseFields, readFields } from './form-input.ts';
+import { FieldErrors, type Page, type PageForm, Redirect } from './page.ts';
+import { PageError } from './page-error.ts';
+import type { Renderer } from './renderer.ts';
+import type { Translator } from './translator.ts';
+import { Visit } from './visit.ts';
+
+/** Ms within which the body of a form has to be there. */
+const formTimeout = 10_000;
+
+/** hapi routes for one page and its forms. */
+export class PageRoutes {
+  readonly #host: () => Host;
+  readonly #renderer: Renderer;
+  readonly #translator: Translator;
+
+  constructor(host: () => Host, renderer: Renderer, translator: Translator) {
+    this.#host = host;
+    this.#renderer = renderer;
+    this.#translator = translator;
+  }
+
+  add(server: Server, page: Page): void {
+    server.route({
+      method: 'GET',
+      path: page.path,
+      options: { auth: authFor(page) },
+      handler: (request, h) => this.#show(page, this.visit(request, h), h),
+    });
+    for (const form of page.forms ?? []) {
+      server.route({
+        method: 'POST',
+        path: form.path ?? page.path,
+        options: {
+          auth: authFor(page),
+          payload: {
+            allow: 'application/x-www-form-urlencoded',
+            maxBytes: bounds.formBody,
+            timeout: formTimeout,
+          },
+        },
+        handler: (request, h) => this.#submit(page, form, request, h),
+      });
+    }
+  }
+
+  visit(request: Request, h: ResponseToolkit): Visit {
+    return new Visit(request, h, this.#host(), this.#translator);
+  }
+
+  async #show(page: Page, visit: Visit, h: ResponseToolkit, more: object = {}): Promise<ResponseObject> {
+    const values = { ...(await page.show(visit)), ...more };
+    const texts = values as Record<string, string | number>;
+    const html = await this.#renderer.render(visit, {
+      title: visit.t(page.title, texts),
+      ...(page.description !== undefined && { description: visit.t(page.description, texts) }),
+      layout: page.layout,
+      template: page.template,
+      ...(page.scripts !== undefined && { scripts: page.scripts }),
+      values,
+    });
+    return asPage(h.response(html), visit, page.role === 'public' ? 'private, no-cache' : 'no-store');
+  }
+
+  async #submit(page: Page, form: PageForm, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+    const visit = this.visit(request, h);
+    const id = this.#requireOwnForm(page, visit, request);
+    const fields = readFields(request.payload, form.fields);
+    try {
+      const input = parseFields(fields, form.fields);
+      const result = await this.#once(page, form, visit, id, async () => form.submit(input, visit));
+      if (result instanceof Redirect) return redirect(h, result.path);
+      return await this.#show(page, visit, h, result ?? {});
+    } catch (error) {
+      if (!(error instanceof FieldErrors)) throw error;
+      visit.form = { values: textsOf(fields), errors: this.#explain(error, visit) };
+      return (await this.#show(page, visit, h)).code(422);
+    }
+  }
+
+  /** @returns the id of the form */
+  #requireOwnForm(page: Page, visit: Visit, request: Request): string {
+    try {
+      requireSameOrigin(request, visit.host.service.baseUrl);
+      const token = (request.payload as Record<string, unknown> | null)?.[formTokenField];
+      return readFormToken(token, visit.cookies.token, request.path, visit.host.now());
+    } catch (error) {
+      throw error instanceof PageError ? withWayBack(error, page) : error;
+    }
+  }
+
+  /** A form is claimed before it is answered, and given free when it failed: its sender may try again. */
+  async #once<T>(page: Page, form: PageForm, visit: Visit, id: string, submit: () => Promise<T>): Promise<T> {
+    if (form.once !== true) return submit();
+    const { cache } = visit.host.shared;
+    const key = `pages:form:${id}`;
+    if (!(await cache.claim(key, visit.id, formLifetime))) {
+      throw withWayBack(new PageError(409, 'form.repeated'), page);
+    }
+    try {
+      return await submit();
+    } catch (error) {
+      await cache.release(key, visit.id);
+      throw error;
+    }
+  }
+
+  #explain({ fields }: FieldErrors, visit: Visit): Record<string, string> {
+    return Object.fromEntries(Object.entries(fields).map(([name, key]) => [name, visit.t(key)]));
+  }
+}
+
+/** `try` serves a visitor during an outage of the database too. */
+function authFor({ role }: Page): NonNullable<RouteOptions['auth']> {
+  if (role === 'public') return { strategy: 'session', mode: 'try' };
+  return { strategy: 'session', mode: 'required', access: { scope: [role] } };
+}
+
+/** What differs by reader must be kept by nothing between the gateway and the browser. */
+export function asPage(response: ResponseObject, visit: Visit, cacheControl: string): ResponseObject {
+  return response
+    .type('text/html')
+    .header('cache-control', cacheControl)
+    .header('content-language', visit.language)
+    .vary('Accept-Language')
+    .vary('Cookie');
+}
+
+/** Any other path would let a link lead from this gateway to somewhere else. @returns '/' for it */
+export function ownPath(path: string | undefined): string {
+  return path !== undefined && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
+}
+
+function redirect(h: ResponseToolkit, path: string): ResponseObject {
+  return h.response().code(303).location(ownPath(path)).header('cache-control', 'no-store');
+}
+
+function withWayBack({ status, text }: PageError, { path }: Page): PageError {
+  const wayOn = path.includes('{') ? undefined : { path, label: 'form.open_again' };
+  return new PageError(status, text, wayOn === undefined ? {} : { wayOn });
+}
+
+function textsOf(fields: Readonly<Record<string, string | string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, [value].flat().join(', ')]));
+}

@@ -1,0 +1,165 @@
+import { hash, randomUUIDv7 } from 'node:crypto';
+import type { Database } from '../database/database.ts';
+import { Session } from '../database/entities.ts';
+import { bounds } from '../bounds.ts';
+import { createToken } from './cookies.ts';
+import type { SignedInAccount } from './page.ts';
+
+/** Days after which a session ends, however it is used. */
+const maxDays = 90;
+/** Days without a request after which it ends. */
+const maxIdleDays = 14;
+/** Seconds between two notes of its last use: not every page is a write. */
+const lastUseStep = 60;
+
+/** A session that has just been made. Only the browser keeps the token; the database has its SHA-256. */
+export interface IssuedSession {
+  readonly id: string;
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** A session as its owner sees it in a list. */
+export interface SessionRecord {
+  readonly id: string;
+  /** The browser, as it named itself; '' when it did not. */
+  readonly userAgent: string;
+  readonly createdAt: Date;
+  /** Up to a minute behind. */
+  readonly lastUsedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Whose session a token is. */
+export interface OpenSession {
+  readonly id: string;
+  readonly account: SignedInAccount;
+}
+
+/** Sessions that have not ended; the database's clock decides. */
+const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
+
+/**
+ * Who is signed in where. Sessions live in PostgreSQL and nowhere else: what is revoked is refused at the next request,
+ * on every instance.
+ */
+export class Sessions {
+  readonly #database: Pick<Database, 'fork' | 'query'>;
+
+  constructor(database: Pick<Database, 'fork' | 'query'>) {
+    this.#database = database;
+  }
+
+  /** Opens a session. Its token is new: one that was planted before the sign-in is worth nothing. */
+  async create(accountId: string, userAgent: string | undefined): Promise<IssuedSession> {
+    const token = createToken('s');
+    const entities = this.#database.fork();
+    const session = entities.create(Session, {
+      id: randomUUIDv7(),
+      account: accountId,
+      tokenSha256: digest(token),
+      userAgent: cleanUserAgent(userAgent),
+      expiresAt: new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000),
+    });
+    await entities.flush();
+    return { id: session.id, token, expiresAt: session.expiresAt };
+  }
+
+  /** The session of a token, and notes that it is used. Undefined when it has ended, or never was. */
+  async read(token: string): Promise<OpenSession | undefined> {
+    const [row] = await this.#database.query<SessionRow>(
+      `select s.id, s.account_id, a.name, a.email, a.avatar_url,
+         s.last_used_at < now() - interval '${lastUseStep} seconds' as is_stale
+       from session s join account a on a.id = s.account_id
+       where s.token_sha256 = ? and ${live}`,
+      [digest(token)],
+    );
+    if (row === undefined) return undefined;
+    if (row.is_stale) await this.#database.query('update session set last_used_at = now() where id = ?', [row.id]);
+    return {
+      id: row.id,
+      account: {
+        id: row.account_id,
+        name: row.name,
+        email: row.email ?? undefined,
+        avatarUrl: row.avatar_url ?? undefined,
+      },
+    };
+  }
+
+  /** The sessions of an account, the one used last first. */
+  async list(accountId: string): Promise<SessionRecord[]> {
+    const rows = await this.#database.query<SessionListRow>(
+      `select s.id, s.user_agent, ${epoch('s.created_at')} as created_at, ${epoch('s.last_used_at')} as last_used_at,
+         ${epoch('s.expires_at')} as expires_at
+       from session s where s.account_id = ? and ${live} order by s.last_used_at desc`,
+      [accountId],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      userAgent: row.user_agent,
+      createdAt: new Date(row.created_at),
+      lastUsedAt: new Date(row.last_used_at),
+      expiresAt: new Date(row.expires_at),
+    }));
+  }
+
+  /** Ends a session of this account. @returns false when it has none of this id */
+  async revoke(accountId: string, sessionId: string): Promise<boolean> {
+    const rows = await this.#database.query('delete from session where account_id = ? and id::text = ? returning id', [
+      accountId,
+      sessionId,
+    ]);
+    return rows.length > 0;
+  }
+
+  /** Ends the session of a token, whosever it is. */
+  async revokeToken(token: string): Promise<void> {
+    await this.#database.query('delete from session where token_sha256 = ?', [digest(token)]);
+  }
+
+  /** Ends all sessions of an account. @param except id of the one that goes on @returns how many */
+  async revokeAll(accountId: string, except?: string): Promise<number> {
+    const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
+      accountId,
+      except ?? '',
+    ]);
+    return rows.length;
+  }
+
+  /** Removes sessions that have ended by themselves. @returns how many */
+  async removeEnded(): Promise<number> {
+    const rows = await this.#database.query(`delete from session s where not (${live}) returning id`);
+    return rows.length;
+  }
+}
+
+interface SessionRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly avatar_url: string | null;
+  readonly is_stale: boolean;
+}
+
+interface SessionListRow {
+  readonly id: string;
+  readonly user_agent: string;
+  readonly created_at: number;
+  readonly last_used_at: number;
+  readonly expires_at: number;
+}
+
+function digest(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+/** Whatever a client sends, PostgreSQL stores no NUL. */
+function cleanUserAgent(text: string | undefined): string {
+  return (text ?? '').replaceAll('\0', '').slice(0, bounds.userAgent);
+}
+
+function epoch(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}

@@ -1,0 +1,99 @@
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import type { Host } from '../host.ts';
+import { withDeadline } from '../timing/deadline.ts';
+import { Throttle } from '../timing/throttle.ts';
+import { Cookies, isSessionToken } from './cookies.ts';
+import { operatorsSection } from './operators.ts';
+import { PageError } from './page-error.ts';
+import { type OpenSession, Sessions } from './sessions.ts';
+
+/** Where a reader without a session is sent, if a plugin has a page there. It gets the way back as `next`. */
+export const signInPath = '/sign-in';
+
+/** Ms within which the database has to say whose session it is. */
+const readTimeout = 2_000;
+
+const outageLog = new Throttle(60_000);
+
+/** A session with the roles of its account. */
+export interface RoledSession extends OpenSession {
+  readonly isOperator: boolean;
+}
+
+/** Sessions of this process. */
+export function sessionsOf(host: Host): Sessions {
+  return host.keep('sessions', () => new Sessions(host.database));
+}
+
+/**
+ * The hapi strategy `session`. A route with `auth: 'session'` is for accounts that are signed in; with the scope
+ * `operator` for those that `operators` names; in the mode `try` a request without a session, and one during an outage of
+ * the database, is served as a visitor's.
+ */
+export function addSessionStrategy(server: Server, host: () => Host): void {
+  server.auth.scheme('session', () => ({
+    async authenticate(request, h) {
+      const { token } = new Cookies(request, host());
+      if (!isSessionToken(token)) return h.unauthenticated(signedOut());
+      const open = await readSession(host(), token);
+      if (open === undefined) return h.unauthenticated(signedOut());
+      const isOperator = isOperatorOf(host(), open);
+      const session: RoledSession = { ...open, isOperator };
+      return h.authenticated({
+        credentials: { session, scope: isOperator ? ['account', 'operator'] : ['account'] } as object,
+      });
+    },
+  }));
+  server.auth.strategy('session', 'session');
+}
+
+async function readSession(host: Host, token: string): Promise<OpenSession | undefined> {
+  try {
+    return await withDeadline(sessionsOf(host).read(token), readTimeout, `no answer within ${readTimeout} ms`);
+  } catch (error) {
+    if (outageLog.pass()) host.log.error('sessions cannot be read; public pages are shown as to visitors', error);
+    throw new PageError(503, 'error.503.text', { cause: error });
+  }
+}
+
+function signedOut(): PageError {
+  return new PageError(401, 'error.401.text');
+}
+
+function isOperatorOf(host: Host, { account }: OpenSession): boolean {
+  const email = account.email?.toLowerCase();
+  return host.section(operatorsSection).some((operator) => operator.toLowerCase() === email);
+}
+
+/** The session of a request; undefined when nobody is signed in. */
+export function sessionOf({ auth }: Request): RoledSession | undefined {
+  return auth.isAuthenticated ? (auth.credentials as { session?: RoledSession }).session : undefined;
+}
+
+/**
+ * Signs an account in, for routes that are no pages: the answer of a sign-in provider, say. A session that the browser had
+ * ends.
+ */
+export async function signIn(request: Request, h: ResponseToolkit, accountId: string): Promise<void> {
+  const host = request.server.host();
+  await startSession(request, h, new Cookies(request, host), sessionsOf(host), accountId);
+}
+
+export async function startSession(
+  request: Request,
+  h: ResponseToolkit,
+  cookies: Cookies,
+  sessions: Sessions,
+  accountId: string,
+): Promise<void> {
+  const { token: previous } = cookies;
+  const { token, expiresAt } = await sessions.create(accountId, request.raw.req.headers['user-agent']);
+  if (isSessionToken(previous)) await sessions.revokeToken(previous);
+  cookies.setToken(h, token, expiresAt);
+}
+
+export async function endSession(h: ResponseToolkit, cookies: Cookies, sessions: Sessions): Promise<void> {
+  const { token } = cookies;
+  if (isSessionToken(token)) await sessions.revokeToken(token);
+  cookies.clearToken(h);
+}

@@ -1,0 +1,113 @@
+import accept from '@hapi/accept';
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import type { Host } from '../host.ts';
+import { isLocal } from '../http/local-caller.ts';
+import { Cookies, createToken, type Preference } from './cookies.ts';
+import { type Formatter, formatterFor } from './formatter.ts';
+import { createFormToken } from './form-token.ts';
+import type { FormState, PageRequest, Role, SignedInAccount } from './page.ts';
+import { endSession, sessionsOf, sessionOf, startSession } from './sign-in.ts';
+import { type Language, languages, type Translate } from './texts.ts';
+import type { Translator } from './translator.ts';
+
+/** Themes that a reader can choose; `system` follows the browser. */
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const noForm: FormState = { values: {}, errors: {} };
+
+/** One request for a page: who reads it, in which language, with which cookies. */
+export class Visit implements PageRequest {
+  readonly host: Host;
+  readonly cookies: Cookies;
+  readonly language: Language;
+  readonly t: Translate;
+  readonly format: Formatter;
+  readonly account: SignedInAccount | undefined;
+  readonly sessionId: string | undefined;
+  readonly isOperator: boolean;
+  form: FormState = noForm;
+  readonly #request: Request;
+  readonly #h: ResponseToolkit;
+
+  constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator) {
+    this.#request = request;
+    this.#h = h;
+    this.host = host;
+    this.cookies = new Cookies(request, host);
+    this.language = chooseLanguage(this.cookies.get('language'), request.raw.req.headers['accept-language']);
+    this.t = translator.in(this.language);
+    this.format = formatterFor(this.language, this.cookies.get('zone'));
+    const open = sessionOf(request);
+    this.account = open?.account;
+    this.sessionId = open?.id;
+    this.isOperator = open?.isOperator === true;
+  }
+
+  get id(): string {
+    return this.#request.info.id;
+  }
+
+  get path(): string {
+    return this.#request.path;
+  }
+
+  get params(): Readonly<Record<string, string>> {
+    return this.#request.params as Record<string, string>;
+  }
+
+  get query(): Readonly<Record<string, string>> {
+    const entries = Object.entries(this.#request.query as Record<string, string | string[]>);
+    return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().at(-1) ?? '']));
+  }
+
+  get isLocal(): boolean {
+    return isLocal(this.#request);
+  }
+
+  get theme(): Theme {
+    return themes.find((theme) => theme === this.cookies.get('theme')) ?? 'system';
+  }
+
+  /** True when somebody of this role may see what this reader asks for. */
+  may(role: Role): boolean {
+    return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
+  }
+
+  /** The token for a form on this page; a visitor without a cookie gets one. */
+  formToken(path: string): string {
+    let { token } = this.cookies;
+    if (token === undefined) {
+      token = createToken('v');
+      this.cookies.setToken(this.#h, token);
+    }
+    return createFormToken(token, path, this.host.now());
+  }
+
+  remember(preference: Preference, value: string): void {
+    this.cookies.setPreference(this.#h, preference, value);
+  }
+
+  async signIn(accountId: string): Promise<void> {
+    await startSession(this.#request, this.#h, this.cookies, sessionsOf(this.host), accountId);
+  }
+
+  async signOut(): Promise<void> {
+    await endSession(this.#h, this.cookies, sessionsOf(this.host));
+  }
+}
+
+function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
+  const known = languages.find((language) => language === chosen);
+  if (known !== undefined || header === undefined) return known ?? languages[0];
+  return languages.find((language) => language === preferred(header)) ?? languages[0];
+}
+
+/** @returns '' for a header that names none of ours, or is malformed */
+function preferred(header: string): string {
+  try {
+    return accept.language(header, [...languages]);
+  } catch {
+    return '';
+  }
+}

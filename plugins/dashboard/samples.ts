@@ -1,0 +1,67 @@
+/** How a tool is pointed at this gateway: the lines to change, and those around them. */
+interface Sample {
+  readonly id: string;
+  readonly name: string;
+  write(baseUrl: string, model: string): string;
+}
+
+const samples: readonly Sample[] = [
+  {
+    id: 'openai',
+    name: 'OpenAI',
+    write: (baseUrl, model) => `# Python: pip install openai
+client = OpenAI(
+    base_url="${baseUrl}/v1",
+    api_key="YOUR_KEY",
+)
+client.responses.create(model="${model}", input="Hello")`,
+  },
+  {
+    id: 'anthropic',
+    name: 'Anthropic',
+    write: (baseUrl, model) => `# Python: pip install anthropic
+client = Anthropic(
+    base_url="${baseUrl}",
+    api_key="YOUR_KEY",
+)
+client.messages.create(
+    model="${model}", max_tokens=1024,
+    messages=[{"role": "user", "content": "Hello"}],
+)`,
+  },
+  {
+    id: 'gemini',
+    name: 'Gemini',
+    write: (baseUrl, model) => `# Python: pip install google-genai
+client = genai.Client(
+    http_options={"base_url": "${baseUrl}"},
+    api_key="YOUR_KEY",
+)
+client.models.generate_content(model="${model}", contents="Hello")`,
+  },
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    write: (baseUrl, model) => `export ANTHROPIC_BASE_URL="${baseUrl}"
+export ANTHROPIC_AUTH_TOKEN="YOUR_KEY"
+claude --model "${model}"`,
+  },
+];
+
+/** @param chosen id of the sample to show; the first when there is none of that id */
+export function samplesFor(chosen: string | undefined, baseUrl: string, model: string) {
+  const current = samples.find(({ id }) => id === chosen) ?? (samples[0] as Sample);
+  return {
+    samples: samples.map(({ id, name }) => ({ id, name, isCurrent: id === current.id })),
+    sample: current.write(baseUrl, model),
+  };
+}
+
+/** The base addresses that clients take; `clients` is the key of a text. */
+export function addressesOf(baseUrl: string): readonly { clients: string; url: string }[] {
+  return [
+    { clients: 'home.openai_clients', url: `${baseUrl}/v1` },
+    { clients: 'home.anthropic_clients', url: baseUrl },
+    { clients: 'home.google_clients', url: baseUrl },
+  ];
+}

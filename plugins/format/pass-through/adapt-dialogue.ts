@@ -1,0 +1,69 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Traits } from '#core/catalog/traits.ts';
+import { Notes } from '../canonical/notes.ts';
+import { nineCharacters } from '../canonical/short-id.ts';
+import { readReasoning, thoughtSeparator } from '../chat/read-reasoning.ts';
+import { mapEntries, mapMembers } from './adapt-members.ts';
+
+type Change = (message: JsonObject, path: string) => JsonObject;
+
+/**
+ * What vendors of the Chat format insist on in messages: thoughts of earlier turns, text that is a string, ids of nine
+ * characters.
+ *
+ * @throws GatewayError `invalid_request` when thoughts cannot be understood
+ */
+export function switchDialogue(body: JsonObject, traits: Traits): JsonObject {
+  const { messages } = body;
+  const changes = changesFor(traits);
+  if (changes.length === 0 || !Array.isArray(messages)) return body;
+  const changed = mapEntries(messages, (message, index) =>
+    isJsonObject(message) ? changes.reduce((before, change) => change(before, `messages[${index}]`), message) : message,
+  );
+  return changed === messages ? body : { ...body, messages: changed };
+}
+
+function changesFor({ capabilities, parameters }: Traits): Change[] {
+  const { replay_reasoning: when, inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = parameters;
+  const changes: Change[] = [];
+  // Who thinks inside the text has got it back there.
+  if (capabilities.reasoning && when !== 'never' && !isInline) {
+    changes.push((message, path) => withThoughts(message, path, when === 'always'));
+  }
+  if (isText) changes.push(withPlainText);
+  if (ids === 'nine_characters') changes.push(withShortIds);
+  return changes;
+}
+
+/** Lost thoughts are the empty string: without the member the vendor refuses. */
+function withThoughts(message: JsonObject, path: string, isAlways: boolean): JsonObject {
+  const { role, reasoning_content: thoughts, tool_calls: calls } = message;
+  const isWanted = isAlways || (Array.isArray(calls) && calls.length > 0);
+  if (role !== 'assistant' || typeof thoughts === 'string' || !isWanted) return message;
+  const found = readReasoning(message, path, new Notes()).flatMap(({ text }) => (text === '' ? [] : [text]));
+  return { ...message, reasoning_content: found.join(thoughtSeparator) };
+}
+
+function withPlainText(message: JsonObject): JsonObject {
+  const { content } = message;
+  if (!Array.isArray(content)) return message;
+  const texts = content.flatMap((part) => textOf(part));
+  return texts.length === content.length ? { ...message, content: texts.join('\n\n') } : message;
+}
+
+function textOf(part: JsonValue): string[] {
+  return isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : [];
+}
+
+function withShortIds(message: JsonObject): JsonObject {
+  return mapMembers(message, (name, value) => {
+    if (name === 'tool_call_id' && typeof value === 'string') return nineCharacters(value);
+    return name === 'tool_calls' && Array.isArray(value) ? mapEntries(value, withShortId) : value;
+  });
+}
+
+function withShortId(call: JsonValue): JsonValue {
+  if (!isJsonObject(call) || typeof call['id'] !== 'string') return call;
+  const id = nineCharacters(call['id']);
+  return id === call['id'] ? call : { ...call, id };
+}

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUpstream, type FaultyUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import {
+  answer,
+  attemptsOf,
+  createRelayFixture,
+  exchangeFor,
+  type RelayFixture,
+  routeTo,
+  upstreamAt,
+} from '../fixture.ts';
+
+const serve: Handler = (_request, response) => response.json(200, answer);
+const notThere: Handler = (_request, response) =>
+  response.json(404, { error: { message: 'The model `m` does not exist', code: 'model_not_found' } });
+
+let fixture: RelayFixture;
+let lines: string[];
+beforeEach(() => {
+  lines = [];
+  fixture = createRelayFixture({}, (line) => lines.push(line));
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+const routesOver = (...upstreams: FaultyUpstream[]) =>
+  upstreams.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
+const askOver = async (...upstreams: FaultyUpstream[]): Promise<string[]> => {
+  const exchange = exchangeFor(routesOver(...upstreams));
+  await fixture.relay(exchange).catch(() => undefined);
+  return attemptsOf(exchange);
+};
+
+describe('a route that does not have the model', () => {
+  it('is not asked first by the next requests', async () => {
+    await using first = await createUpstream(notThere);
+    await using second = await createUpstream(serve);
+    expect(await askOver(first, second)).toEqual(['u0/model-there failed 404', 'u1/model-there served 200']);
+    expect(await askOver(first, second)).toEqual(['u1/model-there served 200']);
+  });
+
+  it('is asked when no other serves', async () => {
+    await using first = await createUpstream([notThere, serve]);
+    await using second = await createUpstream((_request, response) => response.reset());
+    await askOver(first, second);
+    expect(await askOver(first, second)).toEqual(['u1/model-there failed', 'u0/model-there served 200']);
+    expect(fixture.health.isFit(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
+  });
+
+  it('is tried again after a minute, and then rests for twice as long each time', async () => {
+    await using first = await createUpstream(notThere);
+    await using second = await createUpstream(serve);
+    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      expect(await askOver(first, second)).toHaveLength(2);
+      fixture.now += minutes * 60_000 - 1;
+      expect(await askOver(first, second)).toHaveLength(1);
+      fixture.now += 1;
+    }
+  });
+
+  it('begins anew with its rests once it has served', async () => {
+    await using first = await createUpstream([notThere, notThere, serve, notThere]);
+    await using second = await createUpstream(serve);
+    await askOver(first, second);
+    fixture.now += 60_000;
+    await askOver(first, second);
+    fixture.now += 120_000;
+    expect(await askOver(first, second)).toEqual(['u0/model-there served 200']);
+    await askOver(first, second);
+    fixture.now += 60_000;
+    expect(await askOver(first, second)).toHaveLength(2);
+  });
+
+  it('is shown, with the reason and for how long, and logged once', async () => {
+    await using first = await createUpstream(notThere);
+    await using second = await createUpstream(serve);
+    await Promise.all([askOver(first, second), askOver(first, second), askOver(first, second)]);
+    expect(fixture.health.status(routesOver(first, second))).toEqual([
+      {
+        route: 'u0/model-there',
+        state: 'unfit',
+        open_until: new Date(fixture.now + 60_000).toISOString(),
+        reason: 'unfit: 404 the upstream answered with status 404',
+      },
+      { route: 'u1/model-there', state: 'closed', open_until: null, reason: null },
+    ]);
+    expect(lines.filter((line) => line.includes('u0/model-there'))).toHaveLength(1);
+    expect(lines.join('')).toContain('route u0/model-there comes last for 60 s: unfit: 404');
+  });
+
+  it('is let in again by hand', async () => {
+    await using first = await createUpstream(notThere);
+    await using second = await createUpstream(serve);
+    await askOver(first, second);
+    fixture.health.reset('u0/model-there');
+    expect(await askOver(first, second)).toHaveLength(2);
+  });
+});

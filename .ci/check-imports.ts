@@ -6,15 +6,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const statement = /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
-
-interface Import {
-  readonly target: string;
-  readonly isType: boolean;
-}
-
-/** Where cycles of types still wait to be broken. */
-const typeCyclesAllowed = 'plugins/format/';
+const statement =
+  /^(?:import|export)\s+(?:type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
 const files = globSync('{core,plugins,migrations,test,bench,docs}/**/*.ts', { cwd: root }).map((file) =>
   normalize(file),
@@ -27,14 +20,11 @@ for (const line of [...broken, ...cycles]) console.error(line);
 if (broken.length + cycles.length > 0) process.exit(1);
 console.log(`imports: ${files.length} files, directions kept, no cycle`);
 
-function importsOf(file: string): Import[] {
+function importsOf(file: string): string[] {
   return readFileSync(join(root, file), 'utf8')
     .matchAll(statement)
-    .map(([, type, from, bare, dynamic]) => ({
-      target: resolve(file, from ?? bare ?? dynamic ?? ''),
-      isType: type !== undefined,
-    }))
-    .filter(({ target }) => target !== '')
+    .map(([, from, bare, dynamic]) => resolve(file, from ?? bare ?? dynamic ?? ''))
+    .filter((target) => target !== '')
     .toArray();
 }
 
@@ -44,7 +34,7 @@ function resolve(file: string, specifier: string): string {
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : '';
 }
 
-function brokenRule(file: string, { target }: Import): string[] {
+function brokenRule(file: string, target: string): string[] {
   const [from, owner] = file.split('/');
   const [to, other] = target.split('/');
   if (!graph.has(target) && !existsSync(join(root, target)))
@@ -66,8 +56,7 @@ function findCycles(): string[] {
       return;
     }
     if (finished.has(file)) return;
-    for (const { target, isType } of graph.get(file) ?? [])
-      if (!isType || !target.startsWith(typeCyclesAllowed)) visit(target, [...trail, file]);
+    for (const target of graph.get(file) ?? []) visit(target, [...trail, file]);
     finished.add(file);
   };
   for (const file of files) visit(file, []);

@@ -225,7 +225,12 @@ export class Gateway {
     const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = section;
     return {
       host,
-      pipeline: await buildPipeline(config.stages, host, this.#assembly.registry.observers.values()),
+      pipeline: await buildPipeline(
+        config.stages,
+        host,
+        this.#assembly.registry.observers.values(),
+        section.stage_timeout,
+      ),
       bodyLimits: { maxBytes, timeout },
       writeTimeout: section.write_timeout,
       clientAddress: createClientAddress(proxies),

@@ -1,5 +1,4 @@
 import type { Adapter } from './model-call/adapter.ts';
-import type { Format } from './catalog/formats.ts';
 import type { Usage } from './model-call/usage.ts';
 import { defineFact } from './pipeline/fact.ts';
 
@@ -57,15 +56,15 @@ export interface RateLimitState {
  * - `key`: the upstream did not accept our key, or it is spent.
  * - `throttled`: too many requests there.
  * - `route`: the route is broken.
- * - `unfit`: the route does not serve this model or request, whatever its health.
+ * - `no_model`: the route does not serve this model or request, whatever its health.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
  */
-export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'unfit' | 'gone';
+export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'no_model' | 'gone';
 
 /** One try on one route. */
 export interface AttemptRecord {
   readonly route: string; // upstream/model-there
-  readonly format?: Format | undefined; // that the request was put into
+  readonly format?: string | undefined; // name of the format that the request was put into
   readonly startedAt: number; // ms since the exchange began
   readonly duration: number; // ms
   readonly outcome: 'served' | 'failed' | 'aborted';

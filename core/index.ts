@@ -28,8 +28,16 @@ export {
 export type { BodySource, Endpoint, Exchange } from './pipeline/exchange.ts';
 export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export * from './facts.ts';
+export { type BodyTransform, mapBody } from './pipeline/map-body.ts';
 export type { Reply, Trailers } from './pipeline/reply.ts';
-export { ClientGone, type ErrorCode, type ErrorDetails, GatewayError } from './errors/table.ts';
+export {
+  type Audience,
+  ClientGone,
+  type Dialect,
+  type ErrorCode,
+  type ErrorDetails,
+  GatewayError,
+} from './errors/table.ts';
 export type { JsonObject, JsonValue } from './json.ts';
 
 // Pages.
@@ -72,7 +80,7 @@ export {
 
 // Models, vendors and upstreams.
 export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog/catalog.ts';
-export type { Dialect, Format } from './catalog/formats.ts';
+export type { WireFormat } from './catalog/formats.ts';
 export type { Adapter, ReplyReader, RouteCalls, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
 
 // Payment providers.

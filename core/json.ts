@@ -21,6 +21,20 @@ export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): bool
   return false;
 }
 
+/**
+ * The object in a JSON text; undefined when it is something else, malformed, or nested deeper than `maxJsonDepth`.
+ *
+ * @param parse JSON.parse, or a parser that keeps more of the text
+ */
+export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {
+  try {
+    const value = parse(text);
+    return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Index of the quote that closes the string opened at `start`; the text's length when none does. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);

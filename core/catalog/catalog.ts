@@ -1,4 +1,3 @@
-import type { Format } from './formats.ts';
 import type { Logger } from '../logger.ts';
 import type { Traits, TraitSettings } from './traits.ts';
 
@@ -6,8 +5,8 @@ import type { Traits, TraitSettings } from './traits.ts';
 export interface Vendor {
   readonly name: string; // as gateway.yaml says it: openai, anthropic, …
   readonly title: string; // as people say it
-  /** Formats that its endpoint speaks; the first is preferred where a request could go either way. */
-  readonly formats: readonly Format[];
+  /** Names of the formats that its endpoint speaks. */
+  readonly formats: readonly string[];
   /** With the version segment: the format's path (`/chat/completions`) is appended. */
   readonly baseUrl: string;
   readonly auth: AuthScheme;
@@ -33,7 +32,7 @@ export type AuthScheme = (typeof authSchemes)[number];
 export interface Upstream {
   readonly name: string;
   readonly vendor: string | undefined;
-  readonly formats: readonly Format[];
+  readonly formats: readonly string[]; // names
   readonly baseUrl: string; // without a trailing slash
   readonly auth: AuthScheme;
   readonly apiKeys: readonly string[];

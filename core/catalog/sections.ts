@@ -1,5 +1,4 @@
 import { baseUrlMistake } from './url-rules.ts';
-import { authSchemes } from './catalog.ts';
 import { suggest } from '../config/mistake.ts';
 import {
   type CheckContext,
@@ -9,14 +8,15 @@ import {
   type SectionValue,
   type YamlPath,
 } from '../config/section.ts';
-import { type Format, formats, textFormats } from './formats.ts';
+import { authSchemes } from './catalog.ts';
+import type { WireFormats } from './formats.ts';
 import { headerMistake, keyMistake } from './header-rules.ts';
 import type { JsonSchema } from '../schema.ts';
-import { capabilitiesSchema, parametersSchema, reasoningWays, type TraitSettings } from './traits.ts';
+import { capabilitiesSchema, parametersSchema, type TraitSettings } from './traits.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 /** A name that clients and routes can say without quotes or escapes. */
-const name = {
+const nameSchema = {
   type: 'string',
   pattern: '^[A-Za-z0-9][^\\s]*$',
   description: 'A letter or digit, then anything but spaces.',
@@ -37,10 +37,7 @@ export const upstreams = defineSection({
       properties: {
         vendor: { type: 'string', description: 'A vendor whose base URL, formats and authentication are known.' },
         format: {
-          anyOf: [
-            { type: 'string', enum: formats },
-            { type: 'array', items: { type: 'string', enum: formats }, minItems: 1 },
-          ],
+          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
           description: 'Formats that the endpoint speaks; the vendor’s when left out.',
         },
         base_url: {
@@ -75,11 +72,22 @@ export const upstreams = defineSection({
   },
 });
 
-/** The section's schema for editors, which complete the vendors' names. A mistake in one is told by the rules above. */
-export function upstreamsSchema(vendors: readonly string[]): JsonSchema {
+/** What plugins have registered and upstreams name. */
+interface Known {
+  readonly formats: ReadonlyMap<string, unknown>;
+  readonly vendors: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * The section's schema for editors, which complete the names of vendors and formats. The rules above report a name that
+ * is not registered.
+ */
+export function upstreamsSchema({ formats, vendors }: Known): JsonSchema {
   const { additionalProperties: entry, ...rest } = upstreams.schema;
-  const vendor = { ...entry.properties.vendor, enum: vendors };
-  return { ...rest, additionalProperties: { ...entry, properties: { ...entry.properties, vendor } } };
+  const one = { type: 'string', enum: [...formats.keys()] } as const;
+  const vendor = { ...entry.properties.vendor, enum: [...vendors.keys()] };
+  const format = { ...entry.properties.format, anyOf: [one, { type: 'array', items: one, minItems: 1 } as const] };
+  return { ...rest, additionalProperties: { ...entry, properties: { ...entry.properties, vendor, format } } };
 }
 
 /** The section `models`: names in the catalog, and the routes that serve each. */
@@ -88,7 +96,7 @@ export const models = defineSection({
   schema: {
     type: 'object',
     description: 'What clients can ask for, by name.',
-    propertyNames: name,
+    propertyNames: nameSchema,
     additionalProperties: {
       type: 'object',
       properties: {
@@ -224,7 +232,7 @@ type ModelValue = SectionValue<typeof models>[string];
 function checkUpstream(
   upstream: UpstreamValue,
   path: YamlPath,
-  { vendors, isProduction, hasAllPlugins }: CheckContext,
+  { formats, vendors, isProduction, hasAllPlugins }: CheckContext,
   report: Report,
 ): void {
   const { vendor, format, base_url } = upstream;
@@ -241,10 +249,19 @@ function checkUpstream(
   const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
+  if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
   if (vendor !== undefined) return;
   if (format === undefined) report(path, 'says neither a vendor nor a format', 'add vendor, or format and base_url');
   else if (base_url === undefined)
     report(path, 'has no base_url', 'add the address of the endpoint, such as https://llm.example.com/v1');
+}
+
+function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: WireFormats, report: Report): void {
+  for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
+    if (known.has(name)) continue;
+    const place = Array.isArray(format) ? [...path, index] : path;
+    report(place, `is "${name}"`, suggest(name, [...known.keys()]));
+  }
 }
 
 /** What cannot be sent would otherwise fail with every request, on every route. */
@@ -272,31 +289,34 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
  */
 function checkReasoning(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
-  checkWay(model, path, spoken, report);
+  checkWay(model, path, spoken, all.formats, report);
   for (const [index, route] of model.routes.entries())
-    if (typeof route !== 'string') checkWay(route, [...path, 'routes', index], [spoken[index]], report);
+    if (typeof route !== 'string') checkWay(route, [...path, 'routes', index], [spoken[index]], all.formats, report);
 }
 
 function checkWay(
   { parameters }: TraitSettings,
   path: YamlPath,
-  spoken: readonly (readonly Format[] | undefined)[],
+  spoken: readonly (readonly string[] | undefined)[],
+  formats: WireFormats,
   report: Report,
 ): void {
   const way = parameters?.reasoning;
   if (way === undefined || spoken.includes(undefined)) return;
-  const there = textFormats.filter((format) => spoken.some((ofRoute) => ofRoute?.includes(format)));
-  const known = [...new Set(there.flatMap((format) => reasoningWays[format]))];
+  const there = [...formats.values()].filter(
+    ({ name, reasoningWays }) => reasoningWays.length > 0 && spoken.some((ofRoute) => ofRoute?.includes(name)),
+  );
+  const known = [...new Set(there.flatMap(({ reasoningWays }) => reasoningWays))];
   if (there.length === 0 || known.includes(way)) return;
   report(
     [...path, 'parameters', 'reasoning'],
-    `is "${way}", which ${there.join(' and ')} ${there.length === 1 ? 'has' : 'have'} no words for`,
+    `is "${way}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'has' : 'have'} no words for`,
     `use one of: ${known.join(', ')}`,
   );
 }
 
 /** What the upstream of a route speaks; undefined when that cannot be told. */
-function formatsOf(to: string, all: CheckContext): readonly Format[] | undefined {
+function formatsOf(to: string, all: CheckContext): readonly string[] | undefined {
   const upstream = all.get(upstreams)?.[splitRoute(to)[0]];
   if (upstream === undefined) return undefined;
   if (upstream.format !== undefined) return [upstream.format].flat();

@@ -1,4 +1,3 @@
-import type { TextFormat } from './formats.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
 
 const flag = { type: 'boolean' } as const;
@@ -119,14 +118,6 @@ export interface TraitSettings {
 
 /** A way in which thinking is asked for. */
 export type ReasoningWay = NonNullable<ParameterSettings['reasoning']>;
-
-/** The ways that each format has words for. */
-export const reasoningWays: Readonly<Record<TextFormat, readonly ReasoningWay[]>> = {
-  chat: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
-  responses: ['effort', 'none'],
-  messages: ['adaptive', 'budget', 'none'],
-  gemini: ['budget', 'level', 'none'],
-};
 
 type Settled<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };
 

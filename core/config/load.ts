@@ -54,6 +54,7 @@ export function validate(
   const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
   const context: CheckContext = {
     ...readerOf(sections),
+    formats: registry.formats,
     vendors: registry.vendors,
     isProduction: document.isProduction,
     hasAllPlugins,
@@ -82,7 +83,7 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
 }
 
 function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
-  const known = allowVariables(name === upstreams.name ? upstreamsSchema([...registry.vendors.keys()]) : schema);
+  const known = allowVariables(name === upstreams.name ? upstreamsSchema(registry) : schema);
   return schema.default === undefined ? known : allowNothing(known);
 }
 

@@ -1,4 +1,5 @@
 import type { Vendor } from '../catalog/catalog.ts';
+import type { WireFormats } from '../catalog/formats.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
 
 /** A place in gateway.yaml: `['models', 'gpt-5', 'routes', 0]`. */
@@ -40,6 +41,7 @@ export interface SectionValues {
 
 /** What a check can look at beside its own section. */
 export interface CheckContext extends SectionValues {
+  readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;
   /** True where what is only for show has to be refused. */
   readonly isProduction: boolean;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { bounds } from '../bounds.ts';
+import { defaultStageTimeout } from '../pipeline/watchdog.ts';
 import { defineSection, type Section } from './section.ts';
 
 /** The section `service`. */
@@ -97,6 +98,14 @@ export const listen = defineSection({
         maximum: 3600,
         default: 300,
         description: 'Seconds for which a client may take no byte of what waits for it; then its answer is given up.',
+      },
+      stage_timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: 3600,
+        default: defaultStageTimeout,
+        description:
+          'Seconds that a stage may take to enter or leave, or to continue a body, before the client gets an error. Stages with longer limits of their own, such as upstream, keep these.',
       },
       keep_alive_timeout: {
         type: 'number',

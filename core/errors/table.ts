@@ -1,4 +1,16 @@
-import { type Dialect, dialectOf, type Format } from '../catalog/formats.ts';
+/** Which vendor's error bodies and headers a client reads. Paths without a format (models, key) have only this. */
+export type Dialect = 'openai' | 'anthropic' | 'google';
+
+/** How the clients of a wire format read errors. */
+export interface Audience {
+  readonly dialect: Dialect;
+  /** Statuses other than those of the table, where clients of the format would repeat those in vain. */
+  readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
+  /** Writes the error that ends an event stream; the way of the dialect when left out. @param id of the exchange */
+  renderStreamError?(error: GatewayError, id: string): string;
+  /** Keeps an idle event stream alive; a comment when left out. */
+  readonly keepAlive?: string | undefined;
+}
 
 /**
  * What an error code becomes on the wire. Statuses and types are those that the official SDKs and tools act on
@@ -8,8 +20,6 @@ interface ErrorKind {
   readonly status: number;
   readonly openai: { readonly type: string; readonly code: string | null };
   readonly anthropic: string;
-  /** Formats whose real clients would repeat this status in vain, and the status that they do not repeat. */
-  readonly statusFor?: Partial<Record<Format, number>>;
   /** Sends `x-should-retry: false`: the same request cannot succeed until a person has done something. */
   readonly final?: true;
 }
@@ -25,12 +35,10 @@ export const errorKinds = {
     openai: { type: 'invalid_request_error', code: 'invalid_api_key' },
     anthropic: 'authentication_error',
   },
-  // Codex repeats 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
   plan_inactive: {
     status: 402,
     openai: { type: 'insufficient_quota', code: 'insufficient_quota' },
     anthropic: 'billing_error',
-    statusFor: { responses: 400 },
     final: true,
   },
   forbidden: {
@@ -48,7 +56,6 @@ export const errorKinds = {
     status: 404,
     openai: { type: 'invalid_request_error', code: 'model_not_found' },
     anthropic: 'not_found_error',
-    statusFor: { responses: 400 },
     final: true,
   },
   previous_response_not_found: {
@@ -78,7 +85,6 @@ export const errorKinds = {
     status: 501,
     openai: { type: 'invalid_request_error', code: 'not_supported' },
     anthropic: 'not_supported',
-    statusFor: { chat: 400, responses: 400, gemini: 400 },
     final: true,
   },
   /** A picture, a file or a recording for a model that takes none. */
@@ -95,7 +101,6 @@ export const errorKinds = {
     status: 503,
     openai: { type: 'server_error', code: 'server_is_overloaded' },
     anthropic: 'overloaded_error',
-    statusFor: { messages: 529 },
   },
   shutting_down: { status: 503, openai: { type: 'server_error', code: 'shutting_down' }, anthropic: 'api_error' },
   upstream_timeout: {
@@ -157,11 +162,10 @@ export class GatewayError extends Error {
     this.details = details;
   }
 
-  /** Status towards a client of this format; `undefined` for paths without one. */
-  status(format: Format | undefined): number {
+  /** Status towards the clients of a format; `undefined` for paths without one. */
+  status(format: Audience | undefined): number {
     if (this.details.upstream !== undefined) return rejectedStatus(this.details.upstream.status, format);
-    const kind: ErrorKind = errorKinds[this.code];
-    return (format && kind.statusFor?.[format]) ?? kind.status;
+    return format?.statuses?.[this.code] ?? errorKinds[this.code].status;
   }
 
   /** True when it makes no sense to send the same request again before somebody has acted. */
@@ -170,11 +174,11 @@ export class GatewayError extends Error {
     return kind.final === true;
   }
 
-  /** Type and code in the words of a dialect. */
-  wording(dialect: Dialect): { type: string; code: string | null } {
+  /** Type and code in the words of a dialect. @param status that the client gets */
+  wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind: ErrorKind = errorKinds[this.code];
     const { upstream } = this.details;
-    if (dialect === 'google') return { type: googleStatus(this.status('gemini')), code: null };
+    if (dialect === 'google') return { type: googleStatus(status ?? kind.status), code: null };
     if (dialect === 'anthropic') return { type: anthropicType(upstream) ?? kind.anthropic, code: null };
     return { type: openaiType(upstream) ?? kind.openai.type, code: openaiCode(upstream) ?? kind.openai.code };
   }
@@ -188,8 +192,8 @@ export class GatewayError extends Error {
 }
 
 /** OpenAI's SDKs have a class for 422; the other vendors do not send it. */
-function rejectedStatus(status: number, format: Format | undefined): number {
-  return status === 422 && format !== undefined && dialectOf[format] !== 'openai' ? 400 : status;
+function rejectedStatus(status: number, format: Audience | undefined): number {
+  return status === 422 && format !== undefined && format.dialect !== 'openai' ? 400 : status;
 }
 
 type UpstreamWords = ErrorDetails['upstream'];

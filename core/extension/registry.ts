@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi';
 import type { EventTypes } from '../accounts/events.ts';
 import type { PaymentProvider } from '../accounts/payment-provider.ts';
 import type { Catalog, Vendor } from '../catalog/catalog.ts';
+import type { WireFormat } from '../catalog/formats.ts';
 import type { Command } from './command.ts';
 import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
@@ -47,7 +48,7 @@ export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void
 
 /**
  * Everything that plugins have brought: stage types, sections of gateway.yaml, endpoints, tables, jobs, handlers of
- * events, vendors, payment providers, commands, gauges. Filled while plugins register, only read afterwards. Names are
+ * events, formats, vendors, payment providers, commands, gauges. Filled while plugins register, only read afterwards. Names are
  * unique: the second of one name is refused.
  */
 export class Registry {
@@ -57,6 +58,7 @@ export class Registry {
   readonly databaseTables = new Map<string, PluginTables>();
   readonly jobs = new Map<string, JobDefinition>();
   readonly eventHandlers: EventHandler<Host>[] = [];
+  readonly formats = new Map<string, WireFormat>();
   readonly vendors = new Map<string, Vendor>();
   readonly paymentProviders = new Map<string, PaymentProvider>();
   readonly commands = new Map<string, Command>();
@@ -105,6 +107,10 @@ export class Registry {
   // oxlint-disable-next-line typescript/no-explicit-any -- each job's data is checked against its own schema before it runs
   job(job: JobDefinition<any>): void {
     add(this.jobs, 'job', job);
+  }
+
+  format(format: WireFormat): void {
+    add(this.formats, 'format', format);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dialect, dialectOf } from '../catalog/formats.ts';
+import type { Dialect } from '../errors/table.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Endpoint } from '../pipeline/exchange.ts';
  * one family's clients send do.
  */
 export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders): Dialect {
-  if (endpoint?.format !== undefined) return dialectOf[endpoint.format];
+  if (endpoint?.format !== undefined) return endpoint.format.dialect;
   if (endpoint?.dialect !== undefined) return endpoint.dialect;
   if (isGoogleClient(headers)) return 'google';
   return isAnthropicClient(headers) ? 'anthropic' : 'openai';

@@ -3,10 +3,12 @@ import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { bounds } from '../bounds.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
+import type { Logger } from '../logger.ts';
 import { LinkedList } from '../pipeline/linked-list.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { discard } from '../pipeline/reply.ts';
+import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrLate } from '../timing/deadline.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -141,7 +143,12 @@ export class ExchangeHandler {
     }
     try {
       const headers: Record<string, string> = this.#isClosing ? { connection: 'close' } : {};
-      return sendReply(response, exchange, reply, { headers, writeTimeout });
+      return sendReply(response, exchange, reply, {
+        headers,
+        writeTimeout,
+        bodyTimeout: pipeline.bodyTimeout,
+        onStalled: (seconds) => reportStalled(exchange, seconds, host.log),
+      });
     } catch (error) {
       // A stage's or an upstream's header that HTTP does not allow, say. Nobody else hears of it.
       host.log.error(`the answer to ${exchange.id} could not be sent`, error);
@@ -180,6 +187,16 @@ function explainMismatch(
     return new GatewayError('not_found', `there is nothing at ${path}; GET /v1/models lists what can be called`);
   const allow = match.allowed.join(', ');
   return new GatewayError('method_not_allowed', `${method} is not possible here; use ${allow}`, { headers: { allow } });
+}
+
+/** Names the stage whose body does not continue. */
+function reportStalled(exchange: Exchange, seconds: number, log: Logger): GatewayError {
+  const fault = new StageFault(
+    { owner: exchange.bodyOwner ?? 'the pipeline', moment: 'body' },
+    `has sent no chunk for ${seconds} s`,
+  );
+  log.error(`request ${exchange.id} failed inside the gateway`, fault);
+  return toGatewayError(fault);
 }
 
 /** An endpoint for what cannot be served: it too passes through the pipeline, so that it is recorded. */

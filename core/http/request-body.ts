@@ -29,6 +29,7 @@ export class RequestBody implements BodySource {
   readonly #limits: BodyLimits;
   readonly #invite: () => void;
   #bytes: Promise<Buffer> | undefined;
+  #isReading = false;
   #received: Buffer | undefined;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
@@ -42,6 +43,10 @@ export class RequestBody implements BodySource {
 
   get received(): Buffer | undefined {
     return this.#received;
+  }
+
+  get isReading(): boolean {
+    return this.#isReading;
   }
 
   bytes(): Promise<Buffer> {
@@ -77,8 +82,13 @@ export class RequestBody implements BodySource {
       );
     }
     this.#invite();
-    this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
-    return this.#received;
+    this.#isReading = true;
+    try {
+      this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
+      return this.#received;
+    } finally {
+      this.#isReading = false;
+    }
   }
 }
 

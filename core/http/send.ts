@@ -19,6 +19,9 @@ export interface SendOptions {
   /** Sent beside those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly writeTimeout: number; // seconds without a byte taken by the client
+  readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
+  /** The body has stalled for that long. Returns the error that ends it. */
+  onStalled(seconds: number): GatewayError;
 }
 
 /**
@@ -30,8 +33,9 @@ export function sendReply(
   response: ServerResponse,
   exchange: Exchange,
   reply: Reply,
-  { headers: extra, writeTimeout }: SendOptions,
+  options: SendOptions,
 ): SendProgress {
+  const { headers: extra, writeTimeout } = options;
   const sent: SendProgress = { bytes: 0, firstByteAfter: undefined };
   const { body } = reply;
   const headers: Record<string, string | number> = {
@@ -43,7 +47,7 @@ export function sendReply(
   if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
     sendWhole(response, exchange, reply.status, headers, body ?? '', sent);
   } else {
-    sendStream(response, exchange, reply, headers, body, sent);
+    sendStream(response, exchange, reply, headers, body, sent, options);
   }
   // Node looks at whether the system has taken anything, be it the part of a chunk. It counts from the last write on.
   response.setTimeout(writeTimeout * 1000, () => {
@@ -83,6 +87,7 @@ function sendStream(
   headers: Record<string, string | number>,
   body: Readable,
   sent: SendProgress,
+  { bodyTimeout, onStalled }: SendOptions,
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
   const silence = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
@@ -95,19 +100,7 @@ function sendStream(
   if (reply.isAwaited === true) response.write(silence ?? '');
   const keepAlive = silence === undefined ? undefined : startKeepAlive(response, silence);
   const listener = exchange.find(replyListener);
-  body.on('data', (chunk: Buffer) => {
-    sent.firstByteAfter ??= exchange.elapsed;
-    sent.bytes += chunk.length;
-    keepAlive?.refresh();
-    if (!response.write(chunk)) body.pause();
-    listener?.(chunk);
-  });
-  response.on('drain', () => body.resume());
-  body.once('end', () => {
-    if (trailers !== undefined) response.addTrailers(trailers.read());
-    response.end();
-  });
-  body.once('error', (thrown) => {
+  const breakOff = (thrown: unknown) => {
     if (response.writableEnded || response.destroyed) return;
     const error = toGatewayError(thrown);
     exchange.fail(error);
@@ -117,16 +110,39 @@ function sendStream(
     response.end(text);
     sent.bytes += Buffer.byteLength(text);
     listener?.(text);
+  };
+  const stalled = setTimeout(() => {
+    // While the client takes nothing, the write timeout counts.
+    if (body.isPaused() || response.writableNeedDrain) return void stalled.refresh();
+    breakOff(onStalled(bodyTimeout));
+    body.destroy();
+  }, bodyTimeout * 1000);
+  body.on('data', (chunk: Buffer) => {
+    if (response.writableEnded) return;
+    sent.firstByteAfter ??= exchange.elapsed;
+    sent.bytes += chunk.length;
+    keepAlive?.refresh();
+    stalled.refresh();
+    if (!response.write(chunk)) body.pause();
+    listener?.(chunk);
   });
+  response.on('drain', () => body.resume());
+  body.once('end', () => {
+    if (trailers !== undefined) response.addTrailers(trailers.read());
+    response.end();
+  });
+  body.once('error', breakOff);
   body.once('close', () => {
     clearInterval(keepAlive);
+    clearTimeout(stalled);
     // Closed without an end and without an error: the same as cut.
-    if (body.readableEnded || body.errored !== null || response.destroyed) return;
+    if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
     exchange.fail(new GatewayError('upstream_failed', 'the answer was cut'));
     response.destroy();
   });
   response.once('close', () => {
     clearInterval(keepAlive);
+    clearTimeout(stalled);
     body.destroy();
   });
 }

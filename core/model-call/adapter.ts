@@ -1,7 +1,6 @@
 import type { Model, Route } from '../catalog/catalog.ts';
 import type { GatewayError } from '../errors/table.ts';
 import type { Usage } from './usage.ts';
-import type { Format } from '../catalog/formats.ts';
 
 /**
  * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;
@@ -37,8 +36,8 @@ export interface RouteCalls {
 
 /** What an attempt sends. */
 export interface UpstreamRequest {
-  /** Wire format of the body, which the route speaks. */
-  readonly format: Format;
+  /** Name of the body's wire format, which the route speaks. */
+  readonly format: string;
   /** Appended to the upstream's base URL; begins with a slash. */
   readonly path: string;
   /** Lower case; authentication is the upstream's business and not in here. */

@@ -4,12 +4,12 @@ import type { Registry, StatusReport } from '../extension/registry.ts';
 /** A route as `/readyz?verbose`, `gateway routes` and the front page show it. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model-there
-  /** Of the breaker; `unfit` while a route that does not have the model is asked after the others. */
-  readonly state: 'closed' | 'open' | 'half_open' | 'unfit';
+  /** Of the breaker; `no_model` while a route that does not have the model is asked after the others. */
+  readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
   readonly reason: string | null;
-  /** API keys of its upstream that are throttled, refused or spent, and left alone for a while. */
-  readonly keys_resting?: number;
+  /** API keys of its upstream in a cooldown: throttled, refused or out of credit. */
+  readonly keys_cooling_down?: number;
 }
 
 /** The status report about routes, made by whichever plugin sends requests to them. */

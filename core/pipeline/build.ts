@@ -16,6 +16,7 @@ export async function buildPipeline(
   stages: readonly ConfiguredStage[],
   host: Host,
   observers: Iterable<Observer> = [],
+  stageTimeout?: number,
 ): Promise<Pipeline> {
   const created: NamedStage[] = [];
   for (const { definition, options } of stages) {
@@ -23,8 +24,8 @@ export async function buildPipeline(
       created.push({ name: definition.name, stage: await definition.create(options, host) });
     } catch (error) {
       await new Pipeline(created, host.log).retire();
-      throw new Error(`the stage ${definition.name} could not be created`, { cause: error });
+      throw new Error(`stage "${definition.name}" could not be created`, { cause: error });
     }
   }
-  return new Pipeline(created, host.log, observers);
+  return new Pipeline(created, host.log, observers, stageTimeout);
 }

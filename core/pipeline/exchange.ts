@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ClientGone, type GatewayError } from '../errors/table.ts';
-import type { Dialect, Format } from '../catalog/formats.ts';
+import { ClientGone, type Dialect, type GatewayError } from '../errors/table.ts';
+import type { WireFormat } from '../catalog/formats.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnyFact, Fact } from './fact.ts';
 import type { Reply } from './reply.ts';
@@ -18,7 +18,7 @@ export interface Endpoint {
   /** Begins with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the rest of the path. */
   readonly path: string;
   /** Wire format of its body; undefined where no model is called. */
-  readonly format?: Format | undefined;
+  readonly format?: WireFormat | undefined;
   /** Whose errors its clients read; left out where the request's headers decide. */
   readonly dialect?: Dialect | undefined;
   /**
@@ -42,6 +42,8 @@ export interface BodySource {
   json(): Promise<JsonObject>;
   /** The body as far as a stage has asked for it and all of it has come. */
   readonly received?: Buffer | undefined;
+  /** True while the body is on its way. */
+  readonly isReading?: boolean;
 }
 
 export interface ExchangeInit {
@@ -65,7 +67,7 @@ export class Exchange {
   readonly id: string;
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
-  readonly format: Format | undefined;
+  readonly format: WireFormat | undefined;
   readonly dialect: Dialect;
   readonly method: string;
   readonly path: string;
@@ -75,6 +77,8 @@ export class Exchange {
   readonly receivedAt: number;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
+  /** Who made the body of the reply, for messages: `stage "cache"`. */
+  bodyOwner: string | undefined;
   readonly #began = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
   readonly #controller = new AbortController();

@@ -2,13 +2,29 @@ import { GatewayError, toGatewayError } from '../errors/table.ts';
 import { renderError } from '../errors/render.ts';
 import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
+import { checkReply } from './check-reply.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
-import type { Answer, Observer, Outcome, Stage } from './stage.ts';
+import { StageFault, type StageMoment } from './stage-fault.ts';
+import type { Observer, Outcome, Stage } from './stage.ts';
+import { defaultStageTimeout, waitForStage } from './watchdog.ts';
 
 /** A stage, by the name that gateway.yaml lists. */
 export interface NamedStage {
   readonly name: string;
   readonly stage: Stage;
+}
+
+/** What a wait is for, and how long it may take. */
+interface Watched {
+  readonly owner: string; // `stage "cache"`
+  readonly timeout: number; // seconds
+}
+
+interface WatchedStage extends Watched, NamedStage {}
+
+interface DeferredAnswer {
+  readonly answer: (exchange: Exchange) => Reply | Promise<Reply>;
+  readonly watched: Watched;
 }
 
 /**
@@ -18,19 +34,27 @@ export interface NamedStage {
  * Every exchange goes through `begin`, `answer` and `finish`, once each and in this order.
  */
 export class Pipeline {
-  readonly #stages: readonly NamedStage[];
+  readonly #stages: readonly WatchedStage[];
   readonly #log: Logger;
-  readonly #starting: readonly NamedStage[];
-  readonly #ending: readonly NamedStage[];
+  readonly #starting: readonly WatchedStage[];
+  readonly #ending: readonly WatchedStage[];
+  readonly #stageTimeout: number;
   #running = 0;
   #retired: PromiseWithResolvers<void> | undefined;
 
-  constructor(stages: readonly NamedStage[], log: Logger, observers: Iterable<Observer> = []) {
-    this.#stages = [...stages];
+  /** @param stageTimeout seconds that a moment of a stage may take, unless the stage states a longer time */
+  constructor(
+    stages: readonly NamedStage[],
+    log: Logger,
+    observers: Iterable<Observer> = [],
+    stageTimeout = defaultStageTimeout,
+  ) {
+    this.#stages = stages.map(({ name, stage }) => watchStage(name, stage, stageTimeout));
     this.#log = log;
+    this.#stageTimeout = stageTimeout;
     const hearing = [
-      ...stages,
-      ...[...observers].map((observer) => ({ name: observer.name, stage: observer as Stage })),
+      ...this.#stages,
+      ...[...observers].map((observer) => watchStage(observer.name, observer as Stage, stageTimeout)),
     ];
     this.#starting = hearing.filter(({ stage }) => stage.start !== undefined);
     this.#ending = hearing.filter(({ stage }) => stage.done !== undefined);
@@ -38,6 +62,11 @@ export class Pipeline {
 
   get names(): string[] {
     return this.#stages.map(({ name }) => name);
+  }
+
+  /** Seconds without a chunk after which a body is given up: any stage may have made it, or wait inside it. */
+  get bodyTimeout(): number {
+    return Math.max(this.#stageTimeout, ...this.#stages.map(({ timeout }) => timeout));
   }
 
   /** Exchanges that have begun and are not over. */
@@ -51,7 +80,7 @@ export class Pipeline {
       try {
         stage.activate?.();
       } catch (error) {
-        this.#log.error(`stage ${name} failed in activate`, error);
+        this.#log.error(`stage "${name}" failed in activate`, error);
       }
     }
   }
@@ -62,7 +91,7 @@ export class Pipeline {
       try {
         stage.start?.(exchange);
       } catch (error) {
-        this.#log.error(`stage ${name} failed in start`, error);
+        this.#log.error(`stage "${name}" failed in start`, error);
       }
     }
   }
@@ -72,20 +101,20 @@ export class Pipeline {
     let entered = 0;
     let reply: Reply | undefined;
     try {
-      let answer: Answer | undefined;
+      let deferred: DeferredAnswer | undefined;
       while (entered < this.#stages.length && reply === undefined) {
-        const { stage } = this.#stages[entered] as NamedStage;
-        const result = stage.enter?.(exchange);
-        const settled = result instanceof Promise ? await result : result;
+        const watched = this.#stages[entered] as WatchedStage;
+        const result = watched.stage.enter?.(exchange);
+        const settled = result instanceof Promise ? await this.#wait(result, watched, 'enter', exchange) : result;
         entered++;
         if (exchange.signal.aborted) {
           if (typeof settled === 'object') discard(settled);
           throw exchange.signal.reason;
         }
-        if (typeof settled === 'function') answer ??= settled;
-        else if (settled !== undefined) reply = settled;
+        if (typeof settled === 'function') deferred ??= { answer: settled, watched };
+        else if (settled !== undefined && settled !== null) reply = accept(exchange, settled, watched, 'enter');
       }
-      reply ??= await (answer ?? this.#endpointAnswer(exchange))();
+      reply ??= await this.#deferred(exchange, deferred ?? this.#endpointAnswer(exchange));
     } catch (error) {
       reply = this.#refuse(exchange, error);
     }
@@ -94,12 +123,12 @@ export class Pipeline {
 
   /** Runs `done` for every stage. What a stage throws there is logged and hurts nobody. */
   async finish(exchange: Exchange, outcome: Outcome): Promise<void> {
-    for (const { name, stage } of this.#ending) {
+    for (const watched of this.#ending) {
       try {
-        const result = stage.done?.(exchange, outcome);
-        if (result instanceof Promise) await result;
+        const result = watched.stage.done?.(exchange, outcome);
+        if (result instanceof Promise) await this.#wait(result, watched, 'done', exchange);
       } catch (error) {
-        this.#log.error(`stage ${name} failed in done`, error);
+        this.#log.error(`${watched.owner} failed in done`, error);
       }
     }
     this.#running--;
@@ -114,34 +143,55 @@ export class Pipeline {
       try {
         await stage[Symbol.asyncDispose]?.();
       } catch (error) {
-        this.#log.error(`stage ${name} failed to release what it held`, error);
+        this.#log.error(`stage "${name}" failed to release its resources`, error);
       }
     }
   }
 
-  #endpointAnswer(exchange: Exchange): Answer {
-    const { endpoint } = exchange;
-    return () => {
-      if (endpoint.answer !== undefined) return endpoint.answer(exchange);
-      throw new GatewayError('not_supported', `no stage of this gateway answers ${endpoint.method} ${endpoint.path}`);
-    };
+  #endpointAnswer({ endpoint }: Exchange): DeferredAnswer {
+    const { name, method, path, answer } = endpoint;
+    const watched = { owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
+    if (answer !== undefined) return { answer, watched };
+    throw new GatewayError('not_supported', `no stage of this gateway answers ${method} ${path}`);
+  }
+
+  async #deferred(exchange: Exchange, { answer, watched }: DeferredAnswer): Promise<Reply> {
+    const result = answer(exchange);
+    const reply = result instanceof Promise ? await this.#wait(result, watched, 'answer', exchange) : result;
+    return accept(exchange, reply, watched, 'answer');
   }
 
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
     let reply = this.#unbroken(exchange, first);
     for (let index = entered - 1; index >= 0; index--) {
-      const { stage } = this.#stages[index] as NamedStage;
-      if (stage.leave === undefined) continue;
+      const watched = this.#stages[index] as WatchedStage;
+      if (watched.stage.leave === undefined) continue;
       const came = reply;
       try {
-        const result = stage.leave(exchange, came);
-        reply = this.#unbroken(exchange, (result instanceof Promise ? await result : result) ?? came, came);
+        const result = watched.stage.leave(exchange, came);
+        const settled = result instanceof Promise ? await this.#wait(result, watched, 'leave', exchange) : result;
+        reply = this.#unbroken(exchange, accept(exchange, settled ?? came, watched, 'leave', came), came);
       } catch (error) {
         discard(came);
         reply = this.#refuse(exchange, error);
       }
     }
     return reply;
+  }
+
+  /** Waits for a moment of a stage. One that does not end is given up, and so is what the others do for this exchange. */
+  async #wait<T>(
+    work: Promise<T>,
+    { owner, timeout }: Watched,
+    moment: StageMoment['moment'],
+    exchange: Exchange,
+  ): Promise<T> {
+    try {
+      return await waitForStage(work, { owner, moment }, timeout, exchange, discardLate);
+    } catch (error) {
+      if (error instanceof StageFault && moment !== 'done') exchange.abort(toGatewayError(error));
+      throw error;
+    }
   }
 
   /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */
@@ -156,10 +206,31 @@ export class Pipeline {
   #refuse(exchange: Exchange, thrown: unknown): Reply {
     const error = toGatewayError(thrown);
     if (error.code === 'internal_error' && !exchange.isClientGone) {
-      this.#log.error(`request ${exchange.id} ran into a mistake of the gateway`, thrown);
+      this.#log.error(`request ${exchange.id} failed inside the gateway`, thrown);
     }
     // What happens to stages because the client has left is nobody's failure.
     if (!exchange.isClientGone) exchange.fail(error);
     return renderError(error, exchange);
   }
+}
+
+function watchStage(name: string, stage: Stage, timeout: number): WatchedStage {
+  return { name, stage, owner: `stage "${name}"`, timeout: Math.max(timeout, stage.timeout ?? 0) };
+}
+
+/** Checks a reply, and notes on the exchange who has made its body. @throws StageFault */
+function accept(
+  exchange: Exchange,
+  value: unknown,
+  { owner }: Watched,
+  moment: StageMoment['moment'],
+  came?: Reply,
+): Reply {
+  const reply = checkReply(value, { owner, moment }, came);
+  if (reply.body !== came?.body) exchange.bodyOwner = owner;
+  return reply;
+}
+
+function discardLate(result: unknown): void {
+  if (typeof result === 'object' && result !== null && 'body' in result) discard(result as Reply);
 }

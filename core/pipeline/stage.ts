@@ -39,6 +39,11 @@ export interface Outcome {
  * Moments that need not wait should not be async: the pipeline calls them without a detour through a promise.
  */
 export interface Stage {
+  /**
+   * Seconds that `enter`, its deferred answer, `leave`, `done` or a pause in a body may take; for stages that need longer
+   * than `listen.stage_timeout`. After that the client gets an error and the log names the stage.
+   */
+  readonly timeout?: number;
   activate?(): void;
   start?(exchange: Exchange): void;
   enter?(exchange: Exchange): Awaitable<Reply | Answer | void>;

@@ -15,7 +15,7 @@ export function cacheKey(exchange: Exchange, accountId: string, text: string): s
   const versions = dialectHeaders.map((name) => headers[name] ?? null);
   // In the address some formats name the model, and how the answer is to be streamed.
   const address = [endpoint.path, params, query.toString()];
-  const head = JSON.stringify([storedVersion, accountId, address, format, versions]);
+  const head = JSON.stringify([storedVersion, accountId, address, format?.name, versions]);
   return hash('sha256', head + canonicalJson(parseExactly(text)));
 }
 

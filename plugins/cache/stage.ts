@@ -5,6 +5,8 @@ import { defineStage } from '#core/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
 
 const header = 'x-service-cache';
+/** Seconds: identical requests wait two minutes for the first, and then for the store. */
+const longestWait = 150;
 
 /**
  * Keeps answers for clients that ask for it with `X-Service-Cache: SECONDS`, for each account by itself. Identical
@@ -42,6 +44,7 @@ export const cacheStage = defineStage({
   create({ max_age: maxAge, max_bytes: maxBytes }, { shared, log }) {
     const cache = new ReplyCache({ shared, log, maxBytes });
     return {
+      timeout: longestWait,
       enter(exchange) {
         const asked = exchange.headers[header];
         if (asked === undefined || exchange.endpoint.isPublic) return;

@@ -31,7 +31,7 @@ function describeRoute(
   { t, format }: Pick<PageRequest, 't' | 'format'>,
 ): RouteLine {
   const state = status?.state ?? 'closed';
-  const hasEnd = state === 'open' || state === 'unfit';
+  const hasEnd = state === 'open' || state === 'no_model';
   const until = hasEnd && status?.open_until ? format.time(new Date(status.open_until)) : undefined;
   return {
     id,

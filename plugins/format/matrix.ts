@@ -1,15 +1,19 @@
 import type { Catalog, Route } from '#core/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
-import { type Format, formats, type TextFormat, textFormats } from '#core/catalog/formats.ts';
 import type { Traits } from '#core/catalog/traits.ts';
-import { isTextFormat, preferredFormat } from './translation/upstream-format.ts';
+import type { ClientTextFormat, FormatDescriptor, TextFormat } from './descriptor.ts';
+import { clientTextFormats, formats, textFormats } from './formats.ts';
+import { responses } from './responses/descriptor.ts';
+import { preferredFormat } from './translation/upstream-format.ts';
 
 /** What clients use, and operators ask about. */
 export const features = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type Feature = (typeof features)[number];
 
 /** `yes`, `no`, or what is lost. */
-export type Service = 'yes' | 'no' | { readonly loss: string };
+export type Support = 'yes' | 'no' | { readonly loss: string };
+
+const noParallelSwitch = 'parallel calls cannot be turned off';
 
 const capabilityOf: Readonly<Record<Feature, ((traits: Traits) => boolean) | undefined>> = {
   stream: undefined,
@@ -21,7 +25,7 @@ const capabilityOf: Readonly<Record<Feature, ((traits: Traits) => boolean) | und
 };
 
 /** How a route serves a feature to a client of a format. */
-export function serviceOf(client: TextFormat, route: Route, feature: Feature): Service {
+export function supportOf(client: ClientTextFormat, route: Route, feature: Feature): Support {
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
   if (capabilityOf[feature]?.(route.traits) === false) return 'no';
@@ -31,10 +35,10 @@ export function serviceOf(client: TextFormat, route: Route, feature: Feature): S
 }
 
 /** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
-function formatFor(client: TextFormat, { upstream, traits }: Route, feature: Feature): TextFormat | undefined {
+function formatFor(client: ClientTextFormat, { upstream, traits }: Route, feature: Feature): TextFormat | undefined {
   const isForTools = feature === 'tools' || feature === 'parallel tools';
-  const isElsewhere = isForTools && traits.parameters.responses_for_tools && upstream.formats.includes('responses');
-  return isElsewhere ? 'responses' : preferredFormat(client, upstream.formats);
+  const isElsewhere = isForTools && traits.parameters.responses_for_tools && upstream.formats.includes(responses.name);
+  return isElsewhere ? responses : preferredFormat(client, upstream.formats);
 }
 
 /** What the route is known to refuse, whatever the client speaks: see parameter-switches.ts and the encoders. */
@@ -48,8 +52,8 @@ function refusalOf(
     case 'tools':
       return parameters.forced_tools ? undefined : 'no tool can be forced';
     case 'parallel tools':
-      // Gemini has no word for it, see below.
-      return parameters.parallel_switch || upstream === 'gemini' ? undefined : 'parallel calls cannot be turned off';
+      // A format without a word for it loses nothing when it is the client's own.
+      return parameters.parallel_switch || !upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
     case 'reasoning':
       return refusalOfReasoning(upstream, spoken, traits);
     case 'structured output':
@@ -62,18 +66,18 @@ function refusalOf(
 
 function refusalOfReasoning(
   upstream: TextFormat,
-  spoken: readonly Format[],
+  spoken: readonly string[],
   { capabilities, parameters }: Traits,
 ): string | undefined {
   if (parameters.reasoning === 'none') return 'how much it thinks cannot be asked for';
   const isTornApart =
-    upstream === 'chat' && !spoken.includes('responses') && parameters.responses_for_tools && capabilities.tools;
+    upstream !== responses && !spoken.includes(responses.name) && parameters.responses_for_tools && capabilities.tools;
   return isTornApart ? 'no reasoning beside tools' : undefined;
 }
 
 /** What has no words in the other format. */
 function translationLoss(
-  client: TextFormat,
+  client: ClientTextFormat,
   upstream: TextFormat,
   traits: Traits,
   feature: Feature,
@@ -83,7 +87,7 @@ function translationLoss(
     case 'tools':
       return lossOfTools(client, upstream, traits);
     case 'parallel tools':
-      return upstream === 'gemini' ? 'parallel calls cannot be turned off' : undefined;
+      return upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
     case 'images':
       return lossOfImages(client, upstream, traits);
     case 'reasoning':
@@ -95,22 +99,23 @@ function translationLoss(
 }
 
 function lossOfTools(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
-  const hasFreeform = client === 'responses' || client === 'chat';
-  const keepsFreeform = (upstream === 'responses' || upstream === 'chat') && parameters.freeform_tools;
-  if (hasFreeform && !keepsFreeform) return 'the grammar of freeform tools is described, not enforced';
-  return undefined;
+  const keepsFreeform = upstream.text.speaks.freeformTools && parameters.freeform_tools;
+  const isLost = client.text.speaks.freeformTools && !keepsFreeform;
+  return isLost ? 'the grammar of freeform tools is described, not enforced' : undefined;
 }
 
 function lossOfImages(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
-  const hasInResults = client !== 'chat';
-  if (hasInResults && upstream === 'chat') return 'images in tool results go beside them';
-  if (upstream === 'gemini' && !parameters.tool_result_images) return 'images in tool results go beside them';
-  return upstream === 'gemini' ? 'addresses of images only where Google can fetch them' : undefined;
+  const { resultImages, imageUrls } = upstream.text.speaks;
+  const isHeldThere = resultImages && parameters.tool_result_images;
+  if (client.text.speaks.resultImages && !isHeldThere) return 'images in tool results go beside them';
+  return imageUrls ? undefined : 'addresses of images only where Google can fetch them';
 }
 
 function lossOfReasoning(client: TextFormat, upstream: TextFormat): string | undefined {
-  if (upstream === 'chat') return 'reasoning has no seal';
-  return client === 'chat' ? 'sealed reasoning comes back only from clients that echo reasoning_details' : undefined;
+  if (!upstream.text.speaks.reasoningState) return 'reasoning has no signature';
+  return client.text.speaks.reasoningState
+    ? undefined
+    : 'opaque reasoning state comes back only from clients that echo reasoning_details';
 }
 
 function lossOfStructure({ capabilities }: Traits): string | undefined {
@@ -124,7 +129,7 @@ function lossOfStructure({ capabilities }: Traits): string | undefined {
 export function describeMatrix({ models }: Catalog): string[] {
   const losses: string[] = [];
   const rows = models.flatMap((model) =>
-    model.routes.flatMap((route) => textFormats.map((client) => describeRow(model.id, client, route, losses))),
+    model.routes.flatMap((route) => clientTextFormats.map((client) => describeRow(model.id, client, route, losses))),
   );
   const shown = rows.filter((row) => row !== undefined);
   if (shown.length === 0) return [];
@@ -132,17 +137,17 @@ export function describeMatrix({ models }: Catalog): string[] {
   return ['client formats', head, ...shown, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
 }
 
-function describeRow(model: string, client: TextFormat, route: Route, losses: string[]): string | undefined {
+function describeRow(model: string, client: ClientTextFormat, route: Route, losses: string[]): string | undefined {
   const upstream = preferredFormat(client, route.upstream.formats);
   if (upstream === undefined) return undefined;
-  const cells = features.map((feature) => columnOf(feature, cellOf(serviceOf(client, route, feature), losses)));
-  return `  ${model.padEnd(20)} ${route.id.padEnd(28)} ${client.padEnd(10)} ${upstream.padEnd(10)} ${cells.join(' ')}`.trimEnd();
+  const cells = features.map((feature) => columnOf(feature, cellOf(supportOf(client, route, feature), losses)));
+  return `  ${model.padEnd(20)} ${route.id.padEnd(28)} ${client.name.padEnd(10)} ${upstream.name.padEnd(10)} ${cells.join(' ')}`.trimEnd();
 }
 
-function cellOf(service: Service, losses: string[]): string {
-  if (typeof service === 'string') return service;
-  const known = losses.indexOf(service.loss);
-  return `loss ${known === -1 ? losses.push(service.loss) : known + 1}`;
+function cellOf(support: Support, losses: string[]): string {
+  if (typeof support === 'string') return support;
+  const known = losses.indexOf(support.loss);
+  return `loss ${known === -1 ? losses.push(support.loss) : known + 1}`;
 }
 
 function columnOf(feature: Feature, value: string): string {
@@ -170,7 +175,10 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
 }
 
 /** Client formats that a route can serve. */
-function servedBy({ upstream }: Route): Format[] {
-  const speaksText = upstream.formats.some(isTextFormat);
-  return formats.filter((format) => (isTextFormat(format) ? speaksText : upstream.formats.includes(format)));
+function servedBy({ upstream }: Route): FormatDescriptor[] {
+  const speaksText = textFormats.some(({ name }) => upstream.formats.includes(name));
+  return formats.filter(
+    ({ client, text, name }) =>
+      client !== undefined && (text === undefined ? upstream.formats.includes(name) : speaksText),
+  );
 }

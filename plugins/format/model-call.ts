@@ -9,12 +9,7 @@ import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { openingOf, sessionOf } from './request/session.ts';
 import { Translator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
-
-/** How a request goes to one route and its reply comes back. */
-export interface Way {
-  readonly request: UpstreamRequest;
-  read(): ReplyReader;
-}
+import type { Way } from './way.ts';
 
 /** A call that a route can serve, if need be without the pictures that tools have shown. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {

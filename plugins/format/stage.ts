@@ -8,9 +8,9 @@ import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
 import { openCall } from './model-call.ts';
-import { checkParameters, requiredParameters } from './request/parameters.ts';
+import { checkParameters } from './request/parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
-import { wires } from './wire.ts';
+import { clientCall } from './formats.ts';
 
 /** A request to count tokens that has gone to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
@@ -38,11 +38,12 @@ export const formatStage = defineStage({
     return {
       leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, counted(exchange, reply))),
       async enter(exchange) {
-        const { format } = exchange;
-        if (format === undefined) return;
-        const request = await store.enter(exchange, await readClientRequest(exchange, format));
+        const called = clientCall(exchange.endpoint);
+        if (called === undefined) return;
+        const { format, endpoint } = called;
+        const request = await store.enter(exchange, await readClientRequest(exchange, format, endpoint));
         const model = findModel(host, request.model);
-        checkParameters(request.body, wires[format].parameters, requiredParameters[exchange.endpoint.name] ?? []);
+        checkParameters(request.body, format.client.parameters, endpoint.required);
         const call = openCall(exchange, model, request);
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);

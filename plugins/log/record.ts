@@ -53,7 +53,7 @@ export function requestMembers({
   return (
     `"id":"${id}","started_at":${receivedAt},"method":"${method}","path":${literal(safePath, longest.path)}` +
     `,"endpoint":"${endpoint.name}","is_metered":${endpoint.isMetered}` +
-    text('format', format, longest.name) +
+    text('format', format?.name, longest.name) +
     number('bytes_in', contentLength(headers['content-length'])) +
     text('remote_address', remoteAddress, longest.address) +
     text('user_agent', headers['user-agent'], longest.userAgent)

@@ -1,5 +1,5 @@
 import type { RateLimitState } from '#core/facts.ts';
-import type { Dialect } from '#core/catalog/formats.ts';
+import type { Dialect } from '#core/errors/table.ts';
 
 /**
  * The headers in which the tools of each family look for limits: how many requests a period has, and how many of them can

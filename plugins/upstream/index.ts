@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/model-call/route-status.ts';
-import { restingKeysGauge, routeGauge } from './health/gauges.ts';
+import { coolingKeysGauge, routeGauge } from './health/gauges.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeStatus, upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
@@ -13,7 +13,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.command(routesCommand);
     server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.gauge(routeGauge);
-    server.gateway.gauge(restingKeysGauge);
+    server.gateway.gauge(coolingKeysGauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);
   },
 };

@@ -1,4 +1,4 @@
-import type { Route, Upstream } from '#core/catalog/catalog.ts';
+import type { Catalog, Route, Upstream } from '#core/catalog/catalog.ts';
 import { adapter, delivery } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
@@ -131,7 +131,7 @@ export const upstreamStage = defineStage({
     additionalProperties: false,
   },
   create(options, host) {
-    const health = routeHealth(host);
+    const health = healthOf(host);
     const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));
     const parts: RelayParts = {
       options: {
@@ -150,10 +150,11 @@ export const upstreamStage = defineStage({
       now: () => host.now(),
     };
     return {
+      timeout: longestWait(options, host.catalog),
       activate() {
         Object.assign(health.options, breakerOptions(options.breaker));
         health.learn(host.catalog.models.flatMap(({ routes }) => routes));
-        health.onReset = (id) => wakeKeys(id, host);
+        health.onReset = (id) => resetKeys(id, host);
         budget.share = options.retry_share;
       },
       enter(exchange) {
@@ -187,25 +188,27 @@ function breakerOptions(settings: BreakerSettings): BreakerOptions {
 }
 
 /** What is known of the routes survives a reload. */
-function routeHealth(host: Host): RouteHealth {
+function healthOf(host: Host): RouteHealth {
   return host.keep('upstream/health', () => new RouteHealth(host, host.database.notifications));
 }
 
 /** Whoever lets a route in by hand has mended its keys, or knows that they are not to blame. */
-function wakeKeys(id: string, host: Host): void {
+function resetKeys(id: string, host: Host): void {
   const route = host.catalog.models.flatMap(({ routes }) => routes).find((candidate) => candidate.id === id);
-  if (route !== undefined) keysOf(route.upstream, host).wake();
+  if (route !== undefined) keysOf(route.upstream, host).reset();
 }
 
 /** Every route of the catalog once, and whether it is left out at the moment. */
 export function routeStatus(host: Host): RouteStatus[] {
-  const health = routeHealth(host);
+  const health = healthOf(host);
   const routes = new Map(host.catalog.models.flatMap((model) => model.routes.map((route) => [route.id, route])));
-  const resting = (id: string) => {
+  const coolingDown = (id: string) => {
     const { upstream, model } = routes.get(id) as Route;
-    return keysOf(upstream, host).resting(host.now(), model);
+    return keysOf(upstream, host).coolingDown(host.now(), model);
   };
-  return health.status([...routes.values()]).map((status) => ({ ...status, keys_resting: resting(status.route) }));
+  return health
+    .status([...routes.values()])
+    .map((status) => ({ ...status, keys_cooling_down: coolingDown(status.route) }));
 }
 
 const pools = new WeakMap<Upstream, KeyPool>();
@@ -219,4 +222,13 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const pool = new KeyPool(upstream, learned);
   pools.set(upstream, pool);
   return pool;
+}
+
+/** Seconds that a request may stand still here without a mistake of this stage, and some to report why. */
+function longestWait(
+  options: { readonly deadline: number; readonly idle_timeout: number },
+  { models }: Pick<Catalog, 'models'>,
+): number {
+  const idle = models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
+  return Math.max(options.deadline, options.idle_timeout, ...idle) + 30;
 }

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { createParser } from 'eventsource-parser';
-import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ClientFormat, StreamEvent, Written } from './clients/client-format.ts';
 import { clients } from './clients/index.ts';

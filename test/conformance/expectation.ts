@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { JsonObject } from '#core/json.ts';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../support/formats.ts';
 import type { ClientFormat } from './clients/client-format.ts';
 import type { Turn } from './features.ts';
 import type { Heard, Loss } from './losses.ts';

@@ -1,4 +1,4 @@
-import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import type { Answer, AnswerBlock, Ask, Call, Entry, Failure, Thought, Tool, Usage } from './talk.ts';
 
 /** One thing that clients use: a few turns with the same upstream, and what has to come of each. */

@@ -1,4 +1,4 @@
-import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
 import { clients } from './clients/index.ts';

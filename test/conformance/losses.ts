@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../support/formats.ts';
 import type { Feature as CheckedFeature } from '../../plugins/format/matrix.ts';
 import type { Ask, Seen, Spoken, Tool } from './talk.ts';
 

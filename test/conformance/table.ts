@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { textFormats } from '#core/catalog/formats.ts';
+import { textFormats } from '../support/formats.ts';
 import type { Cell, Outcome } from './cell.ts';
 import { features } from './features.ts';
 import { losses } from './losses.ts';

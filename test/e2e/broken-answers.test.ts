@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { type TextFormat, textFormats } from '../support/formats.ts';
 import { answers, failureEvents } from '../plugins/upstream/streams-fixture.ts';
 import {
   createUpstream,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { type TextFormat, textFormats, conversational } from '../support/formats.ts';
 import { mergeTraits } from '#core/catalog/traits.ts';
-import { features, type Service, serviceOf } from '../../plugins/format/matrix.ts';
+import { features, type Support, supportOf } from '../../plugins/format/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
 import { losses } from '../conformance/losses.ts';
@@ -47,7 +47,10 @@ const pairs = textFormats.flatMap((client) => textFormats.map((upstream) => ({ c
 
 describe('`gateway check` says the same', () => {
   it.each(pairs)('of a $client client on $upstream', ({ client, upstream }) => {
-    const checked = features.map((feature) => [feature, lossOf(serviceOf(client, routeFor(upstream), feature))]);
+    const checked = features.map((feature) => [
+      feature,
+      lossOf(supportOf(conversational[client], routeFor(upstream), feature)),
+    ]);
     const found = features.map((feature) => {
       const happening = losses.filter((loss) => loss.checked === feature && loss.happens(client, upstream));
       return [feature, happening.map(({ name }) => name)];
@@ -63,6 +66,6 @@ function routeFor(upstream: TextFormat) {
   });
 }
 
-function lossOf(service: Service): string[] {
-  return typeof service === 'string' ? [] : [service.loss];
+function lossOf(support: Support): string[] {
+  return typeof support === 'string' ? [] : [support.loss];
 }

@@ -140,17 +140,31 @@ export const plugin = {
     expect(gateway.output()).toContain('greeted /v1/greeting');
   });
 
-  it('that writes a header HTTP does not allow breaks its own request, not the gateway', async () => {
+  it('that writes a header HTTP does not allow is named, and its client gets an error', async () => {
     await install('stamp-broken', { type: 'module', exports: './index.js' }, { 'index.js': stamp });
     await using gateway = await startWith('stamp-broken', 'stamp: { text: "a\\nb" }');
-    await expect(ask(gateway.url)).rejects.toThrow('fetch failed');
-    await expect(ask(gateway.url)).rejects.toThrow('fetch failed');
-    expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
+    const response = await ask(gateway.url);
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
     expect(await gateway.end('SIGTERM')).toBe(0);
-    expect(gateway.output()).toContain('could not be sent');
+    expect(gateway.output()).toContain('stage "stamp" returned a header "x-stamp" that HTTP does not allow');
     const sql = "SELECT outcome, error_code FROM request_log WHERE outcome = 'failed'";
     const rows = await home.database.query<{ error_code: string }>(sql);
-    expect(rows.map((row) => row.error_code)).toEqual(['internal_error', 'internal_error']);
+    expect(rows.map((row) => row.error_code)).toEqual(['internal_error']);
+  });
+
+  it('whose stage never ends is named, and its client gets an error', async () => {
+    const text = `
+export const stuck = {
+  name: 'stuck', description: 'Waits for nothing.', options: { type: 'object', additionalProperties: false },
+  create: () => ({ enter: () => new Promise(() => undefined) }),
+};`;
+    await install('stuck', { type: 'module', exports: './index.js' }, { 'index.js': text });
+    const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- auth\n  - stuck\n');
+    await home.write(`plugins: [stuck]\n${yaml}`, 'stage_timeout: 1');
+    await using gateway = await home.start();
+    const response = await ask(gateway.url);
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
+    expect(gateway.output()).toContain('stage "stuck" has not finished after 1 s (enter)');
   });
 
   it('whose stream breaks while another one’s leave takes its time breaks its own request, not the gateway', async () => {

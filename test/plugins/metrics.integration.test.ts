@@ -237,9 +237,9 @@ models:
   });
 
   it('shows keys that are cooling down', async () => {
-    expect(await figure('upstream_keys_resting{upstream="busy"}')).toBe(0);
+    expect(await figure('upstream_keys_cooling_down{upstream="busy"}')).toBe(0);
     await ask('crowded');
-    await until('upstream_keys_resting{upstream="busy"}', 2);
+    await until('upstream_keys_cooling_down{upstream="busy"}', 2);
   });
 
   it('shows dependencies and the journal', async () => {

@@ -12,19 +12,20 @@ import { plan } from '../../plugins/plan/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
 import { createExchange, createGauge, createStageHost, freeCall, modelCall } from '../core/accounts/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { descriptors } from '../support/formats.ts';
 
 const tokenCount: Endpoint = {
   name: 'count_tokens',
   method: 'POST',
   path: '/v1/messages/count_tokens',
-  format: 'messages',
+  format: descriptors.messages,
   isMetered: false,
 };
 const geminiTokenCount: Endpoint = {
   ...tokenCount,
   name: 'gemini_count_tokens',
   path: '/v1beta/models/{id*}:countTokens',
-  format: 'gemini',
+  format: descriptors.gemini,
 };
 const deletion: Endpoint = {
   name: 'delete_response',
@@ -207,7 +208,11 @@ describe('an account without an active period', () => {
 
   it('is told by a status that its client does not repeat', async () => {
     const error = await refusal();
-    expect([error.status('chat'), error.status('messages'), error.status('responses')]).toEqual([402, 402, 400]);
+    expect([
+      error.status(descriptors.chat),
+      error.status(descriptors.messages),
+      error.status(descriptors.responses),
+    ]).toEqual([402, 402, 400]);
     expect(error.isFinal).toBe(true);
   });
 

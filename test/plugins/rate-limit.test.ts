@@ -12,8 +12,14 @@ import { formatDuration } from '../../plugins/rate-limit/headers.ts';
 import { rateLimitStage } from '../../plugins/rate-limit/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../support/exchange.ts';
+import { descriptors } from '../support/formats.ts';
 
-const messagesEndpoint: Endpoint = { ...chatEndpoint, name: 'messages', path: '/v1/messages', format: 'messages' };
+const messagesEndpoint: Endpoint = {
+  ...chatEndpoint,
+  name: 'messages',
+  path: '/v1/messages',
+  format: descriptors.messages,
+};
 const countTokensEndpoint: Endpoint = {
   ...messagesEndpoint,
   name: 'count_tokens',
@@ -172,7 +178,7 @@ describe('a request beyond the rate', () => {
     clock += 2_500;
     const error = await refusal();
     expect(error.code).toBe('rate_limited');
-    expect(error.status('chat')).toBe(429);
+    expect(error.status(descriptors.chat)).toBe(429);
     expect(error.message).toBe('this key may send 6 requests in 60 seconds, 2 of them at once; try again in 8 seconds');
     expect(error.details.retryAfter).toBeCloseTo(7.5, 6);
     clock += 7_000;

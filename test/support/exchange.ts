@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseJsonBody } from '#core/http/request-body.ts';
 import { callerDialect } from '#core/http/dialect.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchange.ts';
+import { descriptors } from './formats.ts';
 
 export interface ExchangeFixture {
   readonly endpoint?: Endpoint;
@@ -16,7 +17,7 @@ export const chatEndpoint: Endpoint = {
   name: 'chat',
   method: 'POST',
   path: '/v1/chat/completions',
-  format: 'chat',
+  format: descriptors.chat,
   isMetered: true,
 };
 export const modelsEndpoint: Endpoint = { name: 'list_models', method: 'GET', path: '/v1/models', isMetered: false };

@@ -30,7 +30,8 @@ export interface GatewayHome extends AsyncDisposable {
   readonly accountId: string;
   /** Connected to the gateway's database, for looking at what it has left there. */
   readonly database: Database;
-  write(yaml: string): Promise<void>;
+  /** @param listen members of the section, instead of a short drain */
+  write(yaml: string, listen?: string): Promise<void>;
   /**
    * Starts `gateway start` as a process of its own. Several in a row share folder and database.
    *
@@ -83,7 +84,8 @@ export async function openGatewayHome(databaseUrl: string, yaml: string): Promis
 export async function createGatewayFolder(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-gateway-'));
   const file = join(folder, 'gateway.yaml');
-  const write = (text: string) => writeFile(file, `listen: { port: 0, drain_timeout: 5 }\n${text}`);
+  const write = (text: string, listen = 'drain_timeout: 5') =>
+    writeFile(file, `listen: { port: 0, ${listen} }\n${text}`);
   await write(yaml);
   return { folder, file, write };
 }

@@ -7,15 +7,8 @@ import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** A format in its four directions: request and reply, read and written. */
-export interface Codec {
-  /**
-   * Reads a client's request. What is unknown or has no place in a conversation is noted, not refused.
-   *
-   * @throws GatewayError `invalid_request` naming the parameter whose type or range is wrong,
-   *   `messages[2].content[0].image_url` for instance
-   */
-  decodeRequest(body: JsonObject, notes: Notes): Conversation;
+/** A format as upstreams speak it: requests are written, replies are read. */
+export interface UpstreamCodec {
   /**
    * Writes the request for an upstream. What cannot be said there is left out or said differently, and noted.
    *
@@ -24,9 +17,23 @@ export interface Codec {
   encodeRequest(conversation: Conversation, target: Target): JsonObject;
   /** Reads one reply of an upstream. Create one a reply. @param traits of the route, where vendors bend the format */
   createDecoder(traits?: Traits): ReplyDecoder;
+}
+
+/** A format as clients speak it: requests are read, replies are written. */
+export interface ClientCodec {
+  /**
+   * Reads a client's request. What is unknown or has no place in a conversation is noted, not refused.
+   *
+   * @throws GatewayError `invalid_request` naming the parameter whose type or range is wrong,
+   *   `messages[2].content[0].image_url` for instance
+   */
+  decodeRequest(body: JsonObject, notes: Notes): Conversation;
   /** Writes one reply for a client. Create one a reply. */
   createEncoder(context: ReplyContext): ReplyEncoder;
 }
+
+/** A format in its four directions. */
+export interface Codec extends UpstreamCodec, ClientCodec {}
 
 /** Where a request is going. */
 export interface Target {

@@ -1,5 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
-import { parseObject } from '../request/members.ts';
+import { type JsonObject, parseObject } from '#core/json.ts';
 import type { StateKind } from './conversation.ts';
 import type { Block, BlockHead, CallHead, Citation } from './reply.ts';
 import type { NamedTool } from './tool-names.ts';

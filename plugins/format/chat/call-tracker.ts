@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member, parseObject } from '../request/members.ts';
+import { member } from '../request/members.ts';
 
 /** A call under way. */
 interface TrackedCall {

@@ -2,13 +2,13 @@ import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
-import { member, parseBody } from '../request/members.ts';
+import { parseBody } from '../request/members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import { CallTracker } from './call-tracker.ts';
 import { readFinish, readSaid } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
 import { ThinkSplitter } from './think-splitter.ts';
-import { chatUsage } from './usage.ts';
+import { readUsage } from './usage.ts';
 
 export interface ChatDecoderOptions {
   /** Thoughts come inside the text, between <think> and </think>. */
@@ -41,7 +41,7 @@ export class ChatDecoder implements ReplyDecoder {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(chunk['choices']);
-    return [...usageOf(chunk, choice), ...(choice === undefined ? [] : this.#answer(choice))];
+    return [...usageOf(chunk), ...(choice === undefined ? [] : this.#answer(choice))];
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -49,7 +49,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const choice = this.#pick(body['choices']);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
-    const fragments = [...usageOf(body, choice), ...this.#answer(choice), ...this.#rest()];
+    const fragments = [...usageOf(body), ...this.#answer(choice), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
@@ -115,9 +115,8 @@ function spoken(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[
   return text === '' ? [] : [{ type, text }];
 }
 
-/** Counts stand at the top, in the answer (older Moonshot) or in a member of Groq's. */
-function usageOf(body: JsonObject, choice: JsonObject | undefined): Fragment[] {
-  const usage = chatUsage(body['usage']) ?? chatUsage(choice?.['usage']) ?? chatUsage(member(body['x_groq'], 'usage'));
+function usageOf(body: JsonObject): Fragment[] {
+  const usage = readUsage(body);
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 

@@ -58,7 +58,7 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   failure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#context.id, format: 'chat', dialect: 'openai' });
+    return renderStreamError(error, { id: this.#context.id, format: undefined, dialect: 'openai' });
   }
 
   #finish(reply: CompleteReply): string {

@@ -1,16 +1,17 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member, parseObject } from '../request/members.ts';
+import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
-import { chatUsage } from './usage.ts';
+import { readUsage } from './usage.ts';
 
 /** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
 const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"error"\s*:/;
 
-/** Watches a Chat Completions reply. Source: OpenAI API reference, "Chat streaming". */
+/** Observes a Chat Completions reply. Source: OpenAI API reference, "Chat streaming". */
 export class ChatObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -28,37 +29,38 @@ export class ChatObserver implements ReplyObserver {
     this.#choices = choices;
   }
 
-  event(name: string | undefined, data: string): void {
+  event(event: StreamEvent): void {
+    const { name, data = '' } = event;
     if (data.trim() === '[DONE]') {
       this.isComplete = true;
       this.isOver = true;
       return;
     }
     if (name === 'error') {
-      this.failure = reportedFailure(readRefusal(parseObject(data) ?? { message: data }));
+      this.failure = reportedFailure(readRefusal(event.parse() ?? { message: data }));
       return;
     }
     if (this.hasContent && !notable.test(data)) return;
-    const chunk = parseObject(data);
+    const chunk = event.parse();
     if (chunk !== undefined) this.#chunk(chunk);
   }
 
   whole(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = chatUsage(body['usage']);
+    this.usage = readUsage(body);
     this.hasContent = Array.isArray(body['choices']) && body['choices'].length > 0;
     this.isComplete = true;
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'chat', dialect: 'openai' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
 
   #chunk(chunk: JsonObject): void {
     const error = readReportedError(chunk);
     if (error !== undefined) this.failure = reportedFailure(error);
-    this.usage = chatUsage(chunk['usage']) ?? this.usage;
+    this.usage = readUsage(chunk) ?? this.usage;
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) {
       const isFinished = typeof member(choice, 'finish_reason') === 'string';
       if (isFinished) this.#finished.add(member(choice, 'index'));

@@ -2,12 +2,20 @@ import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { count, member } from '../request/members.ts';
 
+/** Reads the usage of a reply or a chunk. Groq reports it in `x_groq`, Moonshot in the choice. */
+export function readUsage(body: JsonObject): Usage | undefined {
+  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+  return (
+    readCounts(body['usage']) ?? readCounts(member(choice, 'usage')) ?? readCounts(member(body['x_groq'], 'usage'))
+  );
+}
+
 /**
- * Reads the counts of tokens. Sources: OpenAI API reference, "The chat completion object"; the same of DeepSeek
+ * Sources: OpenAI API reference, "The chat completion object"; the docs of DeepSeek
  * (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
  * (`cache_creation_input_tokens`) and xAI (reasoning beside the completion).
  */
-export function chatUsage(usage: JsonValue | undefined): Usage | undefined {
+function readCounts(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const details = usage['prompt_tokens_details'];
   const reasoning = count(member(usage['completion_tokens_details'], 'reasoning_tokens'));
@@ -24,7 +32,7 @@ export function chatUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** The total tells whether reasoning is counted beside the completion; there it has to be added. */
+/** Adds the reasoning where the total shows that it is counted beside the completion. */
 function outputOf(usage: JsonObject, reasoning = 0): number | undefined {
   const output = count(usage['completion_tokens']);
   const total = count(usage['total_tokens']);

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Traits } from '#core/catalog/traits.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Notes } from '../canonical/notes.ts';
+import type { Adaptation } from '../pass-through/adaptation.ts';
 import { camelName, fieldsOf } from './fields.ts';
 import { readThinking } from './read-generation.ts';
 import { writeThinking } from './write-thinking.ts';
@@ -15,14 +16,14 @@ const samplingNames = ['temperature', 'topP', 'topK', 'presencePenalty', 'freque
  * Takes out of a request in Gemini's own words what a route is known to refuse. Returns the very same body when there is
  * nothing to do. Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
-export function switchGeneration(body: JsonObject, traits: Traits, notes: Notes): JsonObject {
+export const adaptGeneration: Adaptation = (body, { traits, notes }) => {
   const changes = changesFor(traits, notes);
   return changeMember(body, 'generationConfig', (config) =>
     isJsonObject(config)
       ? [...changes].reduce((changed, [name, change]) => changeMember(changed, name, change), config)
       : config,
   );
-}
+};
 
 function changesFor(traits: Traits, notes: Notes): Map<string, Change> {
   const { sampling, max_output_tokens: most } = traits.parameters;

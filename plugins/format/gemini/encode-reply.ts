@@ -47,7 +47,7 @@ export class GeminiEncoder implements ReplyEncoder {
   }
 
   failure(error: GatewayError): string {
-    return renderStreamError(error, { id: `req_${this.#context.id}`, format: 'gemini', dialect: 'google' });
+    return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'google' });
   }
 
   #stop(block: Block): string {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import { createParser } from 'eventsource-parser';
 import { toGatewayError } from '#core/errors/table.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
@@ -49,24 +50,24 @@ async function* readArray(
 
 /** Writes the data of events as entries of an array. */
 class ArrayWriter {
-  readonly #decoder = new TextDecoder();
-  readonly #parser = createParser({
-    onEvent: ({ data }) => {
-      this.#written += `${this.#isOpen ? ',\r\n' : '['}${data}`;
-      this.#isOpen = true;
-    },
-  });
-  #written = '';
+  readonly #framer = new SseFramer();
   #isOpen = false;
 
-  take(events: Buffer | string): string {
-    this.#parser.feed(typeof events === 'string' ? events : this.#decoder.decode(events, { stream: true }));
-    const written = this.#written;
-    this.#written = '';
-    return written;
+  take(chunk: Buffer | string): string {
+    return this.#write(this.#framer.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
   }
 
   end(): string {
-    return this.#isOpen ? ']' : '[]';
+    return this.#write(this.#framer.end()) + (this.#isOpen ? ']' : '[]');
+  }
+
+  #write(events: readonly StreamEvent[]): string {
+    let written = '';
+    for (const { data } of events) {
+      if (data === undefined) continue;
+      written += `${this.#isOpen ? ',\r\n' : '['}${data}`;
+      this.#isOpen = true;
+    }
+    return written;
   }
 }

@@ -3,8 +3,8 @@ import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { findModel } from '../request/find-model.ts';
+import { textFormats } from '../formats.ts';
 import { limitsOf } from '../limits.ts';
-import { isTextFormat } from '../translation/upstream-format.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8' };
 const textMethods = ['generateContent', 'countTokens'];
@@ -24,7 +24,7 @@ export function getGeminiModel(host: Host, exchange: Exchange): Reply {
 function describeModel(model: Model, id: string) {
   const { displayName, routes } = model;
   const { input, output } = limitsOf(model);
-  const isForText = routes.some(({ upstream }) => upstream.formats.some(isTextFormat));
+  const isForText = routes.some(({ upstream }) => textFormats.some(({ name }) => upstream.formats.includes(name)));
   return {
     name: `models/${id}`,
     baseModelId: id,

@@ -1,13 +1,14 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member, parseObject } from '../request/members.ts';
+import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { readUsage } from './usage.ts';
 
-/** Watches a generateContent reply. Source: Gemini API reference, "GenerateContentResponse". */
+/** Observes a generateContent reply. Source: Gemini API reference, "GenerateContentResponse". */
 export class GeminiObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -19,8 +20,8 @@ export class GeminiObserver implements ReplyObserver {
     this.#id = id;
   }
 
-  event(_name: string | undefined, data: string): void {
-    const chunk = parseObject(data);
+  event(event: StreamEvent): void {
+    const chunk = event.parse();
     if (chunk !== undefined) this.#chunk(chunk);
   }
 
@@ -36,7 +37,7 @@ export class GeminiObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'gemini', dialect: 'google' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'google' });
   }
 
   #chunk(chunk: JsonObject): void {

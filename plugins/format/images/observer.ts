@@ -1,13 +1,14 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member, parseObject } from '../request/members.ts';
+import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { responsesUsage } from '../responses/observer.ts';
 
-/** Watches an Images reply. Its usage has the shape of the Responses format. Source: OpenAI API reference, "Images". */
+/** Observes an Images reply. Its usage has the shape of the Responses format. Source: OpenAI API reference, "Images". */
 export class ImagesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -19,13 +20,14 @@ export class ImagesObserver implements ReplyObserver {
     this.#id = id;
   }
 
-  event(name: string | undefined, data: string): void {
+  event(event: StreamEvent): void {
+    const { name } = event;
     if (name === 'image_generation.partial_image') {
       this.hasContent = true;
       return;
     }
     // Parsed only at the end: each event holds a picture.
-    const body = parseObject(data);
+    const body = event.parse();
     const type = name ?? member(body, 'type');
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
@@ -49,6 +51,6 @@ export class ImagesObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'images', dialect: 'openai' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
 }

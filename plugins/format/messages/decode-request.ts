@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 import { type Conversation, type Effort, efforts } from '../canonical/conversation.ts';
 import type { OutputFormat, ReasoningRequest } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
@@ -13,7 +13,6 @@ import {
   readObject,
   readText,
 } from '../canonical/read.ts';
-import { parseObject } from '../request/members.ts';
 import { MessageReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 

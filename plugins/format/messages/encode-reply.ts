@@ -53,7 +53,7 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 
   failure(error: GatewayError): string {
-    return renderStreamError(error, { id: `req_${this.#context.id}`, format: 'messages', dialect: 'anthropic' });
+    return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
   }
 
   #message(content: JsonObject[], stop_reason: string | null, stop_sequence: string | null): JsonObject {

@@ -1,13 +1,14 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
-import type { JsonObject, JsonValue } from '#core/json.ts';
+import { type JsonObject, type JsonValue } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { member, parseObject } from '../request/members.ts';
+import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { UsageCounter } from './usage.ts';
 
-/** Watches a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
+/** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
 export class MessagesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -23,30 +24,30 @@ export class MessagesObserver implements ReplyObserver {
     return this.#usage.usage;
   }
 
-  event(name: string | undefined, data: string): void {
-    switch (name ?? member(parseObject(data), 'type')) {
+  event(event: StreamEvent): void {
+    switch (event.name ?? event.parse()?.['type']) {
       case 'message_start':
-        this.#usage.add(member(member(parseObject(data), 'message'), 'usage'));
+        this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
         return;
       case 'content_block_start':
-        this.hasContent ||= !isEmptyBlock(member(parseObject(data), 'content_block'));
+        this.hasContent ||= !isEmptyBlock(member(event.parse(), 'content_block'));
         return;
       case 'content_block_delta':
         this.hasContent = true;
         return;
       case 'message_delta':
         this.hasContent = true;
-        this.#usage.add(member(parseObject(data), 'usage'));
+        this.#usage.add(member(event.parse(), 'usage'));
         return;
       case 'message_stop':
         this.isComplete = true;
         return;
       case 'error':
-        this.#fail(parseObject(data));
+        this.#fail(event.parse());
         return;
       default: {
         // Those who speak this format at second hand leave out what the event is.
-        const error = name === undefined ? readReportedError(parseObject(data)) : undefined;
+        const error = event.name === undefined ? readReportedError(event.parse()) : undefined;
         if (error !== undefined) this.failure = reportedFailure(error);
       }
     }
@@ -64,7 +65,7 @@ export class MessagesObserver implements ReplyObserver {
   }
 
   renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: 'messages', dialect: 'anthropic' });
+    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'anthropic' });
   }
 
   #fail(body: JsonObject | undefined): void {

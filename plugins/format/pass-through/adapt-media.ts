@@ -1,7 +1,6 @@
-import type { TextFormat } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { camelName, fieldsOf } from '../gemini/fields.ts';
-import { rewriteMembers, type SwitchTarget } from './adaptation-probe.ts';
+import { type Adaptation, type Probe, rewriteMembers } from './adaptation.ts';
 
 type Medium = 'images' | 'files' | 'audio';
 const media: readonly Medium[] = ['images', 'files', 'audio'];
@@ -18,32 +17,28 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
 ]);
 /** Where messages, and results of tools in them, keep their parts. */
 const holders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
-/** What each format calls the dialogue, and the instructions that are read with it. */
-const dialogueNames: Readonly<Record<TextFormat, readonly string[]>> = {
-  chat: ['messages'],
-  responses: ['input', 'instructions'],
-  messages: ['messages', 'system'],
-  gemini: ['contents', 'systemInstruction'],
-};
-
 /**
- * Has a request that shows the model what it can neither see nor hear read and written anew, as on the way to a route of
- * another format: what it can be told in words is, everything else is refused, so that another route is asked.
+ * Decodes and encodes the dialogue of a request again, as a translation would, when it has media that the model does not
+ * take: what words can say is said in words, everything else is refused, so that another route is asked.
  *
- * @throws GatewayError `not_supported`, `invalid_request`
+ * @param names members that hold the dialogue and the instructions
+ * @param nameOf the name of a member that has several spellings
  */
-export function switchMedia(format: TextFormat, body: JsonObject, target: SwitchTarget): JsonObject {
-  const refused = media.filter((medium) => !target.traits.capabilities[medium]);
-  if (refused.length === 0) return body;
-  const names = dialogueNames[format];
-  const dialogue = Object.entries(body).filter(([name]) =>
-    names.includes(format === 'gemini' ? camelName(name) : name),
-  );
-  if (!dialogue.some(([, said]) => holds(said, new Set(refused)))) return body;
-  const written = rewriteMembers(format, Object.fromEntries(dialogue), target);
-  const others = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
-  const said = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]] as const]));
-  return Object.fromEntries([...others, ...said]);
+export function adaptMedia(
+  probe: Probe,
+  names: readonly string[],
+  nameOf: (name: string) => string = (name) => name,
+): Adaptation {
+  return (body, target) => {
+    const refused = media.filter((medium) => !target.traits.capabilities[medium]);
+    if (refused.length === 0) return body;
+    const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
+    if (!dialogue.some(([, said]) => holds(said, new Set(refused)))) return body;
+    const written = rewriteMembers(probe, Object.fromEntries(dialogue), target);
+    const others = Object.entries(body).filter((entry) => !dialogue.some(([name]) => name === entry[0]));
+    const said = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]] as const]));
+    return Object.fromEntries([...others, ...said]);
+  };
 }
 
 function holds(value: JsonValue | undefined, refused: ReadonlySet<Medium>): boolean {

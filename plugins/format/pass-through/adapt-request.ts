@@ -1,87 +1,76 @@
 import type { Route } from '#core/catalog/catalog.ts';
-import type { Format } from '#core/catalog/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { Notes } from '../canonical/notes.ts';
 import { originOf, readTaggedState } from '../canonical/opaque-state.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
 import { type ClientRequest, exactBody } from '../request/client-request.ts';
-import { joinContents } from '../gemini/join-contents.ts';
 import { demandsSignatures, readSeal, skipValidation } from '../gemini/thought-signature.ts';
-import { settleThinking } from '../messages/settle-thinking.ts';
-import { applySwitches, isOneAnswer } from './adapt-parameters.ts';
+import { isClientTextFormat, isTextFormat } from '../descriptor.ts';
 import { rewriteModel } from './rewrite-model.ts';
-import { toldStops } from './reported-stops.ts';
 
-export interface AmendedRequest {
+export interface AdaptedRequest {
   readonly body: Buffer | string;
   readonly notes?: readonly string[];
-  /** Stop sequences of a Chat request that the route does not take; the answer has to be cut at them. */
-  readonly untold?: readonly string[];
+  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  readonly localStops?: readonly string[];
 }
 
 /**
  * A request in the client's format, as a route of that format gets it. As a rule only the model's name is another;
  * every other byte is what the client sent.
  *
- * @throws GatewayError `not_supported`, `invalid_request`, see `applySwitches`
+ * @throws GatewayError `not_supported`, `invalid_request`, see `Adaptation`
  */
-export function amendRequest(client: ClientRequest, route: Route): AmendedRequest {
-  return amendBody(client, client.body, route);
+export function adaptRequest(client: ClientRequest, route: Route): AdaptedRequest {
+  return adaptBody(client, client.body, route);
 }
 
-function amendBody(client: ClientRequest, parsed: JsonObject, route: Route): AmendedRequest {
-  const { format, text, isStream } = client;
+function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): AdaptedRequest {
+  const { format, text, purpose } = client;
+  const { isModelInPath = false, settle, nameCounted } = format.client;
   const notes = new Notes();
-  const switched = applySwitches(format, parsed, route, notes);
-  const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(switched) : switched;
-  const said = settle(format, opened, parsed, notes);
-  const settled = client.purpose === 'count' && format === 'gemini' ? nameCounted(said, route.model) : said;
+  const target = { traits: route.traits, notes, origin: originOf(route.upstream) };
+  const adapted = isTextFormat(format) ? format.text.adapt(parsed, target) : parsed;
+  const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(adapted) : adapted;
+  const said = settle?.(opened, parsed, notes) ?? opened;
+  const settled = purpose === 'count' ? (nameCounted?.(said, route.model) ?? said) : said;
+  const usage = usageOptionFor(client, settled, route);
   if (settled === parsed) {
-    const body = format === 'gemini' ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
-    return { body: format === 'chat' && isStream ? askForUsage(body, parsed, route) : body };
+    const body = isModelInPath ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
+    return { body: usage === undefined ? body : insertMember(body, usage.prefix) };
   }
-  // Written anew, inputs of calls would lose what no double can say.
+  // Written anew, inputs of calls would lose what a double cannot hold.
   const exact = parsed === client.body ? exactBody(client) : parsed;
-  if (exact !== parsed) return amendBody(client, exact, route);
-  const named = format === 'gemini' ? settled : { ...settled, model: route.model };
-  const asked = format === 'chat' && isStream && wantsUsage(named, route) ? { ...usageOption, ...named } : named;
-  return { body: JSON.stringify(asked), notes: notes.entries, ...(format === 'chat' && untoldIn(parsed, asked)) };
+  if (exact !== parsed) return adaptBody(client, exact, route);
+  const named = isModelInPath ? settled : { ...settled, model: route.model };
+  return {
+    body: JSON.stringify(usage === undefined ? named : { [usage.name]: usage.value, ...named }),
+    notes: notes.entries,
+    ...localStopsOf(client, parsed, named),
+  };
 }
 
-function untoldIn(wanted: JsonObject, sent: JsonObject): Pick<AmendedRequest, 'untold'> {
-  const told = toldStops.chat(sent);
-  const untold = isOneAnswer(wanted) ? toldStops.chat(wanted).filter((sequence) => !told.includes(sequence)) : [];
-  return untold.length === 0 ? {} : { untold };
+function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonObject) {
+  if (!isClientTextFormat(format) || !format.client.text.isOneAnswer(wanted)) return {};
+  const reported = format.text.reportedStops(sent);
+  const localStops = format.text.reportedStops(wanted).filter((sequence) => !reported.includes(sequence));
+  return localStops.length === 0 ? {} : { localStops };
 }
-
-/** What a format wants of a conversation out of which something was left. */
-function settle(format: Format, opened: JsonObject, parsed: JsonObject, notes: Notes): JsonObject {
-  if (format === 'messages') return settleThinking(opened, notes);
-  return format === 'gemini' ? joinContents(opened, parsed) : opened;
-}
-
-/** Google's counting takes a request inside of another, which names the model once more. */
-function nameCounted(body: JsonObject, model: string): JsonObject {
-  for (const name of ['generateContentRequest', 'generate_content_request']) {
-    const packed = body[name];
-    if (isJsonObject(packed)) return { ...body, [name]: { ...packed, model: `models/${model}` } };
-  }
-  return body;
-}
-
-const usageOption = { stream_options: { include_usage: true } } as const;
-const usagePrefix = Buffer.from(`${JSON.stringify(usageOption).slice(0, -1)},`);
-const brace = 0x7b;
 
 /** The record needs the counts; the client sees them only when it has asked itself. */
-function askForUsage(body: Buffer | string, parsed: JsonObject, route: Route): Buffer | string {
-  if (!wantsUsage(parsed, route)) return body;
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return bytes[0] === brace ? Buffer.concat([usagePrefix, bytes.subarray(1)]) : body;
+function usageOptionFor({ format, isStream }: ClientRequest, body: JsonObject, { traits }: Route) {
+  const { usageOption } = format.client;
+  if (usageOption === undefined || !isStream || !traits.parameters.stream_usage) return undefined;
+  return isJsonObject(body[usageOption.name]) ? undefined : usageOption;
 }
 
-function wantsUsage(body: JsonObject, { traits }: Route): boolean {
-  return traits.parameters.stream_usage && !isJsonObject(body['stream_options']);
+const brace = 0x7b;
+
+/** Puts a member before the others of an object. */
+function insertMember(body: Buffer | string, prefix: Buffer): Buffer | string {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (bytes[0] !== brace) return body;
+  return Buffer.concat([prefix, bytes.subarray(1)]);
 }
 
 const dropped = Symbol('dropped');

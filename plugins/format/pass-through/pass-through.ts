@@ -1,19 +1,17 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
-import type { TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import { amenderFor } from './adapt-reply.ts';
-import { amendRequest } from './adapt-request.ts';
+import { originOf } from '../canonical/opaque-state.ts';
+import { isTextFormat, type TextFormat } from '../descriptor.ts';
 import type { ClientRequest } from '../request/client-request.ts';
-import type { Way } from '../model-call.ts';
-import { PassThroughReader } from './reader.ts';
 import { readerBetween } from '../translation/translator.ts';
-import { isTextFormat } from '../translation/upstream-format.ts';
-import { wires } from '../wire.ts';
+import type { Way } from '../way.ts';
+import { adaptRequest } from './adapt-request.ts';
+import { PassThroughReader } from './reader.ts';
 
 /**
  * The way to a route that speaks the client's own format: bytes go through. Only the model's name changes, and what the
- * route would refuse or nobody else could read.
+ * route would refuse or other upstreams could not read.
  */
 export class PassThrough implements Way {
   readonly request: UpstreamRequest;
@@ -21,40 +19,41 @@ export class PassThrough implements Way {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
-  /** Stop sequences that the route does not know of. */
-  readonly #untold: readonly string[];
+  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  readonly #localStops: readonly string[];
 
-  /** @param isResumable the reply is read and written anew, so that another route can go on with it */
+  /** @param isResumable the reply is decoded and encoded again, so that another route can continue it */
   constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
     this.#isResumable = isResumable;
     this.#exchange = exchange;
     this.#client = client;
     this.#route = route;
     const { format, isStream, purpose } = client;
-    const wire = wires[format];
-    const { untold = [], ...amended } = amendRequest(client, route);
-    this.#untold = untold;
+    const { localStops = [], ...adapted } = adaptRequest(client, route);
+    this.#localStops = localStops;
     this.request = {
-      format,
-      path: wire.path(route.model, isStream, purpose),
+      format: format.name,
+      path: format.path(route.model, isStream, purpose),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? 'text/event-stream' : 'application/json',
-        ...wire.headers(exchange.headers),
+        ...format.headers?.(exchange.headers),
       },
-      ...amended,
+      ...adapted,
     };
   }
 
   read(): ReplyReader {
-    const { format } = this.#client;
-    if ((this.#isResumable || this.#untold.length > 0) && isTextFormat(format)) return this.#readAnew(format);
-    const amender = amenderFor(this.#client, this.#route);
-    const converter = isTextFormat(format) ? () => this.#readAnew(format) : undefined;
-    return new PassThroughReader(wires[format].observe(this.#exchange.id, this.#client.body), amender, converter);
+    const { format, body, purpose } = this.#client;
+    const isText = isTextFormat(format);
+    if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
+    const { client } = format;
+    const adapter = purpose === 'count' ? undefined : client.adaptReply?.(body, originOf(this.#route.upstream));
+    const converter = isText ? () => this.#translate(format) : undefined;
+    return new PassThroughReader(client.observe(this.#exchange.id, body), adapter, converter);
   }
 
-  #readAnew(format: TextFormat): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#untold);
+  #translate(format: TextFormat): ReplyReader {
+    return readerBetween(this.#exchange, this.#client, this.#route, format, this.#localStops);
   }
 }

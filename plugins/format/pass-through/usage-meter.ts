@@ -1,11 +1,12 @@
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { estimateTokens, promptTokens } from '../canonical/estimate.ts';
-import { member, parseObject } from '../request/members.ts';
+import { member } from '../request/members.ts';
 
-/** Deltas that are read; the others are measured by what these have shown. */
+/** Deltas that are read. */
 const samples = { wanted: 4, most: 16 };
-/** Members of a reply that hold what the model has said, over the formats. */
+/** Members of a reply that hold what the model has written, in all formats. */
 const answers = ['choices', 'content', 'output', 'candidates'] as const;
 /** Members of an answer that the model has not written. */
 const frames = new Set(
@@ -14,13 +15,13 @@ const frames = new Set(
     'signature encrypted_content thoughtSignature data result b64_json'
   ).split(' '),
 );
-/** Members of a call in which everything is the model's, names included. */
+/** Members of a tool call that the model has written entirely, names included. */
 const inputs = new Set(['input', 'args']);
 
 /**
- * Guesses the tokens of a reply that passes by, in case its upstream does not count them. Every event of a stream comes
- * by here, so next to nothing is done for it: the first deltas show how many characters of an event are no text, and
- * that many are taken off the length of the others.
+ * Estimates the tokens of a reply that passes through, in case its upstream does not count them. Only the first deltas of
+ * a stream are read: they show how many characters of an event surround its text, and the others are measured by their
+ * length without that many.
  */
 export class UsageMeter {
   readonly #request: JsonObject;
@@ -37,18 +38,18 @@ export class UsageMeter {
   }
 
   /** Takes an event that carries a piece of the answer. */
-  delta(event: string): void {
+  delta(event: StreamEvent): void {
     if (this.#measured < samples.wanted && this.#sampled < samples.most) this.#sample(event);
-    else this.#characters += Math.max(1, event.length - this.#frame);
+    else this.#characters += Math.max(1, event.text.length - this.#frame);
   }
 
-  /** Takes the answer as a whole, which counts more than its deltas. */
+  /** Takes the whole answer, which counts more than its deltas. */
   whole(reply: JsonObject): void {
     const characters = answers.reduce((sum, name) => sum + charactersOf(reply[name]), 0);
     if (characters > 0) this.#whole = estimateTokens(characters);
   }
 
-  /** What the upstream has said of the output does not count: it was said before the end. */
+  /** Ignores the output that the upstream has reported, because it did so before the end. */
   distrustOutput(): void {
     this.#isMiscounted = true;
   }
@@ -62,41 +63,35 @@ export class UsageMeter {
   }
 
   /**
-   * What the upstream has counted, with a guess in the place of what it has not.
+   * What the upstream has counted, and an estimate of what it has not.
    *
-   * @param isOver false for a reply that was broken off: what was counted by then is not all
+   * @param isOver false for a reply that broke off: the counts so far are not final
    */
   complete(counted: Usage | undefined, isOver: boolean): Usage {
     const { input, output } = counted ?? {};
     const isFinal = isOver && !this.#isMiscounted;
     if (isFinal && input !== undefined && output !== undefined) return counted as Usage;
-    const guess = isFinal ? (output ?? this.output) : Math.max(output ?? 0, this.output);
-    return { ...counted, input: input ?? this.input, output: guess, isEstimated: true };
+    const estimate = isFinal ? (output ?? this.output) : Math.max(output ?? 0, this.output);
+    return { ...counted, input: input ?? this.input, output: estimate, isEstimated: true };
   }
 
-  #sample(event: string): void {
+  #sample(event: StreamEvent): void {
     this.#sampled++;
-    const { choices, candidates, delta } = dataOf(event) ?? {};
+    const { choices, candidates, delta } = event.parse() ?? {};
     const characters = charactersOf(choices ?? candidates ?? delta);
     if (characters === 0) return;
     this.#measured++;
     this.#characters += characters;
-    this.#frame = Math.min(this.#frame, event.length - characters);
+    this.#frame = Math.min(this.#frame, event.text.length - characters);
   }
 }
 
-/** The object that an event holds; undefined when it is something else, or not JSON. */
-export function dataOf(event: string): JsonObject | undefined {
-  const lines = event.split(/\r\n|\n|\r/);
-  return parseObject(lines.flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : [])).join('\n'));
-}
-
-/** Characters of what the model has written in an answer or a delta, escaped as there. */
+/** Characters that the model has written in an answer or a delta, escapes included. */
 function charactersOf(value: JsonValue | undefined): number {
   if (typeof value === 'string') return JSON.stringify(value).length - 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + charactersOf(entry), 0);
   if (!isJsonObject(value)) return 0;
-  // A choice has its delta beside what is said of it.
+  // A choice has its delta beside members about it.
   const inner = member(value, 'delta') ?? member(value, 'content');
   if (isJsonObject(inner)) return charactersOf(inner);
   let characters = 0;

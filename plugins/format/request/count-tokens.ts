@@ -9,7 +9,7 @@ import type { ClientRequest } from './client-request.ts';
  */
 export function countTokens({ format, body }: ClientRequest): Reply {
   const tokens = promptTokens(body, estimateTokenCount);
-  const answer = format === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens };
+  const answer = format.client.text?.writeTokenCount(tokens) ?? { input_tokens: tokens };
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },

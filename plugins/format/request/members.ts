@@ -1,4 +1,5 @@
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 import { parseExact, parseExactInputs } from './exact-json.ts';
 
 /** A count of tokens, where there is one. */
@@ -17,34 +18,30 @@ export function sum(...values: (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/**
- * The object that a text holds; undefined when it is something else, not JSON, or nested so deep that whatever walks it
- * would run out of stack.
- */
-export function parseObject(text: string): JsonObject | undefined {
-  return objectOf(text, JSON.parse);
+/** The texts in a value, which is one or a list of them, without those that are empty. */
+export function textsOf(value: JsonValue | undefined): readonly string[] {
+  const list = Array.isArray(value) ? value : [value];
+  return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
 }
 
-/** The same for the input of a call, its numbers as they were written, see exact-json.ts. */
+/** Parses the input of a tool call and keeps its numbers as they are written, see exact-json.ts. */
 export function parseInput(text: string): JsonObject | undefined {
-  return objectOf(text, parseExact);
+  return parseObject(text, parseExact);
 }
 
-/** The same for a body or an event that inputs of calls stand in. */
+/** Parses a body or an event that holds inputs of tool calls and keeps their numbers as they are written. */
 export function parseBody(text: string): JsonObject | undefined {
-  return objectOf(text, parseExactInputs);
-}
-
-function objectOf(text: string, parse: (text: string) => unknown): JsonObject | undefined {
-  try {
-    const value = parse(text);
-    return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseObject(text, parseExactInputs);
 }
 
 /** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
 export function isTornObject(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}');
+}
+
+/** Headers of a request by their names, those that it has. */
+export function pickHeaders(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
 }

@@ -24,10 +24,13 @@ export interface ParameterRules {
 }
 
 /**
+ * The parameters of a format whose mistakes are the caller's for certain. Everything else, known or not, is left to the
+ * upstream: vendors add fields faster than gateways learn them. Bounds are the published ones.
+ *
  * @param rules by the path of a parameter, `generationConfig.temperature` for instance
  * @param spellingsOf the names that a member may have
  */
-function parameters(
+export function parameters(
   rules: Readonly<Record<string, Rule>>,
   spellingsOf: (name: string) => readonly string[] = (name) => [name],
 ): ParameterRules {
@@ -42,17 +45,17 @@ function parameters(
 }
 
 /** Protobuf takes camelCase and snake_case. */
-function bothCases(name: string): readonly string[] {
+export function bothCases(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
-const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
-const text: Rule = (value) => (typeof value === 'string' ? undefined : 'a string');
-const textOrObject: Rule = (value) =>
+export const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
+export const text: Rule = (value) => (typeof value === 'string' ? undefined : 'a string');
+export const textOrObject: Rule = (value) =>
   typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object';
-const object: Rule = (value) => (isJsonObject(value) ? undefined : 'an object');
+export const object: Rule = (value) => (isJsonObject(value) ? undefined : 'an object');
 
-const word =
+export const word =
   (words: readonly string[], right: string): Rule =>
   (value) =>
     typeof value === 'string' && words.includes(value) ? undefined : right;
@@ -68,27 +71,27 @@ const listOf =
     }
     return undefined;
   };
-const objects = listOf(object);
-const texts = listOf(text);
+export const objects = listOf(object);
+export const texts = listOf(text);
 
-const someObjects: Rule = (value) =>
+export const someObjects: Rule = (value) =>
   Array.isArray(value) && value.length > 0 ? objects(value) : 'a list with at least one entry';
 
-const textOr =
+export const textOr =
   (list: Rule): Rule =>
   (value) => {
     if (typeof value === 'string') return undefined;
     return Array.isArray(value) ? list(value) : 'a string or a list';
   };
 
-const number =
+export const number =
   (minimum: number, maximum: number): Rule =>
   (value) =>
     typeof value === 'number' && value >= minimum && value <= maximum
       ? undefined
       : `a number from ${minimum} to ${maximum}`;
 
-const integer =
+export const integer =
   (minimum: number, maximum = 1_000_000_000): Rule =>
   (value) =>
     typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
@@ -96,132 +99,7 @@ const integer =
       : `an integer from ${minimum} to ${maximum}`;
 
 /** 64 bits, as in the reference. */
-const seed = integer(-(2 ** 63), 2 ** 63);
-
-/**
- * The parameters whose mistakes are the caller's for certain. Everything else, known or not, is the upstream's to judge:
- * vendors add fields faster than gateways learn them. Bounds are the published ones.
- */
-export const chatParameters = parameters({
-  messages: someObjects,
-  stream: boolean,
-  stream_options: object,
-  'stream_options.include_usage': boolean,
-  n: integer(1, 128),
-  max_tokens: integer(1),
-  max_completion_tokens: integer(1),
-  temperature: number(0, 2),
-  top_p: number(0, 1),
-  presence_penalty: number(-2, 2),
-  frequency_penalty: number(-2, 2),
-  seed,
-  stop: textOr(texts),
-  tools: objects,
-  functions: objects,
-  tool_choice: textOrObject,
-  parallel_tool_calls: boolean,
-  reasoning_effort: text,
-  response_format: object,
-  // The last two are what vLLM and SGLang, and Fireworks, have besides.
-  'response_format.type': word(
-    ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
-    'text, json_object or json_schema',
-  ),
-  logit_bias: object,
-  logprobs: boolean,
-  // vLLM takes -1 for all.
-  top_logprobs: integer(-1),
-  user: text,
-  safety_identifier: text,
-  prompt_cache_key: text,
-  service_tier: text,
-  store: boolean,
-  metadata: object,
-});
-
-/** Source: OpenAI API reference, "Create a model response". */
-export const responsesParameters = parameters({
-  input: textOr(objects),
-  instructions: text,
-  stream: boolean,
-  max_output_tokens: integer(1),
-  temperature: number(0, 2),
-  top_p: number(0, 1),
-  tools: objects,
-  tool_choice: textOrObject,
-  parallel_tool_calls: boolean,
-  text: object,
-  'text.format': object,
-  reasoning: object,
-  'reasoning.effort': text,
-  include: texts,
-  truncation: text,
-  background: boolean,
-  store: boolean,
-  user: text,
-  safety_identifier: text,
-  prompt_cache_key: text,
-  service_tier: text,
-  metadata: object,
-  previous_response_id: text,
-});
-
-export const messagesParameters = parameters({
-  messages: someObjects,
-  stream: boolean,
-  system: textOr(objects),
-  max_tokens: integer(1),
-  temperature: number(0, 1),
-  top_p: number(0, 1),
-  top_k: integer(0),
-  stop_sequences: texts,
-  tools: objects,
-  tool_choice: object,
-  thinking: object,
-  'thinking.type': word(
-    ['enabled', 'adaptive', 'between_tools', 'disabled'],
-    'enabled, adaptive, between_tools or disabled',
-  ),
-  output_config: object,
-  'output_config.effort': text,
-  metadata: object,
-  'metadata.user_id': text,
-  service_tier: text,
-});
-
-export const geminiParameters = parameters(
-  {
-    contents: someObjects,
-    tools: objects,
-    toolConfig: object,
-    generationConfig: object,
-    'generationConfig.temperature': number(0, 2),
-    'generationConfig.topP': number(0, 1),
-    'generationConfig.topK': integer(0),
-    'generationConfig.maxOutputTokens': integer(1),
-    'generationConfig.candidateCount': integer(1, 8),
-    'generationConfig.stopSequences': textOr(texts),
-    'generationConfig.presencePenalty': number(-2, 2),
-    'generationConfig.frequencyPenalty': number(-2, 2),
-    'generationConfig.seed': integer(-(2 ** 31), 2 ** 31),
-    'generationConfig.responseMimeType': text,
-    'generationConfig.thinkingConfig': object,
-    systemInstruction: textOrObject,
-  },
-  bothCases,
-);
-
-export const imagesParameters = parameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
-
-/** Parameters that a request cannot do without, by endpoint. */
-export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
-  chat: ['messages'],
-  messages: ['messages', 'max_tokens'],
-  count_tokens: ['messages'],
-  generate_content: ['contents'],
-  stream_generate_content: ['contents'],
-  images: ['prompt'],
-};
+export const seed = integer(-(2 ** 63), 2 ** 63);
 
 /** @throws GatewayError `invalid_request` naming the first parameter that is wrong */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
-import { createParser } from 'eventsource-parser';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { parseObject } from '../request/members.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { type Recorder, tooLarge } from './recorder.ts';
 import { outputOf } from './rows.ts';
 
@@ -125,13 +124,9 @@ function itemOf({ type, item }: JsonObject): JsonValue[] {
 }
 
 function eventsIn(chunks: readonly Buffer[]): JsonObject[] {
-  const events: JsonObject[] = [];
-  const parser = createParser({
-    onEvent: ({ data }) => {
-      const event = parseObject(data);
-      if (event !== undefined) events.push(event);
-    },
-  });
-  for (const chunk of chunks) parser.feed(chunk.toString());
-  return events;
+  const framer = new SseFramer();
+  return chunks
+    .flatMap((chunk) => framer.push(chunk))
+    .map((event) => event.parse())
+    .filter((event) => event !== undefined);
 }

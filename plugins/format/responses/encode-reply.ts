@@ -1,11 +1,11 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import { renderResponseFailed } from '#core/errors/render.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
 import { isCut, responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';
 import { itemId, writeCitation, writeItem, writeOpenItem, writePart, writeSummary } from './write-output.ts';
+import { renderResponseFailed } from './failed-event.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 

@@ -2,14 +2,15 @@ import { bounds } from '#core/bounds.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { renderResponseFailed } from '#core/errors/render.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
-import { count, member, parseObject } from '../request/members.ts';
+import { count, member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import { writeUsage } from './reply-object.ts';
 import { unfinishedItems } from './unfinished-items.ts';
+import { renderResponseFailed } from './failed-event.ts';
 
-/** Watches a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
+/** Observes a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
 export class ResponsesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -30,19 +31,19 @@ export class ResponsesObserver implements ReplyObserver {
     this.#id = id;
   }
 
-  event(name: string | undefined, data: string): void {
+  event(event: StreamEvent): void {
     if (this.failure !== undefined) return;
-    this.#see(name, data);
-    if (this.failure === undefined) this.#lastData = data;
+    this.#see(event);
+    if (this.failure === undefined) this.#lastData = event.data ?? '';
   }
 
-  #see(name: string | undefined, data: string): void {
-    const type = name ?? member(parseObject(data), 'type');
+  #see(event: StreamEvent): void {
+    const type = event.name ?? event.parse()?.['type'];
     switch (type) {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress': {
-        const response = member(parseObject(data), 'response');
+        const response = member(event.parse(), 'response');
         if (isJsonObject(response)) this.#response = response;
         return;
       }
@@ -50,34 +51,34 @@ export class ResponsesObserver implements ReplyObserver {
       case 'response.incomplete':
         this.hasContent = true;
         this.isComplete = true;
-        this.usage = responsesUsage(member(member(parseObject(data), 'response'), 'usage'));
+        this.usage = responsesUsage(member(member(event.parse(), 'response'), 'usage'));
         return;
       case 'response.failed':
-        this.#fail(member(parseObject(data), 'response'));
+        this.#fail(member(event.parse(), 'response'));
         return;
       case 'error':
-        this.#fail(parseObject(data));
+        this.#fail(event.parse());
         return;
       case 'response.output_item.done':
-        this.#output.push(member(parseObject(data), 'item') ?? null);
-        this.#keep(data);
+        this.#output.push(member(event.parse(), 'item') ?? null);
+        this.#keep(event);
         if (--this.#openItems <= 0) this.#forget();
         return;
       case 'response.output_item.added':
         this.#openItems++;
-        this.#keep(data);
+        this.#keep(event);
         return;
       case undefined:
         // Those who speak this format at second hand leave out what the event is.
-        if (readReportedError(parseObject(data)) !== undefined) this.#fail(parseObject(data));
+        if (readReportedError(event.parse()) !== undefined) this.#fail(event.parse());
         return;
       default:
         this.hasContent ||= isContent(type);
-        if (this.#openItems > 0) this.#keep(data);
+        if (this.#openItems > 0) this.#keep(event);
     }
   }
 
-  #keep(data: string): void {
+  #keep({ data = '' }: StreamEvent): void {
     this.#room -= data.length;
     if (this.#room >= 0) this.#unfinished.push(data);
     else this.#unfinished = [];

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { parseObject } from '../request/members.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 
 /** Where in an item the text of a delta goes: into a member, or into that member of a part. */
 interface Place {

@@ -1,11 +1,11 @@
-import { createParser } from 'eventsource-parser';
 import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { GatewayError } from '#core/errors/table.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from '../canonical/guard.ts';
 import { Joint } from '../canonical/joint.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../canonical/reply.ts';
-import { EventSplitter } from '../pass-through/event-splitter.ts';
 import { isTornObject, parseBody } from '../request/members.ts';
 
 const none = Buffer.alloc(0);
@@ -18,8 +18,7 @@ export class TranslatingReader implements ReplyReader {
   readonly #decoder: ReplyDecoder;
   readonly #guard: GrammarGuard;
   readonly #encoder: ReplyEncoder;
-  readonly #splitter = new EventSplitter();
-  readonly #parser = createParser({ onEvent: ({ event, data }) => this.#take(event, data) });
+  readonly #framer = new SseFramer();
   readonly #joint: Joint | undefined;
   #written = '';
   #damage: GatewayError | undefined;
@@ -90,17 +89,14 @@ export class TranslatingReader implements ReplyReader {
   }
 
   push(chunk: Buffer): Buffer {
-    const events = this.#splitter.push(chunk);
-    if (this.#splitter.isOverfull) this.#damage = noAnswer('an event larger than any answer');
-    if (events.length === 0) return none;
-    this.#parser.feed(events.toString());
+    for (const event of this.#framer.push(chunk)) this.#take(event);
+    if (this.#framer.isOverfull) this.#damage = noAnswer('an event over the size limit');
     return this.#taken();
   }
 
   end(): Buffer {
-    const rest = this.#splitter.rest();
-    // The blank line after the last event is often forgotten.
-    if (rest.length > 0) this.#parser.feed(`${rest.toString()}\n\n`);
+    // The blank line after the last event is often missing.
+    for (const event of this.#framer.end()) this.#take(event);
     this.#write(this.#guard.close());
     return this.#taken();
   }
@@ -112,9 +108,9 @@ export class TranslatingReader implements ReplyReader {
     return { contentType: `${contentType}; charset=utf-8`, body: write(reply), usage: this.usage };
   }
 
-  #take(name: string | undefined, data: string): void {
-    if (this.#guard.isOver) return;
-    if (isTornObject(data)) this.#damage = noAnswer('a damaged event');
+  #take({ name, data }: StreamEvent): void {
+    if (data === undefined || this.#guard.isOver) return;
+    if (isTornObject(data)) this.#damage = noAnswer('a truncated event');
     if (this.#damage !== undefined) return;
     this.#write(this.#push(this.#decoder.event(name, data)));
   }

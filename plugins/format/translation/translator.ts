@@ -1,7 +1,6 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import type { Format, TextFormat } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -13,12 +12,15 @@ import { originOf, tagState } from '../canonical/opaque-state.ts';
 import { StopCutter } from '../canonical/stop-cutter.ts';
 import { ToolNames } from '../canonical/tool-names.ts';
 import { type ClientRequest, exactBody } from '../request/client-request.ts';
-import { codecs, nameRules, ownKinds } from './codecs.ts';
-import type { Way } from '../model-call.ts';
-import { toldStops } from '../pass-through/reported-stops.ts';
+import {
+  type ClientTextFormat,
+  type FormatDescriptor,
+  isClientTextFormat,
+  isTextFormat,
+  type TextFormat,
+} from '../descriptor.ts';
+import type { Way } from '../way.ts';
 import { TranslatingReader } from './reader.ts';
-import { isTextFormat } from './upstream-format.ts';
-import { wires } from '../wire.ts';
 
 /** Reads the client's request once, for however many routes it has to be translated. */
 export class Translator {
@@ -39,10 +41,11 @@ export class Translator {
    */
   read(): { readonly conversation: Conversation; readonly notes: Notes } {
     const { format } = this.#request;
-    if (!isTextFormat(format)) {
-      throw new GatewayError('not_supported', `${format} cannot be put into another format`, { param: 'model' });
+    if (!isClientTextFormat(format)) {
+      const message = `Requests in the ${format.name} format cannot be translated into another format`;
+      throw new GatewayError('not_supported', message, { param: 'model' });
     }
-    this.#conversation ??= codecs[format].decodeRequest(exactBody(this.#request), this.#notes);
+    this.#conversation ??= format.client.text.decodeRequest(exactBody(this.#request), this.#notes);
     return { conversation: this.#conversation, notes: this.#notes };
   }
 
@@ -50,10 +53,11 @@ export class Translator {
    * @param conversation what to ask the route for; the client's request when left out
    * @throws GatewayError as `read`; `not_supported` also when the route cannot serve it
    */
-  open(route: Route, to: Format, conversation?: Conversation): Translation {
+  open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
     const read = this.read();
     if (!isTextFormat(to)) {
-      throw new GatewayError('not_supported', `nothing can be put into ${to}`, { param: 'model' });
+      const message = `Requests cannot be translated into the ${to.name} format`;
+      throw new GatewayError('not_supported', message, { param: 'model' });
     }
     const notes = new Notes();
     notes.include(read.notes);
@@ -70,8 +74,8 @@ export class Translation implements Way {
   readonly #to: TextFormat;
   readonly #names: ToolNames;
   readonly #origin: string;
-  /** Stop sequences that the route does not know of. */
-  #untold: readonly string[] = [];
+  /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
+  #localStops: readonly string[] = [];
 
   constructor(
     exchange: Exchange,
@@ -85,18 +89,18 @@ export class Translation implements Way {
     this.#client = client;
     this.#route = route;
     this.#to = to;
-    this.#names = new ToolNames(conversation, nameRules[to]);
+    this.#names = new ToolNames(conversation, to.text.toolNames);
     this.#origin = originOf(route.upstream);
     this.request = this.#encode(conversation, notes);
   }
 
   read(): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#untold, this.#names);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, this.#names);
   }
 
   /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
-    const decoder = createDecoder(this.#route, this.#to, this.#untold);
+    const decoder = createDecoder(this.#route, this.#to, this.#localStops);
     return broken.continueWith(decoder, { names: this.#names, seal: sealerOf(this.#route) }, sent);
   }
 
@@ -104,24 +108,24 @@ export class Translation implements Way {
     const { model, traits } = this.#route;
     const { isStream } = this.#client;
     const origin = this.#origin;
-    const own = ownKinds[this.#to];
-    const body = codecs[this.#to].encodeRequest(conversation, {
+    const { text } = this.#to;
+    const body = text.encodeRequest(conversation, {
       model,
       traits,
       isStream,
       names: this.#names,
       notes,
-      open: (state) => (state?.origin === origin && own.includes(state.kind) ? state.data : undefined),
+      open: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
     });
-    const told = toldStops[this.#to](body);
-    this.#untold = conversation.stop.filter((sequence) => sequence !== '' && !told.includes(sequence));
+    const reported = text.reportedStops(body);
+    this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
     return {
-      format: this.#to,
-      path: wires[this.#to].path(model, isStream, 'answer'),
+      format: this.#to.name,
+      path: this.#to.path(model, isStream, 'answer'),
       headers: {
         'content-type': 'application/json',
         accept: isStream ? 'text/event-stream' : 'application/json',
-        ...wires[this.#to].headers({}),
+        ...this.#to.headers?.({}),
       },
       body: JSON.stringify(body),
       notes: notes.entries,
@@ -132,7 +136,7 @@ export class Translation implements Way {
 /**
  * Reads what a route answers in one format and writes it in the client's, which may be the same.
  *
- * @param untold stop sequences that the route does not know of
+ * @param localStops stop sequences that the route does not take
  * @param names under which the tools went there; left out, they went as they are
  */
 export function readerBetween(
@@ -140,8 +144,8 @@ export function readerBetween(
   client: ClientRequest,
   route: Route,
   upstream: TextFormat,
-  untold: readonly string[] = [],
-  names: ToolNames = new ToolNames({ tools: [], items: [] }, nameRules[upstream]),
+  localStops: readonly string[] = [],
+  names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
 ): TranslatingReader {
   const id = shortId(exchange.id);
   const guard = new GrammarGuard({
@@ -151,18 +155,18 @@ export function readerBetween(
     inputTokens: () => promptTokens(client.body),
   });
   const created = Math.floor(exchange.receivedAt / 1000);
-  const encoder = codecs[client.format as TextFormat].createEncoder({
+  const encoder = (client.format as ClientTextFormat).client.text.createEncoder({
     id,
     model: client.model,
     created,
     request: client.body,
   });
-  return new TranslatingReader(createDecoder(route, upstream, untold), guard, encoder);
+  return new TranslatingReader(createDecoder(route, upstream, localStops), guard, encoder);
 }
 
-function createDecoder({ traits }: Route, format: TextFormat, untold: readonly string[]): ReplyDecoder {
-  const decoder = codecs[format].createDecoder(traits);
-  return untold.length === 0 ? decoder : new StopCutter(decoder, untold);
+function createDecoder({ traits }: Route, { text }: TextFormat, localStops: readonly string[]): ReplyDecoder {
+  const decoder = text.createDecoder(traits);
+  return localStops.length === 0 ? decoder : new StopCutter(decoder, localStops);
 }
 
 function sealerOf({ upstream }: Route): Sealer {

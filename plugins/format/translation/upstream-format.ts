@@ -1,58 +1,44 @@
 import type { Route } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import { type Format, type TextFormat, textFormats } from '#core/catalog/formats.ts';
+import { type ClientFormat, type FormatDescriptor, isTextFormat, type TextFormat } from '../descriptor.ts';
+import { textFormats } from '../formats.ts';
 import type { ClientRequest } from '../request/client-request.ts';
-
-/**
- * Upstream formats by how much of a client's format they can say. The client's own comes first: nothing is translated
- * then.
- */
-const preferences: Readonly<Record<TextFormat, readonly TextFormat[]>> = {
-  chat: ['chat', 'responses', 'messages', 'gemini'],
-  responses: ['responses', 'messages', 'chat', 'gemini'],
-  messages: ['messages', 'responses', 'chat', 'gemini'],
-  gemini: ['gemini', 'responses', 'messages', 'chat'],
-};
-
-/** True for a format that can be put into another. */
-export function isTextFormat(format: Format): format is TextFormat {
-  return (textFormats as readonly Format[]).includes(format);
-}
+import { responses } from '../responses/descriptor.ts';
 
 /**
  * The format in which a route is asked.
  *
- * @throws GatewayError `not_supported` when it speaks none that the request can be put into
+ * @throws GatewayError `not_supported` when it speaks none that the request can be translated into
  */
-export function upstreamFormat(route: Route, { format, purpose, body }: ClientRequest): Format {
+export function upstreamFormat(route: Route, { format, purpose, body }: ClientRequest): FormatDescriptor {
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
-    if (formats.includes(format)) return format;
+    if (formats.includes(format.name)) return format;
     throw notSpoken(route, format);
   }
   if (purpose === 'count') {
-    if (formats.includes(format) && route.traits.parameters.count_tokens) return format;
-    throw new GatewayError('not_supported', 'the route does not count tokens');
+    if (formats.includes(format.name) && route.traits.parameters.count_tokens) return format;
+    throw new GatewayError('not_supported', 'The route does not count tokens');
   }
-  if (needsResponses(route, format, body['tools'])) return 'responses';
+  if (needsResponses(route, format, body['tools'])) return responses;
   const spoken = preferredFormat(format, formats);
   if (spoken === undefined) throw notSpoken(route, format);
   return spoken;
 }
 
-/** Of those that an upstream speaks, the format that says most of what a client can say. */
-export function preferredFormat(client: TextFormat, spoken: readonly Format[]): TextFormat | undefined {
-  return preferences[client].find((one) => spoken.includes(one));
+/** Of those that an upstream speaks, the client's own format, or the one that can express most. */
+export function preferredFormat(client: TextFormat, spoken: readonly string[]): TextFormat | undefined {
+  return spoken.includes(client.name) ? client : textFormats.find(({ name }) => spoken.includes(name));
 }
 
-/** Some models refuse tools on their Chat endpoint as soon as they think, and they think by default. */
+/** Some models refuse tools on their Chat endpoint as soon as they reason, and they reason by default. */
 function needsResponses({ upstream, traits }: Route, format: TextFormat, tools: unknown): boolean {
-  if (format === 'responses' || !traits.parameters.responses_for_tools) return false;
-  return upstream.formats.includes('responses') && Array.isArray(tools) && tools.length > 0;
+  if (format === responses || !traits.parameters.responses_for_tools) return false;
+  return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
 }
 
-function notSpoken({ upstream }: Route, format: Format): GatewayError {
+function notSpoken({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
   const spoken = upstream.formats.join(', ');
-  const message = `the model is not served in the ${format} format; it speaks ${spoken}`;
+  const message = `The model is not served in the ${name} format; it speaks ${spoken}`;
   return new GatewayError('not_supported', message, { param: 'model' });
 }

@@ -5,7 +5,7 @@ import { brokenConnection, isStale } from './connector.ts';
 
 export interface FaultEffects {
   /** `refuse`: left alone for a minute and longer each time; `rest`: for as long as the upstream said. */
-  readonly key: 'refuse' | 'rest' | 'none';
+  readonly key: 'refuse' | 'cooldown' | 'none';
   /**
    * `fail` counts against the route; `last`: it is asked after the others for a minute and longer each time; `release`:
    * says nothing about the route. After the last two a probe may be tried again.
@@ -20,9 +20,9 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
   overflow: { key: 'none', breaker: 'release', next: 'wider' },
   key: { key: 'refuse', breaker: 'release', next: 'key' },
-  throttled: { key: 'rest', breaker: 'release', next: 'key' },
+  throttled: { key: 'cooldown', breaker: 'release', next: 'key' },
   route: { key: 'none', breaker: 'fail', next: 'route' },
-  unfit: { key: 'none', breaker: 'last', next: 'route' },
+  no_model: { key: 'none', breaker: 'last', next: 'route' },
   gone: { key: 'none', breaker: 'release', next: 'stop' },
 };
 
@@ -114,7 +114,7 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   capacity: 'route',
   throttled: 'throttled',
   timeout: 'route',
-  model: 'unfit',
+  model: 'no_model',
 };
 
 /** Whose fault it is, by what the upstream's words mean. */

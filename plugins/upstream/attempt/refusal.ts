@@ -58,8 +58,8 @@ export function refusalFault(
     case 'client':
     case 'overflow':
       return new Fault(kind, clientError(status, said, secrets), { status });
-    case 'unfit':
-      return new Fault('unfit', new GatewayError('upstream_failed', answeredWith(status)), { status });
+    case 'no_model':
+      return new Fault('no_model', new GatewayError('upstream_failed', answeredWith(status)), { status });
     default:
       return routeRefusal(status, said, readRetryAfter(headers, now) ?? said.retryAfter);
   }
@@ -72,10 +72,10 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
   if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, said))) return 'route';
-  if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'unfit';
+  if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'no_model';
   // Who is told that a prompt is too long has been let in.
   if (meaning !== undefined) return kindOf(meaning);
-  if (status === 404) return isClientThingMissing(said) ? 'client' : 'unfit';
+  if (status === 404) return isClientThingMissing(said) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
   return isKeyStatus && !(status === 403 && isModeration(said)) ? 'key' : 'client';
 }

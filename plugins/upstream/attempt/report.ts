@@ -1,6 +1,5 @@
 import { type Delivery, delivery } from '#core/facts.ts';
 import type { Route } from '#core/catalog/catalog.ts';
-import type { Format } from '#core/catalog/formats.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Pass } from '../health/breaker.ts';
 import { conversationOf } from '../routing/conversation.ts';
@@ -18,7 +17,7 @@ export interface Asked {
 /** What an attempt goes out with. */
 export interface Sent {
   readonly key: string;
-  readonly format: Format;
+  readonly format: string;
 }
 
 /** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */
@@ -72,9 +71,10 @@ export class AttemptReport {
     const { key } = this.#sent;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
-    if (keyEffect === 'rest') keys.rest(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (keyEffect === 'cooldown')
+      keys.coolDown(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
     if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
-    else if (breaker === 'last') health.unfit(route, pass, describeFault(fault));
+    else if (breaker === 'last') health.lacksModel(route, pass, describeFault(fault));
     else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
   }
 

@@ -81,7 +81,7 @@ export class Breaker {
   }
 
   /** True when the last thing that is known of it is no failure. */
-  isSound(): boolean {
+  isHealthy(): boolean {
     return !this.#isOpen && this.#consecutive === 0;
   }
 

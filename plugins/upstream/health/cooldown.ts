@@ -3,8 +3,8 @@ import { doubledDelay } from '#core/timing/backoff.ts';
 /** Ms. */
 const range = { first: 60_000, longest: 3_600_000 };
 
-/** What instances tell each other of a rest. */
-export interface RestStatus {
+/** What instances tell each other of a cooldown. */
+export interface CooldownStatus {
   readonly until: number; // epoch ms; in the past when there is none
   /** Rests since it was forgotten. */
   readonly times: number;
@@ -12,7 +12,7 @@ export interface RestStatus {
 }
 
 /** A pause that is twice as long each time, until it is forgotten. Times are epoch ms. */
-export class Rest {
+export class Cooldown {
   #until = 0;
   #times = 0;
   #reason: string | undefined;
@@ -35,12 +35,12 @@ export class Rest {
     return true;
   }
 
-  get status(): RestStatus {
+  get status(): CooldownStatus {
     return { until: this.#until, times: this.#times, reason: this.#reason };
   }
 
   /** Another instance has found it out. */
-  adopt({ until, times, reason }: RestStatus): void {
+  adopt({ until, times, reason }: CooldownStatus): void {
     this.#until = until;
     this.#times = times;
     this.#reason = reason;

@@ -2,7 +2,7 @@ import type { Gauge } from '#core/extension/gauge.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { keysOf, routeStatus } from '../stage.ts';
 
-const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, unfit: 3 };
+const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
 
 export const routeGauge: Gauge = {
   name: 'route_state',
@@ -12,15 +12,15 @@ export const routeGauge: Gauge = {
   read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
 };
 
-export const restingKeysGauge: Gauge = {
-  name: 'upstream_keys_resting',
-  description: 'API keys of an upstream that are throttled, refused or spent, and left alone for a while.',
+export const coolingKeysGauge: Gauge = {
+  name: 'upstream_keys_cooling_down',
+  description: 'API keys of an upstream in a cooldown: throttled, refused or out of credit.',
   labels: ['upstream'],
   read: (host) =>
     host.catalog.upstreams
       .filter(({ isEnabled }) => isEnabled)
       .map((upstream) => ({
-        value: keysOf(upstream, host).resting(host.now()),
+        value: keysOf(upstream, host).coolingDown(host.now()),
         labels: { upstream: upstream.name },
       })),
 };

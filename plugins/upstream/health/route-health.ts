@@ -6,8 +6,8 @@ import type { Shared } from '#core/shared/shared.ts';
 import { retryUntilDone } from '#core/timing/backoff.ts';
 import { BackgroundWork } from './background-work.ts';
 import { Breaker, type BreakerOptions, defaultBreaker, type Pass } from './breaker.ts';
-import { Pace, type Timing } from './throughput.ts';
-import { Rest } from './cooldown.ts';
+import { Throughput, type Timing } from './throughput.ts';
+import { Cooldown } from './cooldown.ts';
 import { resetChannel } from './reset-channel.ts';
 import { parseMessage, readReport, type RouteMessage, type RouteReport, storeReport } from './route-report.ts';
 
@@ -27,13 +27,13 @@ const retries = { first: 500, longest: 30_000 };
 
 interface RouteState {
   readonly breaker: Breaker;
-  readonly pace: Pace;
+  readonly throughput: Throughput;
   /** When what is known of it has changed, here or elsewhere; 0 when it never has. See `RouteReport`. */
   changedAt: number;
   /** It was slow when it was left out: its first content alone does not tell that it is back. */
   isSlow: boolean;
   /** After it has said that it does not have the model. */
-  readonly rest: Rest;
+  readonly cooldown: Cooldown;
 }
 
 /**
@@ -91,23 +91,23 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** True when the last thing that is known of a route is no failure: asking it adds nothing to what is broken. */
-  isSound(route: Route): boolean {
-    return this.#of(route.id).breaker.isSound() && this.isFit(route);
+  isHealthy(route: Route): boolean {
+    return this.#of(route.id).breaker.isHealthy() && this.isAvailable(route);
   }
 
   /** False while it is asked after the others, because it does not have the model. */
-  isFit(route: Route): boolean {
-    return this.#of(route.id).rest.until <= this.#parts.now();
+  isAvailable(route: Route): boolean {
+    return this.#of(route.id).cooldown.until <= this.#parts.now();
   }
 
   /** The first content has come: a probe has shown what it had to, unless it has to show how fast the route is. */
   answers(route: Route, pass: Pass): void {
-    const { breaker, rest, isSlow } = this.#of(route.id);
-    const wasUnfit = rest.forget();
+    const { breaker, cooldown, isSlow } = this.#of(route.id);
+    const wasUnavailable = cooldown.forget();
     if (!isSlow && breaker.isProbedBy(pass)) {
       this.#endProbe(route.id, pass);
       this.#close(route.id, breaker, 'it answers again');
-    } else if (wasUnfit) this.#announce(route.id);
+    } else if (wasUnavailable) this.#announce(route.id);
   }
 
   /**
@@ -116,9 +116,9 @@ export class RouteHealth implements AsyncDisposable {
    * @param source its conversation: one with long prompts, or of a client that reads slowly, says little of the route
    */
   served(route: Route, pass: Pass, timing: Timing, source: () => string): void {
-    const { breaker, pace } = this.#of(route.id);
+    const { breaker, throughput } = this.#of(route.id);
     this.#endProbe(route.id, pass);
-    const slowness = pace.observe(timing);
+    const slowness = throughput.observe(timing);
     if (slowness !== undefined) this.#fail(route, pass, `slow: ${slowness}`, source(), true);
     else if (breaker.succeeded(this.#parts.now(), pass)) this.#close(route.id, breaker, 'it answers again');
   }
@@ -152,12 +152,12 @@ export class RouteHealth implements AsyncDisposable {
    *
    * @param reason why, for people
    */
-  unfit(route: Route, pass: Pass, reason: string): void {
-    const { rest } = this.#of(route.id);
+  lacksModel(route: Route, pass: Pass, reason: string): void {
+    const { cooldown } = this.#of(route.id);
     const now = this.#parts.now();
     this.released(route, pass);
-    if (!rest.begin(now, reason)) return;
-    this.#parts.log.warn(`route ${route.id} comes last for ${Math.round((rest.until - now) / 1000)} s: ${reason}`);
+    if (!cooldown.begin(now, reason)) return;
+    this.#parts.log.warn(`route ${route.id} comes last for ${Math.round((cooldown.until - now) / 1000)} s: ${reason}`);
     this.#announce(route.id);
   }
 
@@ -180,8 +180,8 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Closes the breaker of a route, here and in every other instance. */
   reset(id: string): void {
-    const { breaker, rest } = this.#of(id);
-    rest.forget();
+    const { breaker, cooldown } = this.#of(id);
+    cooldown.forget();
     this.onReset(id);
     this.#close(id, breaker, 'let in by hand');
   }
@@ -215,8 +215,8 @@ export class RouteHealth implements AsyncDisposable {
     if (known !== undefined) return known;
     const state = {
       breaker: new Breaker(this.options),
-      pace: new Pace(),
-      rest: new Rest(),
+      throughput: new Throughput(),
+      cooldown: new Cooldown(),
       changedAt: 0,
       isSlow: false,
     };
@@ -225,12 +225,17 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   #statusOf(route: string): RouteStatus {
-    const { breaker, rest } = this.#of(route);
+    const { breaker, cooldown } = this.#of(route);
     const now = this.#parts.now();
     const { state, opensUntil, reason = null } = breaker.status(now);
     if (state !== 'closed') return { route, state, open_until: new Date(opensUntil).toISOString(), reason };
-    if (rest.until <= now) return { route, state, open_until: null, reason: null };
-    return { route, state: 'unfit', open_until: new Date(rest.until).toISOString(), reason: rest.reason ?? null };
+    if (cooldown.until <= now) return { route, state, open_until: null, reason: null };
+    return {
+      route,
+      state: 'no_model',
+      open_until: new Date(cooldown.until).toISOString(),
+      reason: cooldown.reason ?? null,
+    };
   }
 
   #close(id: string, breaker: Breaker, why: string): void {
@@ -276,12 +281,12 @@ export class RouteHealth implements AsyncDisposable {
     await Promise.all(shared.kind === 'redis' ? [told, storeReport(shared, id, report, now())] : [told]);
   }
 
-  #reportOf({ breaker, pace, rest, changedAt, isSlow }: RouteState): RouteReport {
+  #reportOf({ breaker, throughput, cooldown, changedAt, isSlow }: RouteState): RouteReport {
     return {
       at: changedAt,
       breaker: breaker.status(this.#parts.now()),
-      rest: rest.status,
-      pace: isSlow ? pace.usual : undefined,
+      cooldown: cooldown.status,
+      throughput: isSlow ? throughput.usual : undefined,
     };
   }
 
@@ -298,11 +303,11 @@ export class RouteHealth implements AsyncDisposable {
   /** What has changed last counts; here nothing has since it was told, so it is that. */
   #adopt(state: RouteState, report: RouteReport): void {
     if (report.at <= state.changedAt) return;
-    const { breaker, pace, rest } = state;
+    const { breaker, throughput, cooldown } = state;
     state.changedAt = report.at;
-    state.isSlow = report.pace !== undefined;
-    if (report.pace !== undefined) pace.adopt(report.pace);
-    rest.adopt(report.rest);
+    state.isSlow = report.throughput !== undefined;
+    if (report.throughput !== undefined) throughput.adopt(report.throughput);
+    cooldown.adopt(report.cooldown);
     if (report.breaker.state !== 'closed') breaker.adopt(report.breaker);
     // What it counts while it is closed is its own.
     else if (breaker.status(this.#parts.now()).state !== 'closed') breaker.reset();

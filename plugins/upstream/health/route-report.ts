@@ -1,17 +1,17 @@
 import { isJsonObject } from '#core/json.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import type { BreakerStatus } from './breaker.ts';
-import type { UsualPace } from './throughput.ts';
-import type { RestStatus } from './cooldown.ts';
+import type { UsualThroughput } from './throughput.ts';
+import type { CooldownStatus } from './cooldown.ts';
 
 /** What an instance has found out about a route: told to the others at once, and stored for those that come later. */
 export interface RouteReport {
   /** Epoch ms of the last change, and later than all changes that were known to whoever made it: the latest counts. */
   readonly at: number;
   readonly breaker: BreakerStatus;
-  readonly rest: RestStatus;
+  readonly cooldown: CooldownStatus;
   /** How fast it was before; only while it is left out as slow. */
-  readonly pace?: UsualPace | undefined;
+  readonly throughput?: UsualThroughput | undefined;
 }
 
 /** Seconds that a report outlives its pauses: as long a next failure makes them longer, and who was away can learn. */
@@ -27,7 +27,7 @@ export async function readReport({ cache }: Shared, id: string): Promise<RouteRe
 
 /** @throws SharedUnavailable */
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
-  const end = Math.max(now, report.breaker.opensUntil, report.rest.until);
+  const end = Math.max(now, report.breaker.opensUntil, report.cooldown.until);
   await cache.set(keyOf(id), Buffer.from(JSON.stringify(report)), (end - now) / 1000 + memory);
 }
 
@@ -40,8 +40,8 @@ export async function storeReset(shared: Shared, id: string, now: number): Promi
   const known = await readReport(shared, id);
   if (known === undefined) return;
   const breaker: BreakerStatus = { state: 'closed', opensUntil: 0, reason: undefined, openings: 0 };
-  const rest: RestStatus = { until: 0, times: 0, reason: undefined };
-  await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, rest }, now);
+  const cooldown: CooldownStatus = { until: 0, times: 0, reason: undefined };
+  await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, cooldown }, now);
 }
 
 /** What an instance tells the others. */
@@ -63,8 +63,8 @@ export function parseMessage(text: string): RouteMessage | undefined {
 
 function parseReport(value: unknown): RouteReport | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { at, breaker, rest } = value;
-  const isWhole = typeof at === 'number' && isJsonObject(breaker) && isJsonObject(rest);
+  const { at, breaker, cooldown } = value;
+  const isWhole = typeof at === 'number' && isJsonObject(breaker) && isJsonObject(cooldown);
   return isWhole ? (value as unknown as RouteReport) : undefined;
 }
 

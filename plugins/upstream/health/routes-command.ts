@@ -58,8 +58,14 @@ async function askRoutes(url: string): Promise<RouteStatus[]> {
   throw new CommandFailed(`what answers at ${url} says nothing about routes`);
 }
 
-function describeRoute({ route, state, open_until: until, reason, keys_resting: resting = 0 }: RouteStatus): string {
+function describeRoute({
+  route,
+  state,
+  open_until: until,
+  reason,
+  keys_cooling_down: cooling = 0,
+}: RouteStatus): string {
   const why = state === 'closed' ? [] : [`until ${until}: ${reason}`];
-  if (resting > 0) why.push(`${resting} ${resting === 1 ? 'key rests' : 'keys rest'}`);
+  if (cooling > 0) why.push(`${cooling} ${cooling === 1 ? 'key' : 'keys'} cooling down`);
   return `${route.padEnd(40)} ${state.padEnd(10)} ${why.join('; ')}`.trimEnd();
 }

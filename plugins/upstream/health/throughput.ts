@@ -22,7 +22,7 @@ export interface Timing {
 }
 
 /** What a route's speed used to be. */
-export interface UsualPace {
+export interface UsualThroughput {
   readonly samples: number;
   readonly firstContent: number; // ms, moving average
   readonly rate: number; // tokens a second, moving average; 0 before there is one
@@ -32,7 +32,7 @@ export interface UsualPace {
  * What a route's speed used to be. A route that answers, but ten times slower than before, is as good as broken to
  * those who wait for it.
  */
-export class Pace {
+export class Throughput {
   #samples = 0;
   #firstContent = 0; // ms, moving average
   #rate = 0; // tokens a second, moving average
@@ -46,12 +46,12 @@ export class Pace {
     return reason;
   }
 
-  get usual(): UsualPace {
+  get usual(): UsualThroughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
 
   /** Takes over what another instance has measured, where this one has not seen enough itself. */
-  adopt({ samples, firstContent, rate }: UsualPace): void {
+  adopt({ samples, firstContent, rate }: UsualThroughput): void {
     if (this.#samples >= minimumSamples || samples < minimumSamples) return;
     this.#samples = samples;
     this.#firstContent = firstContent;

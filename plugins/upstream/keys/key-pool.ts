@@ -65,7 +65,7 @@ export class KeyPool {
 
   /** True when some key may be used now. */
   isReady(now: number, model: string): boolean {
-    return this.#keys.some((key) => restOf(key, model) <= now);
+    return this.#keys.some((key) => cooldownEnd(key, model) <= now);
   }
 
   /**
@@ -74,18 +74,20 @@ export class KeyPool {
    */
   throttledFor(now: number, model: string): number | undefined {
     if (this.isReady(now, model)) return undefined;
-    const waits = this.#keys.filter(({ refusedUntil }) => refusedUntil <= now).map((key) => restOf(key, model) - now);
+    const waits = this.#keys
+      .filter(({ refusedUntil }) => refusedUntil <= now)
+      .map((key) => cooldownEnd(key, model) - now);
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
   /** How many may not be used now. @param model left out for: not for every model */
-  resting(now: number, model?: string): number {
+  coolingDown(now: number, model?: string): number {
     const models = (key: PooledKey) => (model === undefined ? [...key.throttles.keys(), ''] : [model]);
-    return this.#keys.filter((key) => models(key).some((one) => restOf(key, one) > now)).length;
+    return this.#keys.filter((key) => models(key).some((one) => cooldownEnd(key, one) > now)).length;
   }
 
   /** The upstream wants it used less for a model. @param until epoch ms */
-  rest(value: string, model: string, now: number, until: number): void {
+  coolDown(value: string, model: string, now: number, until: number): void {
     const key = this.#find(value);
     if (key === undefined) return;
     const longest = Math.max(key.throttles.get(model)?.until ?? 0, until);
@@ -115,7 +117,7 @@ export class KeyPool {
   }
 
   /** Every key may be used again at once. */
-  wake(): void {
+  reset(): void {
     for (const key of this.#keys) {
       key.refusedUntil = 0;
       key.refusals = 0;
@@ -124,8 +126,8 @@ export class KeyPool {
   }
 
   #choose(now: number, model: string, session: string | undefined): PooledKey {
-    const ready = this.#keys.filter((key) => restOf(key, model) <= now);
-    if (ready.length === 0) return least(this.#keys, (key) => [restOf(key, model)]);
+    const ready = this.#keys.filter((key) => cooldownEnd(key, model) <= now);
+    if (ready.length === 0) return least(this.#keys, (key) => [cooldownEnd(key, model)]);
     if (session !== undefined) return pickBySession(ready, ({ value }) => value, session);
     return least(ready, (key) => [throttledAt(key, model, now), key.lastUse]);
   }
@@ -140,7 +142,7 @@ function unknownKey(value: string): PooledKey {
 }
 
 /** Until when a key is left alone for a model. */
-function restOf({ refusedUntil, throttles }: PooledKey, model: string): number {
+function cooldownEnd({ refusedUntil, throttles }: PooledKey, model: string): number {
   return Math.max(refusedUntil, throttles.get(model)?.until ?? 0);
 }
 

@@ -3,7 +3,7 @@ import { adapter, principal } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 
 /** What requests of one conversation have in common, as their client names it; undefined when it does not. */
-export function sessionOf(exchange: Exchange): string | undefined {
+export function accountSession(exchange: Exchange): string | undefined {
   const { session } = exchange.get(adapter);
   // Two accounts may use the same name for their sessions.
   return session === undefined ? undefined : `${accountOf(exchange)}/${session}`;
@@ -14,7 +14,7 @@ export function sessionOf(exchange: Exchange): string | undefined {
  * send all of it with each turn, so the whole body is another one each time.
  */
 export function conversationOf(exchange: Exchange): string {
-  return sessionOf(exchange) ?? hash(accountOf(exchange), exchange.get(adapter).opening);
+  return accountSession(exchange) ?? hash(accountOf(exchange), exchange.get(adapter).opening);
 }
 
 function accountOf(exchange: Exchange): string {

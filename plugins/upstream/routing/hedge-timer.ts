@@ -5,7 +5,7 @@ import type { Waiting } from '../attempt/connect-queue.ts';
  * Tells when an attempt should not be waited for alone any more: when it has had no content for as long as the model
  * allows, or its connection is doubted.
  */
-export class Patience {
+export class HedgeTimer {
   readonly #hedgeAfter: number; // ms
   #since = Infinity; // when the route was asked, on the clock of performance.now()
   #connecting: Waiting | undefined;

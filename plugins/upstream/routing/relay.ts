@@ -12,9 +12,9 @@ import type { AttemptRequest } from '../attempt/request.ts';
 import { authHeaders } from '../keys/auth-headers.ts';
 import { orderRoutes, readyFirst, widerThan } from './route-order.ts';
 import { targetOf } from '../attempt/connections.ts';
-import { sessionOf } from './conversation.ts';
+import { accountSession } from './conversation.ts';
 import { Fault, faultEffects, goneFault, lostFault, summarize } from '../attempt/fault.ts';
-import { Patience } from './hedge-timer.ts';
+import { HedgeTimer } from './hedge-timer.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply, type Served } from './resume.ts';
 import { secretsOf } from '../keys/secrets.ts';
@@ -55,7 +55,7 @@ export class Relay {
   readonly #skipped: Route[] = [];
   /** Of routes that were not asked, because they said before to wait. */
   readonly #throttlings: Fault[] = [];
-  readonly #patience: Patience;
+  readonly #hedgeTimer: HedgeTimer;
   /** What routes are asked for: an answer, or the rest of one. */
   #calls: RouteCalls;
   #tries = 0;
@@ -69,11 +69,11 @@ export class Relay {
     this.#adapter = exchange.get(adapter);
     this.#calls = this.#adapter;
     const { model } = this.#adapter;
-    this.#patience = new Patience(model.hedgeAfter);
-    this.#session = sessionOf(exchange);
+    this.#hedgeTimer = new HedgeTimer(model.hedgeAfter);
+    this.#session = accountSession(exchange);
     this.#candidates = readyFirst(
       orderRoutes(model.routes, this.#session),
-      (route) => parts.keys(route).isReady(parts.now(), route.model) && parts.health.isFit(route),
+      (route) => parts.keys(route).isReady(parts.now(), route.model) && parts.health.isAvailable(route),
     );
     exchange.set(delivery, this.#delivery);
   }
@@ -160,17 +160,17 @@ export class Relay {
         this.#throttlings.push(throttling);
         continue;
       }
-      const isSound = this.#isSound(route);
+      const isHealthy = this.#isHealthy(route);
       const pass = await this.#parts.health.admit(route);
       if (pass === undefined) {
         this.#skipped.push(route);
         continue;
       }
-      if (!isSound && !this.#mayRetry()) {
+      if (!isHealthy && !this.#mayRetry()) {
         this.#parts.health.released(route, pass);
         continue;
       }
-      this.#patience.begin();
+      this.#hedgeTimer.begin();
       const order = this.#tries;
       this.#running.set(
         route,
@@ -185,7 +185,7 @@ export class Relay {
     const running = [...this.#running.values()];
     const isRest = this.#calls !== this.#adapter;
     // Two routes cannot go on with one answer.
-    return isRest || running.length > 1 ? Promise.race(running) : this.#patience.race(running);
+    return isRest || running.length > 1 ? Promise.race(running) : this.#hedgeTimer.race(running);
   }
 
   /** Ends the trying, and the attempts that have lost. */
@@ -225,9 +225,9 @@ export class Relay {
     return this.#hasTries && !(isLast && this.#candidates.length > 0) && this.#mayRetry();
   }
 
-  #isSound(route: Route): boolean {
+  #isHealthy(route: Route): boolean {
     const { health, keys, now } = this.#parts;
-    return health.isSound(route) && keys(route).isReady(now(), route.model);
+    return health.isHealthy(route) && keys(route).isReady(now(), route.model);
   }
 
   /** Seconds. */
@@ -270,7 +270,7 @@ export class Relay {
     const { format, notes = [] } = request;
     const report = new AttemptReport(this.#parts, this.#exchange, asked, { key, format });
     const connecting = this.#parts.connections.queue(targetOf(route).origin).enter();
-    this.#patience.connecting(connecting);
+    this.#hedgeTimer.connecting(connecting);
     const over = (fault: Fault | undefined) => {
       connecting.leave();
       this.#attempts.delete(route);

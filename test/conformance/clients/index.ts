@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../../support/formats.ts';
 import { chatClient } from './chat.ts';
 import type { ClientFormat } from './client-format.ts';
 import { geminiClient } from './gemini.ts';

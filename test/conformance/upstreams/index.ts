@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../../support/formats.ts';
 import { chatUpstream } from './chat.ts';
 import { geminiUpstream } from './gemini.ts';
 import { messagesUpstream } from './messages.ts';

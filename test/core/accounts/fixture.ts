@@ -3,6 +3,7 @@ import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
 import { type BodySource, type Endpoint, Exchange } from '#core/pipeline/exchange.ts';
+import { descriptors } from '../../support/formats.ts';
 
 /** The parts of a host that callers and their plans are known by. Disposing it releases what stages keep. */
 export function createStageHost(database: Host['database']): Host & AsyncDisposable {
@@ -40,7 +41,7 @@ export const modelCall: Endpoint = {
   name: 'chat',
   method: 'POST',
   path: '/v1/chat/completions',
-  format: 'chat',
+  format: descriptors.chat,
   isMetered: true,
 };
 export const freeCall: Endpoint = { name: 'list_models', method: 'GET', path: '/v1/models', isMetered: false };

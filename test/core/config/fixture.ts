@@ -7,6 +7,7 @@ import { coreSections } from '#core/config/sections.ts';
 import { adapter, delivery, entitlement, principal } from '#core/facts.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
 import { Registry } from '#core/extension/registry.ts';
+import { descriptors } from '../../support/formats.ts';
 
 const stages: AnyStageDefinition[] = [
   { name: 'auth', description: 'Who.', options: { type: 'object', additionalProperties: false }, writes: [principal] },
@@ -61,6 +62,7 @@ export function createRegistry(): Registry {
   const registry = new Registry();
   for (const section of [...coreSections, ...catalogSections]) registry.section(section);
   for (const stage of stages) registry.stage(stage);
+  for (const format of Object.values(descriptors)) registry.format(format);
   for (const vendor of vendors.values()) registry.vendor(vendor);
   return registry;
 }

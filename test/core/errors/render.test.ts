@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, type ErrorDetails, errorKinds, GatewayError } from '#core/errors/table.ts';
-import { dialectOf, type Format } from '#core/catalog/formats.ts';
-import {
-  type Caller,
-  renderError,
-  renderKeepAlive,
-  renderResponseFailed,
-  renderStreamError,
-} from '#core/errors/render.ts';
+import { renderResponseFailed } from '../../../plugins/format/responses/failed-event.ts';
+import { type Format, descriptors } from '../../support/formats.ts';
+import { type Caller, renderError, renderKeepAlive, renderStreamError } from '#core/errors/render.ts';
 
 const formats = ['chat', 'responses', 'messages', 'images'] as const;
 const codes = Object.keys(errorKinds) as ErrorCode[];
-const callerOf = (format: Format): Caller => ({ id: 'req_1', format, dialect: dialectOf[format] });
+const callerOf = (format: Format): Caller => ({
+  id: 'req_1',
+  format: descriptors[format],
+  dialect: descriptors[format].dialect,
+});
 const bodyOf = (error: GatewayError, format: Format) => JSON.parse(String(renderError(error, callerOf(format)).body));
 const headersOf = (code: ErrorCode, details?: ErrorDetails) =>
   renderError(new GatewayError(code, 'no', details), callerOf('chat')).headers;
@@ -47,7 +46,7 @@ describe('a whole error', () => {
 
   it.each(formats)('has the status of its format: %s', (format) => {
     const error = new GatewayError('plan_inactive', 'no');
-    expect(renderError(error, callerOf(format)).status).toBe(error.status(format));
+    expect(renderError(error, callerOf(format)).status).toBe(error.status(descriptors[format]));
   });
 
   it('names the parameter at fault', () => {
@@ -152,10 +151,10 @@ describe('an error in a stream', () => {
 
 describe('what keeps a stream alive', () => {
   it('is an event of its own in messages', () => {
-    expect(eventsIn(renderKeepAlive('messages'))).toEqual([{ name: 'ping', data: { type: 'ping' } }]);
+    expect(eventsIn(renderKeepAlive(descriptors.messages))).toEqual([{ name: 'ping', data: { type: 'ping' } }]);
   });
 
   it.each(['chat', 'responses', 'images', undefined] as const)('is a comment in %s', (format) => {
-    expect(renderKeepAlive(format)).toMatch(/^:.*\n\n$/);
+    expect(renderKeepAlive(format && descriptors[format])).toMatch(/^:.*\n\n$/);
   });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ClientGone, type ErrorCode, errorKinds, GatewayError, toGatewayError } from '#core/errors/table.ts';
-import type { Format } from '#core/catalog/formats.ts';
+import { type Format, descriptors } from '../../support/formats.ts';
 
 const formats = ['chat', 'responses', 'messages', 'images'] as const;
 const codes = Object.keys(errorKinds) as ErrorCode[];
-const statusOf = (code: ErrorCode, format?: Format) => new GatewayError(code, 'no').status(format);
+const statusOf = (code: ErrorCode, format?: Format) =>
+  new GatewayError(code, 'no').status(format && descriptors[format]);
 
 describe('the status of an error', () => {
   /** What clients do with a status was observed; a change here changes what they repeat. */
@@ -35,7 +36,7 @@ describe('the status of an error', () => {
 
   it('of what cannot be served is none that Gemini’s clients repeat', () => {
     expect(statusOf('not_supported', 'gemini')).toBe(400);
-    expect(new GatewayError('not_supported', 'no').wording('google').type).toBe('INVALID_ARGUMENT');
+    expect(new GatewayError('not_supported', 'no').wording('google', 400).type).toBe('INVALID_ARGUMENT');
   });
 
   it.each(codes)('of %s is the one of the table on paths without a format', (code) => {
@@ -44,7 +45,7 @@ describe('the status of an error', () => {
 
   it.each(formats)('is the upstream’s own when it refused the request, in %s', (format) => {
     const error = new GatewayError('upstream_rejected', 'no', { upstream: { status: 409 } });
-    expect(error.status(format)).toBe(409);
+    expect(error.status(descriptors[format])).toBe(409);
   });
 });
 

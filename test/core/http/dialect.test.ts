@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callerDialect } from '#core/http/dialect.ts';
 import { chatEndpoint, modelsEndpoint } from '../../support/exchange.ts';
+import { descriptors } from '../../support/formats.ts';
 
 const anthropic = { 'anthropic-version': '2023-06-01' };
 
@@ -12,7 +13,7 @@ describe('the dialect of a caller', () => {
     ['messages', 'anthropic'],
   ] as const)('on a path of %s is %s, whatever the headers say', (format, dialect) => {
     const headers = dialect === 'openai' ? anthropic : { authorization: 'Bearer x' };
-    expect(callerDialect({ ...chatEndpoint, format }, headers)).toBe(dialect);
+    expect(callerDialect({ ...chatEndpoint, format: descriptors[format] }, headers)).toBe(dialect);
   });
 
   it('is the endpoint’s own where it has one', () => {

@@ -7,6 +7,7 @@ import { type SendOptions, type SendProgress, sendReply } from '#core/http/send.
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { descriptors } from '../../support/formats.ts';
 
 interface Sending extends AsyncDisposable {
   readonly client: Promise<Response>;
@@ -24,12 +25,15 @@ const endless = () =>
     },
   });
 
+const unhurried: SendOptions = {
+  headers: {},
+  writeTimeout: 10,
+  bodyTimeout: 10,
+  onStalled: (seconds) => new GatewayError('internal_error', `stalled for ${seconds} s`),
+};
+
 /** Sends one reply over a real connection. */
-async function send(
-  reply: Reply,
-  exchange = createExchange(),
-  { headers = {}, writeTimeout = 10 }: Partial<SendOptions> = {},
-): Promise<Sending> {
+async function send(reply: Reply, exchange = createExchange(), options: Partial<SendOptions> = {}): Promise<Sending> {
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, outgoing) => arrived.resolve(outgoing)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -37,7 +41,7 @@ async function send(
   const client = fetch(`http://127.0.0.1:${port}`, { method: exchange.method === 'HEAD' ? 'HEAD' : 'GET' });
   client.catch(() => undefined);
   const response = await arrived.promise;
-  const sent = sendReply(response, exchange, reply, { headers, writeTimeout });
+  const sent = sendReply(response, exchange, reply, { ...unhurried, ...options });
   return {
     client,
     exchange,
@@ -211,7 +215,7 @@ describe('a silent stream', () => {
   ] as const)('of %s is kept alive every 15 seconds', async (format, expected) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const body = streamOf();
-    const exchange = createExchange({ endpoint: { ...chatEndpoint, format } });
+    const exchange = createExchange({ endpoint: { ...chatEndpoint, format: descriptors[format] } });
     await using sending = await send({ status: 200, headers: streams, body }, exchange);
     vi.advanceTimersByTime(30_000);
     body.push(null);
@@ -280,6 +284,40 @@ describe('a client that takes nothing of its answer', () => {
   });
 });
 
+describe('a body that stalls', () => {
+  const stalls = { bodyTimeout: 0.05 };
+
+  it('ends an event stream with an error in the format of the client, after what came before', async () => {
+    const body = streamOf();
+    body.push('data: 1\n\n');
+    await using sending = await send({ status: 200, headers: streams, body }, createExchange(), stalls);
+    const text = await (await sending.client).text();
+    expect(text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"stalled for 0.05 s".*\n\ndata: \[DONE\]\n\n$/);
+    expect(sending.exchange.failure?.code).toBe('internal_error');
+    expect(body.destroyed).toBe(true);
+  });
+
+  it('that never closes either ends all the same', async () => {
+    const body = new Readable({ read() {}, destroy() {} });
+    await using sending = await send({ status: 200, headers: streams, body }, createExchange(), stalls);
+    expect(await (await sending.client).text()).toContain('stalled');
+  });
+
+  it('cuts a body whose format has no errors', async () => {
+    const body = streamOf();
+    body.push('{');
+    await using sending = await send({ status: 200, headers: {}, body }, createExchange(), stalls);
+    await expect((await sending.client).text()).rejects.toThrow();
+  });
+
+  it('is left to the write timeout while the client reads nothing', async () => {
+    await using sending = await send({ status: 200, headers: streams, body: endless() }, createExchange(), stalls);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(sending.exchange.failure).toBeUndefined();
+    sending.client.then((response) => response.body?.cancel()).catch(() => undefined);
+  });
+});
+
 describe('trailers', () => {
   const trailers = { names: ['x-notes'], read: () => ({ 'x-notes': 'late' }) };
   const endings: [string, (body: Readable) => void][] = [
@@ -289,10 +327,9 @@ describe('trailers', () => {
 
   /** What comes over the wire, when the client says this. */
   async function receive(client: string, end: (body: Readable) => void): Promise<string> {
-    const options: SendOptions = { headers: {}, writeTimeout: 10 };
     const server = createServer((_request, outgoing) => {
       const body = streamOf();
-      sendReply(outgoing, createExchange(), { status: 200, headers: streams, body, trailers }, options);
+      sendReply(outgoing, createExchange(), { status: 200, headers: streams, body, trailers }, unhurried);
       body.push('data: 1\n\n');
       setImmediate(end, body);
     }).listen(0, '127.0.0.1');

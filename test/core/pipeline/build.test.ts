@@ -41,7 +41,7 @@ describe('a pipeline that is built', () => {
     const reason = new Error('no disk');
     const broken = define('two', () => Promise.reject(reason));
     await expect(buildPipeline([broken], host)).rejects.toMatchObject({
-      message: 'the stage two could not be created',
+      message: 'stage "two" could not be created',
       cause: reason,
     });
   });

@@ -48,7 +48,7 @@ describe('a mistake in enter', () => {
   it('is logged with the request it happened to', async () => {
     const traced = trace({ enter: fail });
     await run(traced, createExchange({ id: 'req_7' }));
-    expect(traced.events).toContain('log: request req_7 ran into a mistake of the gateway');
+    expect(traced.events).toContain('log: request req_7 failed inside the gateway');
   });
 
   it.each([undefined, null, 'text', 5, {}])('that throws %j is a 500 too', async (thrown) => {

@@ -73,6 +73,6 @@ describe('an exchange', () => {
   });
 
   it('has the format of its endpoint', () => {
-    expect(createExchange().format).toBe('chat');
+    expect(createExchange().format?.name).toBe('chat');
   });
 });

@@ -155,7 +155,7 @@ describe('start', () => {
   it('that throws is logged and stops nobody', async () => {
     const traced = trace({ start: fail }, { enter: () => reply('hi') });
     expect((await run(traced)).body).toBe('hi');
-    expect(traced.events).toContain('log: stage a failed in start');
+    expect(traced.events).toContain('log: stage "a" failed in start');
   });
 });
 
@@ -166,7 +166,7 @@ describe('done', () => {
   ])('that %s is logged, and those behind are done too', async (_how, done) => {
     const traced = trace({ done }, { enter: () => reply('hi') });
     await run(traced);
-    expect(traced.events.slice(-3)).toEqual(['a done', 'log: stage a failed in done', 'b done']);
+    expect(traced.events.slice(-3)).toEqual(['a done', 'log: stage "a" failed in done', 'b done']);
   });
 
   it('is told how it ended', async () => {
@@ -266,6 +266,6 @@ describe('a retired pipeline', () => {
   it('releases the others when one cannot be released', async () => {
     const { pipeline, events } = trace({}, { [Symbol.asyncDispose]: fail });
     await pipeline.retire();
-    expect(events).toEqual(['b released', 'log: stage b failed to release what it held', 'a released']);
+    expect(events).toEqual(['b released', 'log: stage "b" failed to release its resources', 'a released']);
   });
 });

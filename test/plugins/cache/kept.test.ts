@@ -7,10 +7,16 @@ import { cacheStatus } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
 import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
+import { descriptors } from '../../support/formats.ts';
 
 const fixture = CacheFixture.use();
 
-const responsesEndpoint: Endpoint = { ...chatEndpoint, name: 'responses', path: '/v1/responses', format: 'responses' };
+const responsesEndpoint: Endpoint = {
+  ...chatEndpoint,
+  name: 'responses',
+  path: '/v1/responses',
+  format: descriptors.responses,
+};
 const countTokensEndpoint: Endpoint = { ...chatEndpoint, name: 'count', path: '/v1/count', isMetered: false };
 describe('the header X-Service-Cache', () => {
   it.each(['0', '-1', '1.5', 'abc', '101', '', ' ', '1e1', '0x5', '05', '99999999999999999999', '5, 5'])(

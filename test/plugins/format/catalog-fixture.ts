@@ -1,5 +1,5 @@
 import type { Catalog, Model } from '#core/catalog/catalog.ts';
-import type { Format } from '#core/catalog/formats.ts';
+import type { Format } from '../../support/formats.ts';
 import type { Host } from '#core/host.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 

@@ -1,7 +1,9 @@
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
-import type { Codec, Target } from '../../../plugins/format/canonical/codec.ts';
+import type { ClientCodec, Target, UpstreamCodec } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
 import { plainNames, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
@@ -68,7 +70,7 @@ export interface Decoded {
   readonly notes: readonly string[];
 }
 
-export function decodeWith(codec: Codec, body: JsonObject): Decoded {
+export function decodeWith(codec: ClientCodec, body: JsonObject): Decoded {
   const notes = new Notes();
   return { conversation: codec.decodeRequest(body, notes), notes: notes.entries };
 }
@@ -86,7 +88,7 @@ export function refusalBy(work: () => unknown): GatewayError {
 
 /** The body of a request as it travels: without members that are undefined. */
 export function encodeWith(
-  codec: Codec,
+  codec: UpstreamCodec,
   wanted: Partial<Conversation>,
   { traits = {}, ...target }: Partial<Omit<Target, 'traits'>> & { readonly traits?: TraitSettings },
 ): { body: JsonObject; notes: readonly string[] } {
@@ -102,4 +104,11 @@ export function encodeWith(
     ...target,
   });
   return { body: JSON.parse(JSON.stringify(body)) as JsonObject, notes: notes.entries };
+}
+
+/** The one event in these bytes. */
+export function streamEvent(bytes: string): StreamEvent {
+  const [event] = new SseFramer().push(Buffer.from(bytes));
+  if (event === undefined) throw new Error('not a whole event');
+  return event;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Format } from '#core/catalog/formats.ts';
+import { type Format, descriptors } from '../../support/formats.ts';
 import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
 import {
   describeMatrix,
   type Feature,
   findUselessBackups,
-  type Service,
-  serviceOf,
+  type Support,
+  supportOf,
 } from '../../../plugins/format/matrix.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
@@ -16,22 +16,24 @@ const routeOf = (formats: readonly Format[], traits: TraitSettings = {}) =>
 
 describe('a route', () => {
   it('of the client’s own format serves everything as it is', () => {
-    expect(serviceOf('chat', routeOf(['chat']), 'tools')).toBe('yes');
+    expect(supportOf(descriptors.chat, routeOf(['chat']), 'tools')).toBe('yes');
   });
 
   it('without a capability serves nothing that needs it', () => {
-    expect(serviceOf('chat', routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe('no');
+    expect(supportOf(descriptors.chat, routeOf(['chat'], { capabilities: { images: false } }), 'images')).toBe('no');
   });
 
   it('that only draws serves no conversation', () => {
-    expect(serviceOf('messages', routeOf(['images']), 'stream')).toBe('no');
+    expect(supportOf(descriptors.messages, routeOf(['images']), 'stream')).toBe('no');
   });
 
   it('of another format serves with a loss that is named', () => {
-    expect(serviceOf('messages', routeOf(['chat']), 'reasoning')).toEqual({ loss: 'reasoning has no seal' });
+    expect(supportOf(descriptors.messages, routeOf(['chat']), 'reasoning')).toEqual({
+      loss: 'reasoning has no signature',
+    });
   });
 
-  it.each<[Feature, TraitSettings, Service]>([
+  it.each<[Feature, TraitSettings, Support]>([
     ['tools', { parameters: { forced_tools: false } }, { loss: 'no tool can be forced' }],
     ['parallel tools', { parameters: { parallel_switch: false } }, { loss: 'parallel calls cannot be turned off' }],
     ['reasoning', { parameters: { reasoning: 'none' } }, { loss: 'how much it thinks cannot be asked for' }],
@@ -41,21 +43,21 @@ describe('a route', () => {
       { capabilities: { structured_output: 'none' } },
       { loss: 'the schema stands in the prompt, nothing is enforced' },
     ],
-  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, traits, service) => {
-    expect(serviceOf('chat', routeOf(['chat'], traits), feature)).toEqual(service);
+  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, traits, support) => {
+    expect(supportOf(descriptors.chat, routeOf(['chat'], traits), feature)).toEqual(support);
   });
 
   it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
     const route = routeOf(['responses', 'chat'], { parameters: { responses_for_tools: true } });
-    expect(serviceOf('chat', route, 'tools')).toEqual({
+    expect(supportOf(descriptors.chat, route, 'tools')).toEqual({
       loss: 'the grammar of freeform tools is described, not enforced',
     });
-    expect(serviceOf('chat', route, 'reasoning')).toBe('yes');
+    expect(supportOf(descriptors.chat, route, 'reasoning')).toBe('yes');
   });
 
   it('of a vendor without schemas has them in the prompt', () => {
     const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
-    expect(serviceOf('responses', route, 'structured output')).toEqual({
+    expect(supportOf(descriptors.responses, route, 'structured output')).toEqual({
       loss: 'the schema stands in the prompt, only JSON is enforced',
     });
   });

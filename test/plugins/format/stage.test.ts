@@ -8,9 +8,15 @@ import { formatStage } from '../../../plugins/format/stage.ts';
 import { chatEndpoint, createExchange, type ExchangeFixture, modelsEndpoint } from '../../support/exchange.ts';
 import { refusalOf, routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
+import { descriptors } from '../../support/formats.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
-const messagesEndpoint: Endpoint = { ...chatEndpoint, name: 'messages', path: '/v1/messages', format: 'messages' };
+const messagesEndpoint: Endpoint = {
+  ...chatEndpoint,
+  name: 'messages',
+  path: '/v1/messages',
+  format: descriptors.messages,
+};
 const countTokens: Endpoint = { ...messagesEndpoint, name: 'count_tokens', path: '/v1/messages/count_tokens' };
 const traits = mergeTraits({ parameters: { count_tokens: true } });
 const counter = modelOf('counter', ['messages'], {
@@ -114,11 +120,11 @@ describe('a model', () => {
   it.each([null, '', 5, ['test'], { id: 'test' }])('of %j is wrong', async (model) => {
     const { code, details, message } = await refusal({ model, messages });
     expect([code, details.param]).toEqual(['invalid_request', 'model']);
-    expect(message).toContain('model is wrong');
+    expect(message).toContain('`model` must be a string');
   });
 
   it('has to be there', async () => {
-    expect((await refusal({ messages })).message).toContain('model is missing');
+    expect((await refusal({ messages })).message).toContain('Missing required parameter: `model`');
   });
 
   it('that does not exist is not found', async () => {

@@ -7,12 +7,13 @@ import type { Logger } from '#core/logger.ts';
 import { type Endpoint, Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
+import { descriptors } from '../../support/formats.ts';
 
 export const chat: Endpoint = {
   name: 'chat',
   method: 'POST',
   path: '/v1/chat/completions',
-  format: 'chat',
+  format: descriptors.chat,
   isMetered: true,
 };
 

@@ -2,7 +2,7 @@ import { mergeTraits } from '#core/catalog/traits.ts';
 import type { Model, Route, Upstream } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
-import type { Format } from '#core/catalog/formats.ts';
+import { descriptors, type Format } from '../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
@@ -99,7 +99,15 @@ export function exchangeFor(
   const bytes = Buffer.from(text);
   exchange.set(
     adapter,
-    new ModelCall(exchange, model, { format, purpose: 'answer', model: 'test', isStream, bytes, text, body }),
+    new ModelCall(exchange, model, {
+      format: descriptors[format],
+      purpose: 'answer',
+      model: 'test',
+      isStream,
+      bytes,
+      text,
+      body,
+    }),
   );
   return exchange;
 }

@@ -1,4 +1,4 @@
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../../support/formats.ts';
 
 /** The parts of an answer of which a stream can be cut at every place, as an upstream of the format sends them. */
 export interface StreamParts {

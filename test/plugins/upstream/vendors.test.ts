@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formats } from '#core/catalog/formats.ts';
+import { formats } from '../../../plugins/format/formats.ts';
 import { Connections, targetOf } from '../../../plugins/upstream/attempt/connections.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import { routeTo, upstreamAt } from './fixture.ts';
@@ -17,7 +17,7 @@ describe('the table of vendors', () => {
   it.each(vendors)('has formats of the gateway, each once: $name', ({ formats: spoken }) => {
     expect(spoken.length).toBeGreaterThan(0);
     expect(new Set(spoken).size).toBe(spoken.length);
-    expect(formats).toEqual(expect.arrayContaining([...spoken]));
+    expect(formats.map(({ name }) => name)).toEqual(expect.arrayContaining([...spoken]));
   });
 
   it.each(vendors)('has a base URL to which a path can be appended: $name', ({ baseUrl }) => {

@@ -4,6 +4,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { decode, read, refusal } from './fixture.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 const hi: JsonObject = { role: 'user', content: 'Hi' };
 const decodeWith = (more: JsonObject) => decode({ model: 'm', messages: [hi], ...more });
@@ -390,7 +391,7 @@ describe('any body', () => {
           decode(random as JsonObject);
         } catch (error) {
           expect(error).toBeInstanceOf(GatewayError);
-          const status = (error as GatewayError).status('responses');
+          const status = (error as GatewayError).status(descriptors.responses);
           expect(status).toBeGreaterThanOrEqual(400);
           expect(status).toBeLessThan(500);
         }

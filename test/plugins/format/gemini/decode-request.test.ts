@@ -6,6 +6,7 @@ import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { unsealed } from '../../../../plugins/format/gemini/thought-signature.ts';
 import { decode, hello, model, refusal, sealedBy, text, user } from './fixture.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
 const partsOf = (...parts: JsonValue[]) => {
@@ -427,7 +428,7 @@ describe('any body', () => {
           geminiCodec.decodeRequest(value as JsonObject, new Notes());
         } catch (error) {
           expect(error).toBeInstanceOf(GatewayError);
-          expect((error as GatewayError).status('gemini')).toBeLessThan(502);
+          expect((error as GatewayError).status(descriptors.gemini)).toBeLessThan(502);
           expect((error as GatewayError).details.param).toBeTypeOf('string');
         }
       }),

@@ -9,7 +9,8 @@ import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
-import { geminiCodec, geminiNames } from '../../../../plugins/format/gemini/codec.ts';
+import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
+import { toolNames } from '../../../../plugins/format/gemini/names.ts';
 
 export const user = (...parts: JsonValue[]): JsonObject => ({ role: 'user', parts });
 export const model = (...parts: JsonValue[]): JsonObject => ({ role: 'model', parts });
@@ -35,7 +36,7 @@ export const withThoughts: JsonObject = { generationConfig: { thinkingConfig: { 
 
 export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, geminiNames),
+    names: new ToolNames({ tools: [], items: [] }, toolNames),
     seal: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x',
     inputTokens: () => 25,
@@ -62,7 +63,7 @@ export function encode(
     model: 'gemini-there',
     traits: { ...traits, parameters: { reasoning: 'level', ...traits.parameters } },
     isStream: true,
-    names: new ToolNames({ ...nothing, ...wanted }, geminiNames),
+    names: new ToolNames({ ...nothing, ...wanted }, toolNames),
     open: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });

@@ -7,12 +7,13 @@ import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { asJsonArray } from '../../../../plugins/format/gemini/json-array.ts';
 import { createExchange } from '../../../support/exchange.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 const endpoint: Endpoint = {
   name: 'stream_generate_content',
   method: 'POST',
   path: '/v1beta/models/{id*}:streamGenerateContent',
-  format: 'gemini',
+  format: descriptors.gemini,
   isMetered: true,
 };
 const stream = ': keep-alive\n\ndata: {"a":"Grüße"}\n\ndata: {"b":2}\n\n';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { TraitSettings } from '#core/catalog/traits.ts';
 import type { Conversation, Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
-import { codecs, nameRules } from '../../../../plugins/format/translation/codecs.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { calls, clientTool, encodeWith, nothing, returns, says, text } from '../codec-fixture.ts';
 import { jsonObject, words } from './fixture.ts';
@@ -22,8 +21,8 @@ export const tools = ['weather', 'now', 'list_files'].map((name) =>
 /** The body of a request in a format, as it travels. */
 export function written(format: TextFormat, wanted: Partial<Conversation>, traits: TraitSettings = {}): JsonObject {
   const conversation = { ...nothing, ...wanted };
-  const names = new ToolNames(conversation, nameRules[format]);
-  return encodeWith(codecs[format], conversation, { traits, names }).body;
+  const names = new ToolNames(conversation, conversational[format].text.toolNames);
+  return encodeWith(conversational[format].text, conversation, { traits, names }).body;
 }
 
 /** A request in a format that has something of everything. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { readerBetween, Translator } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -33,17 +33,19 @@ const histories: Readonly<Record<TextFormat, string>> = {
 function sent(client: TextFormat, upstream: TextFormat): string {
   const body = histories[client];
   const request = { ...requestOf(client, JSON.parse(body) as JsonObject), text: body };
-  return String(new Translator(exchange, request).open(route, upstream).request.body);
+  return String(new Translator(exchange, request).open(route, conversational[upstream]).request.body);
 }
 
 describe.each(pairs)('%s from %s', (client, upstream) => {
   it('gets a number that no double can say as it was written, whole', () => {
-    const got = readerBetween(exchange, requestOf(client), route, upstream).whole(Buffer.from(answers[upstream]));
+    const got = readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(
+      Buffer.from(answers[upstream]),
+    );
     expect(got.body.toString()).toContain(`:${id},`);
   });
 
   it('gets it from a whole answer in a stream', () => {
-    const reader = readerBetween(exchange, requestOf(client), route, upstream);
+    const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
     expect(reader.convert(Buffer.from(answers[upstream]), false).body.toString()).toContain(`:${id},`);
   });
 

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, conversational, textFormats } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ReplyContext } from '../../../../plugins/format/canonical/codec.ts';
@@ -9,11 +9,10 @@ import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
-import { codecs } from '../../../../plugins/format/translation/codecs.ts';
 import { clientTool } from '../codec-fixture.ts';
 
 /** Every format that there is; what holds for one has to hold for all. */
-export const formats = Object.keys(codecs) as TextFormat[];
+export const formats = textFormats;
 
 /** Every client with every upstream. */
 export const pairs = formats.flatMap((client) => formats.map((upstream) => [client, upstream] as const));
@@ -32,7 +31,15 @@ export const exchange = { id: 'req_x1', receivedAt: 1_700_000_000_000, headers: 
 export function requestOf(format: TextFormat, body: JsonObject = wantsAll): ClientRequest {
   const text = JSON.stringify(body);
   const isStream = true;
-  return { format, purpose: 'answer', model: 'asked-for', isStream, bytes: Buffer.from(text), text, body };
+  return {
+    format: conversational[format],
+    purpose: 'answer',
+    model: 'asked-for',
+    isStream,
+    bytes: Buffer.from(text),
+    text,
+    body,
+  };
 }
 
 export function newGuard(): GrammarGuard {
@@ -55,13 +62,15 @@ export function settle(fragments: readonly Fragment[]): { events: ReplyEvent[]; 
 
 /** What a client gets for these events. */
 export function streamOf(format: TextFormat, events: readonly ReplyEvent[]): string {
-  const encoder = codecs[format].createEncoder(context);
+  const encoder = conversational[format].client.text.createEncoder(context);
   return events.map((event) => encoder.event(event)).join('');
 }
 
 /** What a client gets for this reply, as it travels. */
 export function wholeOf(format: TextFormat, reply: CompleteReply): JsonObject {
-  return JSON.parse(JSON.stringify(codecs[format].createEncoder(context).whole(reply))) as JsonObject;
+  return JSON.parse(
+    JSON.stringify(conversational[format].client.text.createEncoder(context).whole(reply)),
+  ) as JsonObject;
 }
 
 export interface SentEvent {
@@ -77,12 +86,12 @@ export function eventsOf(stream: string): SentEvent[] {
 
 /** The reply that a stream of the format holds. */
 export function readStream(format: TextFormat, stream: string): CompleteReply {
-  const decoder = codecs[format].createDecoder();
+  const decoder = conversational[format].text.createDecoder();
   return settle(eventsOf(stream).flatMap(({ name, data }) => decoder.event(name, data))).reply;
 }
 
 export function readWhole(format: TextFormat, body: JsonObject): CompleteReply {
-  return settle(codecs[format].createDecoder().whole(body)).reply;
+  return settle(conversational[format].text.createDecoder().whole(body)).reply;
 }
 
 /** Text without spaces at its ends, which formats trim where they have to join it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 import { readerBetween, Translator } from '../../../../plugins/format/translation/translator.ts';
@@ -67,7 +67,7 @@ const place = fc.nat(80);
 /** @throws GatewayError or, where the gateway is wrong, anything else */
 function translate(client: TextFormat, upstream: TextFormat, body: JsonValue): string {
   if (!isJsonObject(body)) return '';
-  return String(new Translator(exchange, requestOf(client, body)).open(route, upstream).request.body);
+  return String(new Translator(exchange, requestOf(client, body)).open(route, conversational[upstream]).request.body);
 }
 
 describe.each(formats)('a request of %s', (client) => {
@@ -107,9 +107,9 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
       fc.property(fc.nat(events.length - 1), place, anything, (which, where, value) => {
         survive(() => {
           const changed = JSON.stringify(replaceIn(whole, where, value));
-          readerBetween(exchange, requestOf(client), route, upstream).whole(Buffer.from(changed));
+          readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(changed));
         });
-        const reader = readerBetween(exchange, requestOf(client), route, upstream);
+        const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
         for (const [index, { name, data }] of events.entries()) {
           const isChanged = index === which && data.startsWith('{');
           const sent = isChanged ? JSON.stringify(replaceIn(JSON.parse(data) as JsonObject, where, value)) : data;
@@ -123,19 +123,19 @@ describe.each(pairs)('a reply for %s from %s', (client, upstream) => {
 
   it('that nests without end breaks nothing', () => {
     const bomb = deep(tooDeep);
-    const reader = readerBetween(exchange, requestOf(client), route, upstream);
+    const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
     for (const { name, data } of events) {
       const bombed = data.replace('"{\\"x\\":1}"', bomb).replace('{"x":1}', bomb).replace('"Hi"', bomb);
       reader.push(Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}data: ${bombed}\n\n`));
     }
     reader.end();
     const text = JSON.stringify(whole).replace('{"x":1}', bomb).replace('"{\\"x\\":1}"', bomb);
-    survive(() => readerBetween(exchange, requestOf(client), route, upstream).whole(Buffer.from(text)));
+    survive(() => readerBetween(exchange, requestOf(client), route, conversational[upstream]).whole(Buffer.from(text)));
   });
 
   it('whose calls nest without end inside of texts breaks nothing', () => {
     const calls = said.map((one) => (one.type === 'input' ? { ...one, text: deep(tooDeep) } : one));
-    const reader = readerBetween(exchange, requestOf(client), route, upstream);
+    const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
     let stream = '';
     survive(() => (stream = streamOf(upstream, settle(calls).events)));
     reader.push(Buffer.from(stream));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../../../support/formats.ts';
 import type { Block, CompleteReply, FinishReason } from '../../../../plugins/format/canonical/reply.ts';
 import { answer, formats, parsed, readStream, readWhole, settle, streamOf, wholeOf } from './fixture.ts';
 

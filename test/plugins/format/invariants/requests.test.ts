@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type {
   Conversation,
@@ -13,7 +13,6 @@ import { settleCalls, textOf, toTurns } from '../../../../plugins/format/canonic
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
-import { codecs } from '../../../../plugins/format/translation/codecs.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
 import { Translator } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -65,7 +64,7 @@ describe.each(formats)('%s: any conversation', (format) => {
       fc.property(turns, settings, (dialogue, wanted) => {
         const conversation = { ...wanted, items: dialogue.flat(), tools } as Conversation;
         const body = written(format, conversation);
-        const read = codecs[format].decodeRequest(body, new Notes());
+        const read = conversational[format].client.text.decodeRequest(body, new Notes());
         expect(meaningOf(read.items)).toEqual(meaningOf(conversation.items));
         expect(settingsOf(read)).toEqual(settingsOf({ ...conversation, stop: hasStop ? conversation.stop : [] }));
       }),
@@ -210,7 +209,7 @@ describe.each(pairs)('what is sealed, from a client of %s to %s', (client, upstr
       fc.property(seals, words, (list, thought) => {
         const request = requestOf(client, handBack[client](list, thought));
         const route = routeTo({ ...own, formats: [upstream] });
-        const body = String(new Translator(exchange, request).open(route, upstream).request.body);
+        const body = String(new Translator(exchange, request).open(route, conversational[upstream]).request.body);
         for (const seal of list) {
           const isOwn = seal.origin === originOf(own) && ownKinds[upstream].includes(seal.kind);
           if (!isOwn) expect(isIn(body, marker(seal))).toBe(false);
@@ -253,7 +252,9 @@ describe.each(formats.filter((format) => ownKinds[format].length > 0))('what %s 
       const list: Seal[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
       const route = routeTo({ ...own, formats: [format] });
       const request = requestOf(format, handBack[format](list, 'Hm.'));
-      expect(String(new Translator(exchange, request).open(route, format).request.body)).toContain('U0VBTCBSEALED');
+      expect(String(new Translator(exchange, request).open(route, conversational[format]).request.body)).toContain(
+        'U0VBTCBSEALED',
+      );
     }
   });
 });

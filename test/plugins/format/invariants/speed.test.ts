@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { EventSplitter } from '../../../../plugins/format/pass-through/event-splitter.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
 import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf, settle, streamOf } from './fixture.ts';
+import { conversational } from '../../../support/formats.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const megabyte = 1024 * 1024;
@@ -45,7 +46,7 @@ describe.each(formats)('%s: the cost of one large event in small pieces', (forma
     expectLinear((scale) => {
       const pieces = piecesOf(scale);
       return () => {
-        const reader = readerBetween(exchange, requestOf(format), route, format);
+        const reader = readerBetween(exchange, requestOf(format), route, conversational[format]);
         for (const piece of pieces) reader.push(piece);
         reader.end();
         expect([reader.isComplete, reader.failure]).toEqual([true, undefined]);
@@ -71,8 +72,17 @@ describe('the cost of a chunk of many lines', () => {
     expectLinear((scale) => {
       const chunk = Buffer.from(`data: a${lineEnd}`.repeat(scale * 40_000));
       return () => {
-        const splitter = new EventSplitter();
-        expect(splitter.push(chunk)).toHaveLength(0);
+        expect(new SseFramer().push(chunk)).toHaveLength(0);
+      };
+    });
+  });
+
+  it.each(['\n', '\r\n', '\r'])('and of many events grows with their number, in %j', { timeout: 60_000 }, (lineEnd) => {
+    expectLinear((scale) => {
+      const chunk = Buffer.from(`data: a${lineEnd}${lineEnd}`.repeat(scale * 40_000));
+      return () => {
+        const framer = new SseFramer();
+        expect([...framer.push(chunk), ...framer.end()]).toHaveLength(scale * 40_000);
       };
     });
   });

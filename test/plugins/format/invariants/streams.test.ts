@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
-import { codecs } from '../../../../plugins/format/translation/codecs.ts';
 import { readerBetween } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import {
@@ -28,7 +27,7 @@ const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 
 /** What a client gets of an upstream's stream that comes in these pieces. */
 function translated(client: TextFormat, upstream: TextFormat, pieces: readonly Buffer[]): string {
-  const reader = readerBetween(exchange, requestOf(client), route, upstream);
+  const reader = readerBetween(exchange, requestOf(client), route, conversational[upstream]);
   const got = [...pieces.map((piece) => reader.push(piece)), reader.end()];
   expect([reader.failure, reader.isComplete]).toEqual([undefined, true]);
   return Buffer.concat(got).toString();
@@ -165,7 +164,7 @@ const piece: fc.Arbitrary<Fragment> = fc.oneof(
 /** Data of the events that a client gets for fragments, and then for a failure if there is one. */
 function sentFor(format: TextFormat, fragments: readonly Fragment[], failure?: GatewayError): string[] {
   const guard = newGuard();
-  const encoder = codecs[format].createEncoder(context);
+  const encoder = conversational[format].client.text.createEncoder(context);
   const written = guard.push(fragments).map((event) => encoder.event(event));
   if (failure !== undefined) written.push(encoder.failure(failure));
   return eventsOf(written.join('')).map(({ data }) => data);

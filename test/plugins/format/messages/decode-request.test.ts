@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
 import { decode, hello, refusal, text } from './fixture.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 const itemsOf = (...messages: JsonValue[]) => decode({ messages }).conversation.items;
 const partsOf = (...content: JsonValue[]) => {
@@ -440,7 +441,7 @@ describe('any body', () => {
           messagesCodec.decodeRequest(value as JsonObject, new Notes());
         } catch (error) {
           expect(error).toBeInstanceOf(GatewayError);
-          expect((error as GatewayError).status('messages')).toBeLessThan(502);
+          expect((error as GatewayError).status(descriptors.messages)).toBeLessThan(502);
           expect((error as GatewayError).details.param).toBeTypeOf('string');
         }
       }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '#core/errors/table.ts';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import type { TextFormat } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
-import { amendRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
+import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { ModelCall } from '../../../../plugins/format/model-call.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -22,7 +22,7 @@ function traitsOf(vendor: string, model: string): TraitSettings[] {
 function sent(format: TextFormat, body: JsonObject, ...traits: readonly TraitSettings[]) {
   const route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [format] }), { traits: mergeTraits(...traits) });
   const asked = { model: 'test', ...(format === 'messages' && { max_tokens: 1_000 }), ...body };
-  const { body: bytes, notes = [] } = amendRequest(requestOf(format, asked), route);
+  const { body: bytes, notes = [] } = adaptRequest(requestOf(format, asked), route);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 }
 const toVendor = (format: TextFormat, vendor: string, model: string, body: JsonObject) =>
@@ -274,7 +274,7 @@ describe('a route of the client’s own format that sees no images', () => {
     const text = '{"model":"test",  "messages":[{"role":"user","content":[{"type":"text","text":"image"}]}]}';
     const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { traits: blind });
     const request = { ...requestOf('chat', JSON.parse(text) as JsonObject), text, bytes: Buffer.from(text) };
-    expect(String(amendRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
+    expect(String(adaptRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
 });
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
-import type { Format } from '#core/catalog/formats.ts';
+import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
-import { amendRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
-import { amenderFor, type ReplyAmender } from '../../../../plugins/format/pass-through/adapt-reply.ts';
+import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
+import { descriptors, type Format } from '../../../support/formats.ts';
+import { streamEvent } from '../codec-fixture.ts';
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { readSeal, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
@@ -18,14 +19,32 @@ function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
   const parsed = JSON.parse(text) as JsonObject;
-  return { format, purpose: 'answer', model: 'test', isStream, bytes: Buffer.from(text), text, body: parsed };
+  return {
+    format: descriptors[format],
+    purpose: 'answer',
+    model: 'test',
+    isStream,
+    bytes: Buffer.from(text),
+    text,
+    body: parsed,
+  };
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
-  const { body: bytes, notes } = amendRequest(requestOf(format, body), to);
+  const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 };
-const amenderOf = (format: Format, body: JsonObject = {}): ReplyAmender =>
-  amenderFor(requestOf(format, body), route) as ReplyAmender;
+/** The adapter of a format, on texts. */
+function adapterOf(format: Format, request: JsonObject = {}) {
+  const adapter = descriptors[format].client.adaptReply?.(requestOf(format, request).body, own);
+  if (adapter === undefined) throw new Error(`${format} has no reply adapter`);
+  return {
+    meter: adapter.meter,
+    event: (text: string, counted?: Usage) => adapter.event(streamEvent(text), counted),
+    whole: (text: string, counted?: Usage) => adapter.whole(text, JSON.parse(text) as JsonObject, counted),
+    end: (counted?: Usage) => adapter.end?.(counted) ?? '',
+    failure: (text: string) => adapter.failure?.(text) ?? text,
+  };
+}
 
 const event = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const dataOf = (text: string): JsonObject => JSON.parse(text.slice(text.indexOf('data:') + 5)) as JsonObject;
@@ -48,13 +67,13 @@ describe('a Gemini reply', () => {
     for (const signature of ['SIG=', 'SIG\\u003d']) {
       const body = before + signature + after;
       const counted = { input: 1, output: 1 };
-      expect(amenderOf('gemini').whole(body, counted)).toBe(before + seal + after);
-      expect(amenderOf('gemini').event(`data: ${body}\n\n`, counted)).toBe(`data: ${before}${seal}${after}\n\n`);
+      expect(adapterOf('gemini').whole(body, counted)).toBe(before + seal + after);
+      expect(adapterOf('gemini').event(`data: ${body}\n\n`, counted)).toBe(`data: ${before}${seal}${after}\n\n`);
     }
   });
 
   it.each([['"EqQB+/8="'], [String.raw`"EqQB+\/8\u003d"`]])('has its seal %s tagged in base64, and back', (value) => {
-    const sealed = sealIn(amenderOf('gemini').event(chunk(value)));
+    const sealed = sealIn(adapterOf('gemini').event(chunk(value)));
     expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
     expect(Buffer.from(sealed, 'base64').toString()).toBe(`dps1t${own}.EqQB+/8=`);
     expect(sent('gemini', { contents: contents(sealed) }).body['contents']).toEqual(contents('EqQB+/8='));
@@ -62,13 +81,13 @@ describe('a Gemini reply', () => {
 
   describe('without counts', () => {
     it('has a guess of them in the chunk that says why it ends, and nowhere else', () => {
-      const amender = amenderOf('gemini', { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(80) }] }] });
+      const adapter = adapterOf('gemini', { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(80) }] }] });
       const words = said([{ text: 'x'.repeat(40) }]);
-      expect(amender.event(words)).toBe(words);
+      expect(adapter.event(words)).toBe(words);
       const call = said([{ functionCall: { name: 'end', args: { finishReason: 'STOP' } } }]);
-      expect(amender.event(call)).not.toContain('usageMetadata');
-      const { usageMetadata } = dataOf(amender.event(said([{ text: '' }], { finishReason: 'STOP' })));
-      const { input, output } = amender.meter.complete(undefined, true);
+      expect(adapter.event(call)).not.toContain('usageMetadata');
+      const { usageMetadata } = dataOf(adapter.event(said([{ text: '' }], { finishReason: 'STOP' })));
+      const { input, output } = adapter.meter.complete(undefined, true);
       expect(usageMetadata).toEqual({
         promptTokenCount: input,
         candidatesTokenCount: output,
@@ -79,19 +98,19 @@ describe('a Gemini reply', () => {
 
     it('keeps those that are there beside those that are missing', () => {
       const ending = said([{ text: 'x'.repeat(40) }], { finishReason: 'STOP' });
-      const { usageMetadata } = dataOf(amenderOf('gemini').event(ending, { input: 7 }));
+      const { usageMetadata } = dataOf(adapterOf('gemini').event(ending, { input: 7 }));
       expect(usageMetadata).toEqual({ promptTokenCount: 7, candidatesTokenCount: 10, totalTokenCount: 17 });
     });
 
     it('stays as it came where they are there', () => {
       const ending = said([{ text: 'x' }], { finishReason: 'STOP' });
-      expect(amenderOf('gemini').event(ending, { input: 7, output: 1 })).toBe(ending);
+      expect(adapterOf('gemini').event(ending, { input: 7, output: 1 })).toBe(ending);
     });
   });
 
   it('stays as it is without a seal, or with one that has no end', () => {
     for (const text of [chunk('""'), 'data: {"thoughtSignature":"Eq\n\n']) {
-      expect(amenderOf('gemini').event(text)).toBe(text);
+      expect(adapterOf('gemini').event(text)).toBe(text);
     }
   });
 });
@@ -99,29 +118,29 @@ describe('a Gemini reply', () => {
 describe('a Messages reply', () => {
   it('has its signature tagged in a stream', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'SIG' } };
-    expect(amenderOf('messages').event(event('content_block_delta', delta))).toContain(`"dps1s${own}.SIG"`);
+    expect(adapterOf('messages').event(event('content_block_delta', delta))).toContain(`"dps1s${own}.SIG"`);
   });
 
   it('has redacted thinking tagged in a stream', () => {
     const start = { type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'RED' } };
-    expect(amenderOf('messages').event(event('content_block_start', start))).toContain(`"dps1x${own}.RED"`);
+    expect(adapterOf('messages').event(event('content_block_start', start))).toContain(`"dps1x${own}.RED"`);
   });
 
   it('has thinking tagged when it is whole, and inputs of tools left alone', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 'SIG' };
     const use = { type: 'tool_use', id: 't', name: 'sign', input: { signature: 'mine', data: 'too' } };
-    const whole = JSON.parse(amenderOf('messages').whole(JSON.stringify({ content: [thinking, use] }))) as JsonObject;
+    const whole = JSON.parse(adapterOf('messages').whole(JSON.stringify({ content: [thinking, use] }))) as JsonObject;
     expect(whole['content']).toEqual([{ ...thinking, signature: `dps1s${own}.SIG` }, use]);
   });
 
   it('has counts in its message_delta, also when the upstream forgot them', () => {
     const text = event('message_delta', { type: 'message_delta', delta: { stop_reason: 'end_turn' } });
-    expect(dataOf(amenderOf('messages').event(text))).toMatchObject({ usage: { output_tokens: expect.any(Number) } });
+    expect(dataOf(adapterOf('messages').event(text))).toMatchObject({ usage: { output_tokens: expect.any(Number) } });
   });
 
   it('keeps every other event as it came', () => {
     const text = 'event: content_block_delta\r\ndata:{"type":"content_block_delta" , "x": 1.0}\r\n\r\n';
-    expect(amenderOf('messages').event(text)).toBe(text);
+    expect(adapterOf('messages').event(text)).toBe(text);
   });
 });
 
@@ -130,7 +149,7 @@ describe('a Messages stream without counts', () => {
   const ending = { type: 'message_delta', delta: { stop_reason: 'end_turn' } };
 
   it('has them in its message_start, because Anthropic’s SDK adds up from there', () => {
-    const text = amenderOf('messages').event(event('message_start', start));
+    const text = adapterOf('messages').event(event('message_start', start));
     expect(dataOf(text)).toMatchObject({
       type: 'message_start',
       message: { id: 'msg_1', usage: { input_tokens: expect.any(Number), output_tokens: 0 } },
@@ -139,7 +158,7 @@ describe('a Messages stream without counts', () => {
 
   it('has its message_start as it came where the upstream has counted there', () => {
     const text = event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } });
-    expect(amenderOf('messages').event(text, { input: 3, output: 1 })).toBe(text);
+    expect(adapterOf('messages').event(text, { input: 3, output: 1 })).toBe(text);
   });
 
   it.each([
@@ -147,15 +166,15 @@ describe('a Messages stream without counts', () => {
     ['are null', { usage: null }],
     ['are empty', { usage: {} }],
   ])('that %s at the end has the guess there, not what was counted at the begin', (_how, given) => {
-    const amender = amenderOf('messages');
-    amender.event(event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } }), {});
+    const adapter = adapterOf('messages');
+    adapter.event(event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } }), {});
     const delta = { type: 'text_delta', text: 'x'.repeat(40) };
-    amender.event(event('content_block_delta', { type: 'content_block_delta', index: 0, delta }));
-    const text = amender.event(event('message_delta', { ...ending, ...given }), { input: 3, output: 1 });
+    adapter.event(event('content_block_delta', { type: 'content_block_delta', index: 0, delta }));
+    const text = adapter.event(event('message_delta', { ...ending, ...given }), { input: 3, output: 1 });
     const cached = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
     const details = { output_tokens_details: { thinking_tokens: 0 } };
     expect(dataOf(text)['usage']).toEqual({ input_tokens: 3, ...cached, output_tokens: 10, ...details });
-    expect(amender.meter.complete({ input: 3, output: 1 }, true)).toMatchObject({ output: 10, isEstimated: true });
+    expect(adapter.meter.complete({ input: 3, output: 1 }, true)).toMatchObject({ output: 10, isEstimated: true });
   });
 });
 
@@ -202,14 +221,14 @@ describe('a whole reply without counts', () => {
   ])('of %s gets them', (format, reply, usage) => {
     const name = format === 'gemini' ? 'usageMetadata' : 'usage';
     for (const given of [{}, { [name]: null }, { [name]: {} }]) {
-      const whole = JSON.parse(amenderOf(format).whole(JSON.stringify({ ...reply, ...given }))) as JsonObject;
+      const whole = JSON.parse(adapterOf(format).whole(JSON.stringify({ ...reply, ...given }))) as JsonObject;
       expect(whole).toMatchObject({ ...reply, [name]: usage });
     }
   });
 
   it.each(['chat', 'messages'] as const)('of %s stays as it came where they are there', (format) => {
     const whole = '{ "content": [], "usage": {} }';
-    expect(amenderOf(format).whole(whole, { input: 1, output: 2 })).toBe(whole);
+    expect(adapterOf(format).whole(whole, { input: 1, output: 2 })).toBe(whole);
   });
 });
 
@@ -218,7 +237,7 @@ describe('a Responses reply', () => {
     const tools = [{ type: 'function', name: 'f', parameters: { properties: { usage: { type: 'string' } } } }];
     const output = [{ type: 'message', content: [{ type: 'output_text', text: 'hello' }] }];
     const response = { id: 'r', tools, output, usage: null };
-    const text = amenderOf('responses').event(event('response.completed', { type: 'response.completed', response }));
+    const text = adapterOf('responses').event(event('response.completed', { type: 'response.completed', response }));
     expect(dataOf(text)).toMatchObject({
       response: { output, usage: { input_tokens_details: { cached_tokens: 0 }, total_tokens: expect.any(Number) } },
     });
@@ -227,7 +246,7 @@ describe('a Responses reply', () => {
   it('keeps the counts that are there beside those that are missing', () => {
     const usage = { input_tokens: 7, output_tokens: 3, output_tokens_details: { reasoning_tokens: 2 } };
     const text = event('response.completed', { type: 'response.completed', response: { output: [], usage } });
-    expect(dataOf(amenderOf('responses').event(text, { input: 7, output: 3 }))).toMatchObject({
+    expect(dataOf(adapterOf('responses').event(text, { input: 7, output: 3 }))).toMatchObject({
       response: { usage: { ...usage, total_tokens: 10 } },
     });
   });
@@ -235,7 +254,7 @@ describe('a Responses reply', () => {
   it('has its encrypted content tagged', () => {
     const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'ENC' };
     const text = event('response.output_item.done', { type: 'response.output_item.done', item });
-    expect(amenderOf('responses').event(text)).toContain(`"dps1e${own}.ENC"`);
+    expect(adapterOf('responses').event(text)).toContain(`"dps1e${own}.ENC"`);
   });
 
   it('whose usage is null gets counts, because clients loop without', () => {
@@ -243,7 +262,7 @@ describe('a Responses reply', () => {
       type: 'response.completed',
       response: { id: 'r', output: [], usage: null },
     });
-    expect(dataOf(amenderOf('responses').event(text))).toMatchObject({
+    expect(dataOf(adapterOf('responses').event(text))).toMatchObject({
       response: { usage: { total_tokens: expect.any(Number) } },
     });
   });
@@ -254,39 +273,39 @@ describe('a Chat stream', () => {
   const done = 'data: [DONE]\n\n';
 
   it('hides the usage that only the gateway has asked for', () => {
-    expect(amenderOf('chat', { stream: true }).event(usage)).toBe('');
+    expect(adapterOf('chat', { stream: true }).event(usage)).toBe('');
   });
 
   it('shows the usage that the client has asked for', () => {
-    const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
     const counted = { input: 1, output: 2 };
-    expect(amender.event(usage, counted)).toBe(usage);
-    expect(amender.event(done, counted)).toBe(done);
-    expect(amender.end?.(counted)).toBe('');
+    expect(adapter.event(usage, counted)).toBe(usage);
+    expect(adapter.event(done, counted)).toBe(done);
+    expect(adapter.end(counted)).toBe('');
   });
 
   it('gets a usage chunk when the client has asked and the upstream has not given it', () => {
-    const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
     const choice = { index: 0, delta: { content: 'x' }, finish_reason: 'stop' };
-    amender.event(`data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`);
-    const ending = amender.event(done);
+    adapter.event(`data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`);
+    const ending = adapter.event(done);
     expect(ending.endsWith(done)).toBe(true);
     expect(dataOf(ending.slice(0, -done.length))).toMatchObject({
       id: 'c',
       choices: [],
       usage: { completion_tokens: 1 },
     });
-    expect(amender.end?.()).toBe('');
+    expect(adapter.end()).toBe('');
   });
 
   it('gets it at the end when the upstream forgets the [DONE]', () => {
-    const amender = amenderOf('chat', { stream: true, stream_options: { include_usage: true } });
-    expect(dataOf(amender.end?.({ input: 5 }) ?? '')).toMatchObject({ usage: { prompt_tokens: 5 } });
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
+    expect(dataOf(adapter.end({ input: 5 }) ?? '')).toMatchObject({ usage: { prompt_tokens: 5 } });
   });
 
   it('gets none when the client has not asked', () => {
-    const amender = amenderOf('chat', { stream: true });
-    expect([amender.event(done), amender.end?.()]).toEqual([done, '']);
+    const adapter = adapterOf('chat', { stream: true });
+    expect([adapter.event(done), adapter.end()]).toEqual([done, '']);
   });
 });
 
@@ -295,24 +314,31 @@ const chatChunk = (delta: object): string => `data: ${JSON.stringify({ id: 'c', 
 describe('a stream that leaves something out', () => {
   it.each(['messages', 'responses'] as const)('of %s gets the names of its events', (format) => {
     const data = '{"type":"ping"}';
-    expect(amenderOf(format).event(`data: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
-    expect(amenderOf(format).event(`event: ping\ndata: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
+    expect(adapterOf(format).event(`data: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
+    expect(adapterOf(format).event(`event: ping\ndata: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
   });
 
   it.each([
     ['stop', { content: 'hi' }],
     ['tool_calls', { tool_calls: [{ index: 0, id: 'a' }] }],
   ])('of Chat gets the finish reason %s before its [DONE]', (reason, delta) => {
-    const amender = amenderOf('chat', { stream: true });
-    amender.event(chatChunk(delta));
-    const [finish, done, rest] = amender.event('data: [DONE]\n\n').split('\n\n');
+    const adapter = adapterOf('chat', { stream: true });
+    adapter.event(chatChunk(delta));
+    const [finish, done, rest] = adapter.event('data: [DONE]\n\n').split('\n\n');
     expect(dataOf(finish ?? '')).toEqual({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: reason }] });
     expect([done, rest]).toEqual(['data: [DONE]', '']);
   });
 
   it('of Chat with several answers stays as it is', () => {
-    const amender = amenderOf('chat', { stream: true, n: 2 });
-    amender.event(chatChunk({ content: 'hi' }));
-    expect(amender.event('data: [DONE]\n\n')).toBe('data: [DONE]\n\n');
+    const adapter = adapterOf('chat', { stream: true, n: 2 });
+    adapter.event(chatChunk({ content: 'hi' }));
+    expect(adapter.event('data: [DONE]\n\n')).toBe('data: [DONE]\n\n');
+  });
+
+  it('of Chat that breaks off gets no finish reason before its error', () => {
+    const adapter = adapterOf('chat', { stream: true });
+    adapter.event(chatChunk({ content: 'hi' }));
+    const error = 'data: {"error":{"message":"gone"}}\n\ndata: [DONE]\n\n';
+    expect(adapter.failure(error)).toBe(error);
   });
 });

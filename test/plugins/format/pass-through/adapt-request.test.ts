@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
-import type { Format } from '#core/catalog/formats.ts';
+import { type Format, descriptors } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeTraits, type ParameterSettings, type TraitSettings } from '#core/catalog/traits.ts';
-import { amendRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
+import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { unsealed, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
@@ -18,10 +18,18 @@ function requestOf(format: Format, body: JsonObject): ClientRequest {
   const text = JSON.stringify({ model: 'test', ...body });
   const isStream = body['stream'] === true;
   const parsed = JSON.parse(text) as JsonObject;
-  return { format, purpose: 'answer', model: 'test', isStream, bytes: Buffer.from(text), text, body: parsed };
+  return {
+    format: descriptors[format],
+    purpose: 'answer',
+    model: 'test',
+    isStream,
+    bytes: Buffer.from(text),
+    text,
+    body: parsed,
+  };
 }
 const sent = (format: Format, body: JsonObject, to: Route = route) => {
-  const { body: bytes, notes } = amendRequest(requestOf(format, body), to);
+  const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 };
 const amendedPart = (part: JsonObject, parameters: object = {}) => {
@@ -36,13 +44,13 @@ describe('a request of the client’s own format', () => {
     const text = '{ "model" : "test", "big": 12345678901234567890, "messages": [ ] }';
     const body = JSON.parse(text) as JsonObject;
     const request = { ...requestOf('messages', {}), text, bytes: Buffer.from(text), body };
-    expect(String(amendRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
+    expect(String(adaptRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });
 
   it('to count tokens names the model of the route inside, too', () => {
     const packed = { model: 'models/test', contents: [{ parts: [{ text: 'hi' }] }] };
     const request = { ...requestOf('gemini', { generateContentRequest: packed }), purpose: 'count' as const };
-    const { body } = amendRequest(request, route);
+    const { body } = adaptRequest(request, route);
     expect(JSON.parse(String(body))).toMatchObject({
       generateContentRequest: { ...packed, model: 'models/model-there' },
     });
@@ -54,7 +62,7 @@ describe('a request of the client’s own format', () => {
     const thinking = `{"type":"thinking","thinking":"hm","signature":"dps1s${own}.SIG"}`;
     const text = `{"model":"test","messages":[{"role":"assistant","content":[${thinking},${call}]}]}`;
     const request = { ...requestOf('messages', {}), text, bytes: Buffer.from(text), body: JSON.parse(text) };
-    expect(String(amendRequest(request, route).body)).toContain(`"input":${input}`);
+    expect(String(adaptRequest(request, route).body)).toContain(`"input":${input}`);
   });
 
   it('has our tag taken off what this upstream has sealed', () => {
@@ -281,7 +289,7 @@ describe('a request of the client’s own format', () => {
     ])('keeps the very bytes with %s that the route takes', (_name, parameters, generationConfig) => {
       const request = requestOf('gemini', { contents: [], generationConfig });
       const to = routeAt('http://127.0.0.1:1/v1', { parameters });
-      expect(amendRequest(request, to)).toEqual({ body: request.bytes });
+      expect(adaptRequest(request, to)).toEqual({ body: request.bytes });
     });
   });
 

@@ -88,11 +88,11 @@ describe('a chat stream', () => {
     expect(seen.toString()).toBe(first);
   });
 
-  it('is broken off at an event that is torn, since the words in it are lost', () => {
+  it('breaks off at a truncated event, since its words are lost', () => {
     const reader = chat();
     const seen = reader.push(bytes(chatEvents[1] as string, 'data: {"id":"c","cho\n\n', ...chatEvents.slice(2)));
     expect(seen.toString()).toBe(chatEvents[1]);
-    expect(reader.failure?.message).toContain('damaged');
+    expect(reader.failure?.message).toContain('truncated');
   });
 
   it('holds back events that are no objects, but not what keeps the connection alive', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+import { streamEvent } from '../codec-fixture.ts';
 import { UsageMeter } from '../../../../plugins/format/pass-through/usage-meter.ts';
 
-const event = (data: object): string =>
-  `data: ${JSON.stringify({ id: 'chatcmpl-1', model: 'm', created: 1, ...data })}\n\n`;
+const event = (data: object): StreamEvent =>
+  streamEvent(`data: ${JSON.stringify({ id: 'chatcmpl-1', model: 'm', created: 1, ...data })}\n\n`);
 const chatDelta = (delta: object) => event({ object: 'chat.completion.chunk', choices: [{ index: 0, delta }] });
 
 /** Each writes a piece of text as a delta of its format. */
@@ -36,7 +38,7 @@ describe('a stream', () => {
 
   it('of events that are no JSON still has a guess', () => {
     const meter = new UsageMeter({});
-    for (let piece = 0; piece < 100; piece++) meter.delta('data: {"broken\n\n');
+    for (let piece = 0; piece < 100; piece++) meter.delta(streamEvent('data: {"broken\n\n'));
     expect(meter.output).toBeGreaterThan(0);
   });
 });

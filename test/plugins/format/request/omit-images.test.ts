@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TextFormat } from '#core/catalog/formats.ts';
+import { type TextFormat, descriptors } from '../../../support/formats.ts';
 import { type JsonObject } from '#core/json.ts';
 import { mergeTraits } from '#core/catalog/traits.ts';
 import { openCall } from '../../../../plugins/format/model-call.ts';
@@ -108,6 +108,6 @@ describe('a picture that a user shows', () => {
   it.each(pairs)('is refused with its place where no route can see it: %s to %s', (client, upstream) => {
     const { refusal } = callOf(client, shown[client].user, routeOf(upstream, false));
     expect(refusal).toMatchObject({ code: 'unsupported_content', details: { param: shown[client].path } });
-    expect(refusal?.status(client)).toBe(400);
+    expect(refusal?.status(descriptors[client])).toBe(400);
   });
 });

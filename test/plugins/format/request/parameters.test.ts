@@ -1,24 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import {
-  chatParameters,
-  checkParameters,
-  geminiParameters,
-  imagesParameters,
-  messagesParameters,
-  type ParameterRules,
-  requiredParameters,
-  responsesParameters,
-} from '../../../../plugins/format/request/parameters.ts';
+import { checkParameters, type ParameterRules } from '../../../../plugins/format/request/parameters.ts';
+import { descriptors, type Format } from '../../../support/formats.ts';
 
-const rules = {
-  chat: chatParameters,
-  responses: responsesParameters,
-  messages: messagesParameters,
-  gemini: geminiParameters,
-  images: imagesParameters,
-};
+const chatParameters = descriptors.chat.client.parameters;
+const requiredOn = (format: Format, endpoint: string) =>
+  descriptors[format].client.endpoints.find(({ name }) => name === endpoint)?.required;
 
 /** What is said about a body; undefined when it is let through. */
 function complaint(body: JsonObject, of: ParameterRules, required: readonly string[] = []): GatewayError | undefined {
@@ -31,7 +19,7 @@ function complaint(body: JsonObject, of: ParameterRules, required: readonly stri
   }
 }
 
-const right: [keyof typeof rules, string, JsonValue[]][] = [
+const right: [Format, string, JsonValue[]][] = [
   ['chat', 'messages', [[{}]]],
   ['chat', 'n', [1, 128]],
   ['chat', 'max_tokens', [1, 1_000_000_000]],
@@ -55,7 +43,7 @@ const right: [keyof typeof rules, string, JsonValue[]][] = [
   ['images', 'prompt', ['a cat', '']],
   ['images', 'n', [1, 10]],
 ];
-const wrong: [keyof typeof rules, string, JsonValue[]][] = [
+const wrong: [Format, string, JsonValue[]][] = [
   ['chat', 'messages', ['hi', [], {}, 5]],
   ['chat', 'n', [0, 129, 1.5, '1', true]],
   ['chat', 'max_tokens', [0, -1, 1.5, 1e300, '10']],
@@ -90,15 +78,15 @@ const wrong: [keyof typeof rules, string, JsonValue[]][] = [
 
 describe('a parameter', () => {
   it.each(right)('that is right passes: %s, %s', (format, name, values) => {
-    expect(values.map((value) => complaint({ [name]: value }, rules[format])?.message)).toEqual(
+    expect(values.map((value) => complaint({ [name]: value }, descriptors[format].client.parameters)?.message)).toEqual(
       values.map(() => undefined),
     );
   });
 
   it.each(wrong)('that is wrong is refused: %s, %s', (format, name, values) => {
-    expect(values.map((value) => complaint({ [name]: value }, rules[format])?.details.param)).toEqual(
-      values.map(() => name),
-    );
+    expect(
+      values.map((value) => complaint({ [name]: value }, descriptors[format].client.parameters)?.details.param),
+    ).toEqual(values.map(() => name));
   });
 
   it.each<[string, JsonValue, JsonValue]>([
@@ -109,12 +97,13 @@ describe('a parameter', () => {
     ['stopSequences', ['x'], 5],
     ['thinkingConfig', {}, true],
   ])('inside another is named with its path: generationConfig.%s', (name, fits, fails) => {
-    expect(complaint({ generationConfig: { [name]: fits } }, geminiParameters)).toBeUndefined();
-    const { param } = complaint({ generationConfig: { [name]: fails } }, geminiParameters)?.details ?? {};
+    expect(complaint({ generationConfig: { [name]: fits } }, descriptors.gemini.client.parameters)).toBeUndefined();
+    const { param } =
+      complaint({ generationConfig: { [name]: fails } }, descriptors.gemini.client.parameters)?.details ?? {};
     expect(param).toBe(`generationConfig.${name}`);
   });
 
-  it.each<[keyof typeof rules, JsonObject, string]>([
+  it.each<[Format, JsonObject, string]>([
     ['chat', { messages: [{}, 5] }, 'messages[1]'],
     ['chat', { stop: ['x', 5] }, 'stop[1]'],
     ['chat', { tools: [5] }, 'tools[0]'],
@@ -129,7 +118,7 @@ describe('a parameter', () => {
     ['gemini', { generation_config: { top_k: 'x' } }, 'generationConfig.topK'],
     ['gemini', { generation_config: 5 }, 'generationConfig'],
   ])('is named with the place of the mistake in it: %s, %j', (format, body, param) => {
-    expect(complaint(body, rules[format])?.details.param).toBe(param);
+    expect(complaint(body, descriptors[format].client.parameters)?.details.param).toBe(param);
   });
 
   it('that is wrong is refused with what would be right', () => {
@@ -141,8 +130,10 @@ describe('a parameter', () => {
   });
 
   it.each(['chat', 'responses', 'messages', 'images'] as const)('that is null counts as left out, in %s', (format) => {
-    const nulls = Object.fromEntries([...rules[format].byMember.keys()].map((name) => [name, null]));
-    expect(complaint(nulls, rules[format])).toBeUndefined();
+    const nulls = Object.fromEntries(
+      [...descriptors[format].client.parameters.byMember.keys()].map((name) => [name, null]),
+    );
+    expect(complaint(nulls, descriptors[format].client.parameters)).toBeUndefined();
   });
 
   it('that nobody knows is the upstream’s to judge', () => {
@@ -169,7 +160,9 @@ describe('a parameter that has to be there', () => {
     const body: JsonObject = { messages: [{}], max_tokens: 1, prompt: 'x' };
     const missing = names.filter((name) => {
       const { [name]: _, ...rest } = body;
-      return complaint(rest, rules[format], requiredParameters[endpoint])?.details.param === name;
+      return (
+        complaint(rest, descriptors[format].client.parameters, requiredOn(format, endpoint))?.details.param === name
+      );
     });
     expect(missing).toEqual(names);
   });

@@ -6,6 +6,7 @@ import type { CompleteReply, Fragment } from '../../../../plugins/format/canonic
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 function fragmentsOf(events: readonly JsonObject[]): Fragment[] {
   const decoder = responsesCodec.createDecoder();
@@ -318,7 +319,7 @@ describe('an error', () => {
     const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window' };
     const { failure } = guarded(fragmentsOf([{ type: 'response.failed', response: { status: 'failed', error } }]));
     expect(failure?.wording('openai').code).toBe('context_length_exceeded');
-    expect(failure?.status('responses')).toBe(400);
+    expect(failure?.status(descriptors.responses)).toBe(400);
   });
 });
 

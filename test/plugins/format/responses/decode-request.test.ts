@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import { renderError } from '#core/errors/render.ts';
 import { errorSchema } from '../../../support/schemas/responses.ts';
 import { decode, encode, refusal } from './fixture.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 const sent = (...input: JsonValue[]) => decode({ model: 'm', input }).conversation;
@@ -386,13 +387,13 @@ describe('a request is refused by the name of what is wrong', () => {
     for (const [body, param] of references) {
       const error = refusal(body);
       expect(error.details.param).toBe(param);
-      expect(error.status('responses')).toBe(400);
+      expect(error.status(descriptors.responses)).toBe(400);
       expect(error.wording('openai').code).toBe('previous_response_not_found');
     }
   });
 
   it('is refused in the shape that clients read', () => {
-    const { body } = renderError(refusal({}), { id: 'req1', format: 'responses', dialect: 'openai' });
+    const { body } = renderError(refusal({}), { id: 'req1', format: descriptors.responses, dialect: 'openai' });
     expect(new Ajv({ allowUnionTypes: true }).compile(errorSchema)(JSON.parse(String(body)))).toBe(true);
   });
 
@@ -445,8 +446,8 @@ describe('whatever comes', () => {
           encode(conversation, { parameters: { freeform_tools: true, tool_result_images: false } });
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error;
-          expect(error.status('responses')).toBeGreaterThanOrEqual(400);
-          expect(error.status('responses')).toBeLessThan(500);
+          expect(error.status(descriptors.responses)).toBeGreaterThanOrEqual(400);
+          expect(error.status(descriptors.responses)).toBeLessThan(500);
         }
       }),
       { numRuns: 500 },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readRetryAfter, refusalFault } from '../../../../plugins/upstream/attempt/refusal.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const refusal = (status: number, body: string | object = '', headers = {}) =>
@@ -41,7 +42,7 @@ describe('retry-after', () => {
 describe('a refusal', () => {
   it.each([
     ['client', [400, 415, 422]],
-    ['unfit', [404]],
+    ['no_model', [404]],
     ['overflow', [413]],
     ['key', [401, 402, 403]],
     ['throttled', [429]],
@@ -136,7 +137,7 @@ describe('a refusal', () => {
     { detail: 'Not Found' },
     'page not found',
   ])('that does not know the model says that the route does not fit: %j', (body) => {
-    expect(refusal(404, body).kind).toBe('unfit');
+    expect(refusal(404, body).kind).toBe('no_model');
   });
 
   it.each([
@@ -199,7 +200,7 @@ describe('a refusal', () => {
     [400, { message: 'The provided model identifier is invalid.' }],
     [400, { error: { message: 'The requested model is not supported.', code: 'model_not_supported' } }],
   ])('with status %d and %j says that the route does not fit', (status, body) => {
-    expect(refusal(status, body).kind).toBe('unfit');
+    expect(refusal(status, body).kind).toBe('no_model');
   });
 
   it.each([
@@ -280,12 +281,14 @@ describe('a refusal', () => {
 
   it('of the request with 422 is 422 where SDKs know it, and 400 elsewhere', () => {
     const { error } = refusal(422);
-    const statuses = (['chat', 'responses', 'images', 'messages', 'gemini'] as const).map((one) => error.status(one));
+    const statuses = (['chat', 'responses', 'images', 'messages', 'gemini'] as const).map((one) =>
+      error.status(descriptors[one]),
+    );
     expect(statuses).toEqual([422, 422, 422, 400, 400]);
   });
 
   it('of a prompt that is too long with 422 is 400, by which tools know it', () => {
-    expect(refusal(422, { error: { message: 'prompt is too long' } }).error.status('chat')).toBe(400);
+    expect(refusal(422, { error: { message: 'prompt is too long' } }).error.status(descriptors.chat)).toBe(400);
   });
 
   it.each([
@@ -346,7 +349,7 @@ describe('a refusal', () => {
 
   it('of a request that is too large has the type that clients of Messages know', () => {
     const { error } = refusal(413, { error: { type: 'invalid_request_error', message: 'too large' } });
-    expect([error.status('messages'), error.wording('anthropic').type]).toEqual([413, 'request_too_large']);
+    expect([error.status(descriptors.messages), error.wording('anthropic').type]).toEqual([413, 'request_too_large']);
   });
 
   it('of the request with endless words is cut', () => {

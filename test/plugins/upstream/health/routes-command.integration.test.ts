@@ -51,9 +51,9 @@ const command = async (...parameters: string[]): Promise<string> => {
 };
 const verbose = async (headers: Record<string, string> = {}) =>
   (await (await fetch(`${gateway.url}/readyz?verbose`, { headers })).json()) as {
-    routes?: { route: string; state: string; keys_resting: number }[];
+    routes?: { route: string; state: string; keys_cooling_down: number }[];
   };
-const restingKeys = async () => (await verbose()).routes?.find(({ route }) => route === 'busy/m')?.keys_resting;
+const coolingKeys = async () => (await verbose()).routes?.find(({ route }) => route === 'busy/m')?.keys_cooling_down;
 
 describe('a dead route', () => {
   beforeEach(async () => {
@@ -91,18 +91,18 @@ describe('a dead route', () => {
   });
 });
 
-describe('keys that rest', () => {
+describe('keys that cool down', () => {
   beforeEach(async () => {
     expect((await ask('throttled')).status).toBe(200);
   });
 
   it('are counted with their route', async () => {
-    expect(await command('--url', gateway.url)).toMatch(/^busy\/m +closed +2 keys rest$/m);
-    expect(await restingKeys()).toBe(2);
+    expect(await command('--url', gateway.url)).toMatch(/^busy\/m +closed +2 keys cooling down$/m);
+    expect(await coolingKeys()).toBe(2);
   });
 
   it('may be used again when their route is let in by hand', async () => {
     await command('--reset', 'busy/m');
-    await vi.waitFor(async () => expect(await restingKeys()).toBe(0), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(await coolingKeys()).toBe(0), { timeout: 15_000 });
   });
 });

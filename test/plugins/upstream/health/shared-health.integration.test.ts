@@ -109,8 +109,8 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
 
   it('is that it does not have the model', async () => {
     const [first, second] = [await start(), await start()];
-    first.health.unfit(route, pass, 'unfit: 404');
-    await becomes('unfit', first, second, await start());
+    first.health.lacksModel(route, pass, 'no_model: 404');
+    await becomes('no_model', first, second, await start());
     first.health.answers(route, pass);
     await becomes('closed', first, second, await start());
   });
@@ -145,8 +145,8 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     const [first, second] = [await start(), await start()];
     Object.assign(second.health.options, { failures: 2 });
     open(second);
-    first.health.unfit(route, pass, 'unfit: 404');
-    await becomes('unfit', second);
+    first.health.lacksModel(route, pass, 'no_model: 404');
+    await becomes('no_model', second);
     open(second);
     expect(second.state()).toBe('open');
   });

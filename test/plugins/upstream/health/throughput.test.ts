@@ -1,39 +1,39 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Pace } from '../../../../plugins/upstream/health/throughput.ts';
+import { Throughput } from '../../../../plugins/upstream/health/throughput.ts';
 
-let pace: Pace;
+let throughput: Throughput;
 beforeEach(() => {
-  pace = new Pace();
+  throughput = new Throughput();
 });
 
 /** Streams a text. @param seconds from the first content, which comes at once */
 const stream = (tokens: number, seconds: number) =>
-  pace.observe({ firstContentAfter: 10, duration: 10 + seconds * 1000, tokens });
+  throughput.observe({ firstContentAfter: 10, duration: 10 + seconds * 1000, tokens });
 /** Answers whole: the first content is all of it. */
 const whole = (tokens: number, seconds: number) =>
-  pace.observe({ firstContentAfter: seconds * 1000, duration: seconds * 1000, tokens });
+  throughput.observe({ firstContentAfter: seconds * 1000, duration: seconds * 1000, tokens });
 const often = (answer: () => unknown) => {
   for (let time = 0; time < 25; time++) answer();
 };
 
 /** An answer of 1,000 tokens. @param rate tokens a second */
-const observe = (to: Pace, firstContentAfter: number, rate: number) =>
+const observe = (to: Throughput, firstContentAfter: number, rate: number) =>
   to.observe({ firstContentAfter, duration: firstContentAfter + 1_000_000 / rate, tokens: 1_000 });
 
-function learned(firstContent: number, rate: number): Pace {
-  for (let answer = 0; answer < 20; answer++) observe(pace, firstContent, rate);
-  return pace;
+function learned(firstContent: number, rate: number): Throughput {
+  for (let answer = 0; answer < 20; answer++) observe(throughput, firstContent, rate);
+  return throughput;
 }
 
-describe('the pace of a route', () => {
+describe('the throughput of a route', () => {
   it('is not judged before it is known', () => {
-    observe(pace, 100, 50);
-    expect(observe(pace, 60_000, 1)).toBeUndefined();
+    observe(throughput, 100, 50);
+    expect(observe(throughput, 60_000, 1)).toBeUndefined();
   });
 
   it('is slow at ten times the time to the first content', () => {
     expect(observe(learned(500, 50), 4_900, 50)).toBeUndefined();
-    pace = new Pace();
+    throughput = new Throughput();
     expect(observe(learned(500, 50), 5_100, 50)).toBe('first content after 5.1 s');
   });
 
@@ -47,8 +47,8 @@ describe('the pace of a route', () => {
 
   it('does not get used to being slow', () => {
     learned(500, 50);
-    for (let answer = 0; answer < 100; answer++) observe(pace, 20_000, 50);
-    expect(observe(pace, 20_000, 50)).toBeDefined();
+    for (let answer = 0; answer < 100; answer++) observe(throughput, 20_000, 50);
+    expect(observe(throughput, 20_000, 50)).toBeDefined();
   });
 
   it('is slow after answers that used to come in an instant', () => {

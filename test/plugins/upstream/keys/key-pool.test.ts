@@ -14,40 +14,40 @@ describe('a pool of keys', () => {
   });
 
   it('leaves out a key that rests', () => {
-    pool.rest('b', 'm', 1, 100);
+    pool.coolDown('b', 'm', 1, 100);
     expect(pick(4)).toBe('acac');
   });
 
-  it('takes a key back when its rest is over, after those that were never throttled', () => {
-    pool.rest('a', 'm', 1, 100);
+  it('uses a key again when its cooldown is over, after those that were never throttled', () => {
+    pool.coolDown('a', 'm', 1, 100);
     expect(pick(3, 100)).toBe('bcb');
-    pool.rest('b', 'm', 100, 300);
-    pool.rest('c', 'm', 100, 300);
+    pool.coolDown('b', 'm', 100, 300);
+    pool.coolDown('c', 'm', 100, 300);
     expect(pick(2, 100)).toBe('aa');
   });
 
   it('takes the key first that was throttled longest ago', () => {
-    for (const [at, key] of ['c', 'a', 'b'].entries()) pool.rest(key, 'm', at + 1, 100);
+    for (const [at, key] of ['c', 'a', 'b'].entries()) pool.coolDown(key, 'm', at + 1, 100);
     expect(pick(2, 100)).toBe('cc');
   });
 
   it('forgets after an hour that a key was throttled', () => {
-    pool.rest('b', 'm', 1, 100);
+    pool.coolDown('b', 'm', 1, 100);
     expect(pick(3, 3_600_001)).toBe('abc');
   });
 
-  it('lets a key rest for one model when it was throttled, for all when it was refused', () => {
-    pool.rest('a', 'm', 1, 100);
+  it('cools a key down for one model when it was throttled, for all when it was refused', () => {
+    pool.coolDown('a', 'm', 1, 100);
     pool.refuse('b', 1);
     expect([pool.pick(2, 'other'), pool.pick(2, 'other'), pool.pick(2, 'm')]).toEqual(['a', 'c', 'c']);
-    expect([pool.resting(2, 'm'), pool.resting(2, 'other'), pool.resting(2)]).toEqual([2, 1, 2]);
+    expect([pool.coolingDown(2, 'm'), pool.coolingDown(2, 'other'), pool.coolingDown(2)]).toEqual([2, 1, 2]);
   });
 
   it('tells the shortest wait of the keys that were throttled, when none is ready', () => {
     pool.refuse('a', 1);
-    pool.rest('b', 'm', 1, 300);
+    pool.coolDown('b', 'm', 1, 300);
     expect(pool.throttledFor(1, 'm')).toBeUndefined();
-    pool.rest('c', 'm', 1, 200);
+    pool.coolDown('c', 'm', 1, 200);
     expect(pool.throttledFor(1, 'm')).toBe(199);
   });
 
@@ -56,44 +56,44 @@ describe('a pool of keys', () => {
     expect(pool.throttledFor(2, 'm')).toBeUndefined();
   });
 
-  it('does not make a rest longer for refusals of requests that were under way', () => {
+  it('does not extend a cooldown for refusals of requests that were in flight', () => {
     expect([pool.refuse('a', 1), pool.refuse('a', 2), pool.refuse('a', 60_001)]).toEqual([60, 0, 120]);
   });
 
   it('knows what one before it has learned of the same keys, and forgets the others', () => {
     const known = new Map();
     const before = new KeyPool(upstreamAt('http://x', { apiKeys: ['a', 'b'] }), known);
-    before.rest('a', 'm', 1, 100);
+    before.coolDown('a', 'm', 1, 100);
     const after = new KeyPool(upstreamAt('http://x', { apiKeys: ['c', 'a'] }), known);
     expect([after.pick(2, 'm'), after.pick(2, 'm'), [...known.keys()]]).toEqual(['c', 'c', ['c', 'a']]);
   });
 
-  it('gives the key that is rested first when all rest', () => {
-    pool.rest('a', 'm', 1, 300);
-    pool.rest('b', 'm', 1, 100);
-    pool.rest('c', 'm', 1, 200);
+  it('returns the key whose cooldown ends first when all cool down', () => {
+    pool.coolDown('a', 'm', 1, 300);
+    pool.coolDown('b', 'm', 1, 100);
+    pool.coolDown('c', 'm', 1, 200);
     expect(pick(2)).toBe('bb');
   });
 
   it('is ready while one key is', () => {
-    pool.rest('a', 'm', 1, 100);
-    pool.rest('b', 'm', 1, 100);
+    pool.coolDown('a', 'm', 1, 100);
+    pool.coolDown('b', 'm', 1, 100);
     expect(pool.isReady(0, 'm')).toBe(true);
   });
 
-  it('is not ready when all rest, and ready again after the shortest rest', () => {
-    for (const key of 'abc') pool.rest(key, 'm', 1, 100);
+  it('is not ready while all cool down, and ready again after the shortest cooldown', () => {
+    for (const key of 'abc') pool.coolDown(key, 'm', 1, 100);
     expect([pool.isReady(99, 'm'), pool.isReady(100, 'm')]).toEqual([false, true]);
   });
 
-  it('never shortens a rest', () => {
-    pool.rest('a', 'm', 1, 100);
-    pool.rest('a', 'm', 1, 50);
+  it('never shortens a cooldown', () => {
+    pool.coolDown('a', 'm', 1, 100);
+    pool.coolDown('a', 'm', 1, 50);
     expect(pick(3, 60)).toBe('bcb');
   });
 
   it('does not mind a key that it does not have', () => {
-    pool.rest('z', 'm', 1, 100);
+    pool.coolDown('z', 'm', 1, 100);
     expect(pick(3)).toBe('abc');
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Waiting } from '../../../../plugins/upstream/attempt/connect-queue.ts';
-import { Patience } from '../../../../plugins/upstream/routing/hedge-timer.ts';
+import { HedgeTimer } from '../../../../plugins/upstream/routing/hedge-timer.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -18,56 +18,56 @@ function connectionDoubtedAfter(ms: number): Waiting {
 }
 
 /** When the race says `late`; undefined when it has not within so many ms. */
-async function lateAfter(patience: Patience, within = 10_000): Promise<number | undefined> {
+async function lateAfter(hedgeTimer: HedgeTimer, within = 10_000): Promise<number | undefined> {
   const began = performance.now();
   let after: number | undefined;
-  void patience.race([new Promise<never>(() => undefined)]).then(() => (after = performance.now() - began));
+  void hedgeTimer.race([new Promise<never>(() => undefined)]).then(() => (after = performance.now() - began));
   await vi.advanceTimersByTimeAsync(within);
   return after;
 }
 
-describe('patience with a route', () => {
+describe('hedgeTimer with a route', () => {
   it('has no end when nothing bounds it', async () => {
-    const patience = new Patience();
-    patience.begin();
-    expect(await lateAfter(patience)).toBeUndefined();
+    const hedgeTimer = new HedgeTimer();
+    hedgeTimer.begin();
+    expect(await lateAfter(hedgeTimer)).toBeUndefined();
   });
 
   it('ends when the model says so', async () => {
-    const patience = new Patience(0.5);
-    patience.begin();
-    expect(await lateAfter(patience)).toBe(500);
+    const hedgeTimer = new HedgeTimer(0.5);
+    hedgeTimer.begin();
+    expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
   it('ends when its connection is doubted', async () => {
-    const patience = new Patience(0.5);
-    patience.begin();
-    patience.connecting(connectionDoubtedAfter(300));
-    expect(await lateAfter(patience)).toBe(300);
+    const hedgeTimer = new HedgeTimer(0.5);
+    hedgeTimer.begin();
+    hedgeTimer.connecting(connectionDoubtedAfter(300));
+    expect(await lateAfter(hedgeTimer)).toBe(300);
   });
 
   it('counts from when the route was asked, although its connection was doubted meanwhile', async () => {
-    const patience = new Patience(0.5);
-    patience.begin();
+    const hedgeTimer = new HedgeTimer(0.5);
+    hedgeTimer.begin();
     const connection = connectionDoubtedAfter(300);
-    patience.connecting(connection);
+    hedgeTimer.connecting(connection);
     setTimeout(connection.leave, 200);
-    expect(await lateAfter(patience)).toBe(500);
+    expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
   it('ends once for each route', async () => {
-    const patience = new Patience(0.5);
-    patience.begin();
-    expect(await lateAfter(patience)).toBe(500);
-    expect(await lateAfter(patience)).toBeUndefined();
-    patience.begin();
-    expect(await lateAfter(patience)).toBe(500);
+    const hedgeTimer = new HedgeTimer(0.5);
+    hedgeTimer.begin();
+    expect(await lateAfter(hedgeTimer)).toBe(500);
+    expect(await lateAfter(hedgeTimer)).toBeUndefined();
+    hedgeTimer.begin();
+    expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
   it('is not needed when the route answers', async () => {
-    const patience = new Patience(0.5);
-    patience.begin();
-    expect(await patience.race([Promise.resolve('answer')])).toBe('answer');
+    const hedgeTimer = new HedgeTimer(0.5);
+    hedgeTimer.begin();
+    expect(await hedgeTimer.race([Promise.resolve('answer')])).toBe('answer');
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -42,7 +42,7 @@ describe('keys', () => {
     expect(upstream.requests).toHaveLength(3);
   });
 
-  it('that all rest give way to the next route', async () => {
+  it('that all cool down give way to the next route', async () => {
     await using first = await createUpstream(refuse(401));
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([
@@ -68,7 +68,7 @@ describe('keys', () => {
     expect(attemptsOf(exchange)).toHaveLength(3);
   });
 
-  it('that all rest are not asked again while another route has one that does not', async () => {
+  it('that all cool down are not used again while another route has an available one', async () => {
     await using first = await createUpstream([refuse(401), serve]);
     await using second = await createUpstream(serve);
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
@@ -80,14 +80,14 @@ describe('keys', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
-  it('that all rest are asked all the same when there is no other route', async () => {
+  it('that all cool down are used all the same when there is no other route', async () => {
     await using only = await createUpstream([refuse(401), serve]);
     const there = [routeTo(upstreamAt(only.url))];
     await refusalOf(fixture.relay(exchangeFor(there)));
     expect((await fixture.relay(exchangeFor(there))).status).toBe(200);
   });
 
-  it('that were throttled rest for as long as the upstream said', async () => {
+  it('that were throttled cool down for as long as the upstream said', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '20' }), serve, serve, serve]);
     const route = routeTo(upstreamAt(upstream.url, { apiKeys: ['a', 'b'] }));
     await fixture.relay(exchangeFor([route]));
@@ -143,7 +143,7 @@ describe('keys', () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 2]);
   });
 
-  it('that are refused are told to the operator once for each rest, without showing one', async () => {
+  it('that are refused are logged once for each cooldown, without showing one', async () => {
     const lines: string[] = [];
     fixture = createRelayFixture({}, (line) => lines.push(line));
     await using upstream = await createUpstream((_request, response) =>

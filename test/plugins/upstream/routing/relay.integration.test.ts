@@ -21,6 +21,7 @@ import {
   textOf,
   upstreamAt,
 } from '../fixture.ts';
+import { descriptors } from '../../../support/formats.ts';
 
 let fixture: RelayFixture;
 beforeEach(() => {
@@ -219,7 +220,7 @@ describe('failover', () => {
     await using upstream = await createUpstream(refuse(status));
     const there = upstreamAt(upstream.url);
     const error = await refusalOf(fixture.relay(exchangeFor([routeTo(there), routeTo(there)])));
-    expect([error.code, error.status('chat')]).toEqual(['upstream_rejected', status]);
+    expect([error.code, error.status(descriptors.chat)]).toEqual(['upstream_rejected', status]);
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -227,7 +228,7 @@ describe('failover', () => {
     await using upstream = await createUpstream(refuse(404));
     const there = upstreamAt(upstream.url);
     const error = await refusalOf(fixture.relay(exchangeFor([routeTo(there), routeTo(there)])));
-    expect([error.code, error.status('chat')]).toEqual(['upstream_failed', 502]);
+    expect([error.code, error.status(descriptors.chat)]).toEqual(['upstream_failed', 502]);
     expect(upstream.requests).toHaveLength(2);
   });
 

@@ -43,7 +43,7 @@ const exchangeOver = (urls: readonly string[]): Exchange => {
 };
 const said = (stream: string) => [...stream.matchAll(/"content":"([^"]+)"/g)].map(([, text]) => text).join('');
 
-it('a rest comes from the next route', async () => {
+it('a continuation comes from the next route', async () => {
   await using first = await createUpstream(breakingOff('It was '));
   await using second = await createUpstream(ending('night.'));
   const exchange = exchangeOver([first.url, second.url]);
@@ -51,7 +51,7 @@ it('a rest comes from the next route', async () => {
   expect(attemptsOf(exchange)).toEqual(['u0/model-there failed 200', 'u1/model-there served 200']);
 });
 
-it('a rest is one of the attempts that a request may have', async () => {
+it('a continuation is one of the attempts that a request may have', async () => {
   fixture = createRelayFixture({ maxAttempts: 1 });
   await using first = await createUpstream(breakingOff('It was '));
   await using second = await createUpstream(ending('night.'));
@@ -61,7 +61,7 @@ it('a rest is one of the attempts that a request may have', async () => {
   expect(second.requests).toHaveLength(0);
 });
 
-it('a rest is asked for however long the answer took until then', async () => {
+it('a continuation is requested however long the answer took until then', async () => {
   fixture = createRelayFixture({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(breakingOff('It was ', gate.promise));
@@ -75,7 +75,7 @@ it('a rest is asked for however long the answer took until then', async () => {
   expect(said(await textOf(reply))).toBe('It was night.');
 });
 
-it('a rest is not asked for when the deadline was over before the answer began', async () => {
+it('a continuation is not requested when the deadline had passed before the answer began', async () => {
   fixture = createRelayFixture({ deadline: 60 });
   const gate = Promise.withResolvers<void>();
   await using first = await createUpstream(async (request, response) => {
@@ -94,7 +94,7 @@ it('a rest is not asked for when the deadline was over before the answer began',
   expect(second.requests).toHaveLength(0);
 });
 
-it('a rest that comes whole although a stream was asked for is taken', async () => {
+it('a continuation that comes whole although a stream was requested is accepted', async () => {
   await using first = await createUpstream(breakingOff('It was '));
   await using second = await createUpstream((_request, response) =>
     response.json(200, { choices: [{ index: 0, message: { content: 'It was night.' }, finish_reason: 'stop' }] }),
@@ -105,7 +105,7 @@ it('a rest that comes whole although a stream was asked for is taken', async () 
   expect(stream.match(/\[DONE\]/g)).toHaveLength(1);
 });
 
-it('what a slow reader has not read yet comes before the rest', async () => {
+it('what a slow reader has not read yet comes before the continuation', async () => {
   const long = Array.from({ length: 200 }, (_, index) => `${index}:${'x'.repeat(4_000)} `);
   await using first = await createUpstream(async (_request, response) => {
     response.sse();

@@ -2,8 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Traits } from '#core/catalog/traits.ts';
 import { Notes } from '../canonical/notes.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
-import { readReasoning, thoughtSeparator } from '../chat/read-reasoning.ts';
-import { mapEntries, mapMembers } from './adapt-members.ts';
+import { mapEntries, mapMembers } from '../pass-through/adapt-members.ts';
+import type { Adaptation } from '../pass-through/adaptation.ts';
+import { readReasoning, thoughtSeparator } from './read-reasoning.ts';
 
 type Change = (message: JsonObject, path: string) => JsonObject;
 
@@ -13,7 +14,7 @@ type Change = (message: JsonObject, path: string) => JsonObject;
  *
  * @throws GatewayError `invalid_request` when thoughts cannot be understood
  */
-export function switchDialogue(body: JsonObject, traits: Traits): JsonObject {
+export const adaptMessages: Adaptation = (body, { traits }) => {
   const { messages } = body;
   const changes = changesFor(traits);
   if (changes.length === 0 || !Array.isArray(messages)) return body;
@@ -21,7 +22,7 @@ export function switchDialogue(body: JsonObject, traits: Traits): JsonObject {
     isJsonObject(message) ? changes.reduce((before, change) => change(before, `messages[${index}]`), message) : message,
   );
   return changed === messages ? body : { ...body, messages: changed };
-}
+};
 
 function changesFor({ capabilities, parameters }: Traits): Change[] {
   const { replay_reasoning: when, inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = parameters;

@@ -43,7 +43,7 @@ describe('a route that does not have the model', () => {
     await using second = await createUpstream((_request, response) => response.reset());
     await askOver(first, second);
     expect(await askOver(first, second)).toEqual(['u1/model-there failed', 'u0/model-there served 200']);
-    expect(fixture.health.isFit(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
+    expect(fixture.health.isAvailable(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
   });
 
   it('is tried again after a minute, and then rests for twice as long each time', async () => {
@@ -77,14 +77,14 @@ describe('a route that does not have the model', () => {
     expect(fixture.health.status(routesOver(first, second))).toEqual([
       {
         route: 'u0/model-there',
-        state: 'unfit',
+        state: 'no_model',
         open_until: new Date(fixture.now + 60_000).toISOString(),
-        reason: 'unfit: 404 the upstream answered with status 404',
+        reason: 'no_model: 404 the upstream answered with status 404',
       },
       { route: 'u1/model-there', state: 'closed', open_until: null, reason: null },
     ]);
     expect(lines.filter((line) => line.includes('u0/model-there'))).toHaveLength(1);
-    expect(lines.join('')).toContain('route u0/model-there comes last for 60 s: unfit: 404');
+    expect(lines.join('')).toContain('route u0/model-there comes last for 60 s: no_model: 404');
   });
 
   it('is let in again by hand', async () => {

@@ -1,0 +1,56 @@
+import { type JsonObject, parseObject } from '../json.ts';
+
+/** One event of a streamed reply. */
+export class StreamEvent {
+  /** The `event:` field; undefined when there is none. */
+  readonly name: string | undefined;
+  /** Undefined when the event has no data, such as a comment that keeps the connection alive. */
+  readonly data: string | undefined;
+  /** The event as it came, its terminator included. */
+  readonly text: string;
+  readonly #bytes: Buffer;
+  readonly #begin: number;
+  readonly #end: number;
+  /** Null until the data is parsed. */
+  #object: JsonObject | undefined | null = null;
+
+  /** @param bytes hold the event from `begin` to `end` */
+  constructor(
+    fields: Pick<StreamEvent, 'name' | 'data'>,
+    text: string,
+    bytes: Buffer,
+    begin = 0,
+    end: number = bytes.length,
+  ) {
+    this.name = fields.name;
+    this.data = fields.data;
+    this.text = text;
+    this.#bytes = bytes;
+    this.#begin = begin;
+    this.#end = end;
+  }
+
+  /** The bytes of `text`, exactly as they came. */
+  get raw(): Buffer {
+    return this.#bytes.subarray(this.#begin, this.#end);
+  }
+
+  /** The object in `data`, parsed on the first call; undefined when `data` is not one. */
+  parse(): JsonObject | undefined {
+    if (this.#object === null) this.#object = this.data === undefined ? undefined : parseObject(this.data);
+    return this.#object;
+  }
+}
+
+/**
+ * Splits a stream of bytes into events, wherever its chunks are cut. The `raw` bytes of all events, one after the other,
+ * are the bytes of the stream (without a byte order mark).
+ */
+export interface EventFramer {
+  /** Takes the next bytes and returns the events that they complete. */
+  push(chunk: Buffer): readonly StreamEvent[];
+  /** The stream has ended: returns the last event if its terminator is missing. */
+  end(): readonly StreamEvent[];
+  /** True when an event is larger than `bounds.event`. */
+  readonly isOverfull: boolean;
+}

@@ -1,0 +1,53 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Reply } from './reply.ts';
+import { StageFault, type StageMoment } from './stage-fault.ts';
+
+/**
+ * Checks what a stage has returned as a reply, so that a mistake becomes an error with a status, not a dropped
+ * connection.
+ *
+ * @param known a reply that has been checked: what both share is not looked at again
+ * @throws StageFault
+ */
+export function checkReply(value: unknown, moment: StageMoment, known?: Reply): Reply {
+  const wrong = value === known ? undefined : findMistake(value, known);
+  if (wrong !== undefined) throw new StageFault(moment, `returned ${wrong}`);
+  return value as Reply;
+}
+
+function findMistake(value: unknown, known: Reply | undefined): string | undefined {
+  if (typeof value !== 'object' || value === null) return `${describe(value)}; a reply is an object`;
+  const { status, headers, body } = value as Partial<Record<keyof Reply, unknown>>;
+  if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
+    return `the status ${describe(status)}; it must be an integer from 200 to 599`;
+  if (typeof headers !== 'object' || headers === null)
+    return `the headers ${describe(headers)}; they must be an object`;
+  return (headers === known?.headers ? undefined : findBadHeader(headers)) ?? findBadBody(body);
+}
+
+function findBadHeader(headers: object): string | undefined {
+  for (const [name, value] of Object.entries(headers) as [string, unknown][]) {
+    if (typeof value !== 'string') return `the header "${name}" as ${describe(value)}; it must be a string`;
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      return `a header "${name}" that HTTP does not allow`;
+    }
+  }
+  return undefined;
+}
+
+function findBadBody(body: unknown): string | undefined {
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return undefined;
+  if (!(body instanceof Readable))
+    return `the body as ${describe(body)}; it must be null, a string, a Buffer or a Readable`;
+  return body.readableObjectMode ? 'a body in object mode; it must be a stream of bytes' : undefined;
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `an object of type ${value.constructor?.name ?? 'null'}`;
+}

@@ -1,0 +1,34 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { isSaid, without } from '../pass-through/adapt-members.ts';
+import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
+import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../pass-through/adaptation.ts';
+import { noteThoughtless, thinksWithoutTools } from './thoughtless.ts';
+
+/** Everything by which reasoning is asked for in Chat, whichever vendor's. */
+const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
+
+/**
+ * Asks for reasoning in words that the route takes. What its vendor has words of its own for stays as it is: only what is
+ * known to be refused is said differently.
+ */
+export function adaptReasoning(probe: Probe): Adaptation {
+  return (body, target) => {
+    const { tools } = body;
+    const isRefused = Array.isArray(tools) && tools.length > 0 && thinksWithoutTools(target.traits);
+    if (isRefused && body['reasoning_effort'] !== 'none') return withoutEffort(body, target);
+    const isAsked = names.some((name) => isSaid(body[name]));
+    if (!isAsked) return body;
+    if (canReason(target.traits) && !isForeignEffort(body['reasoning_effort'], target.traits)) return body;
+    const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
+    const { thinking, ...written } = rewriteMembers(probe, asked, target);
+    const said = names.flatMap((name) => (isSaid(written[name]) ? [[name, written[name]] as const] : []));
+    const adapted = { ...without(body, names), ...Object.fromEntries(said) };
+    if (!isJsonObject(thinking)) return adapted;
+    return { ...adapted, thinking: { ...(isJsonObject(body['thinking']) && body['thinking']), ...thinking } };
+  };
+}
+
+function withoutEffort(body: JsonObject, { notes }: AdaptationTarget): JsonObject {
+  noteThoughtless(notes);
+  return { ...without(body, names), reasoning_effort: 'none' };
+}

@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
+import { plainNames } from '../canonical/tool-names.ts';
+import { adaptMedia } from '../pass-through/adapt-media.ts';
+import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
+import {
+  adaptOutput,
+  anyObject,
+  asList,
+  instructedText,
+  type OutputWording,
+} from '../pass-through/adapt-output-format.ts';
+import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
+import { adaptForcedTools, adaptParallelCalls, adaptTools, freeChoice, isForced } from '../pass-through/adapt-tools.ts';
+import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation.ts';
+import { adaptMessages } from './adapt-messages.ts';
+import { adaptReasoning } from './adapt-reasoning.ts';
+import { chatCodec } from './codec.ts';
+import { isOneAnswer, reportedStops } from './stops.ts';
+
+const probe: Probe = {
+  codec: chatCodec,
+  toolNames: plainNames,
+  stateKinds: [],
+  dialogue: { messages: [{ role: 'user', content: '.' }] },
+};
+
+const limitName: Adaptation = (body, { traits }) => {
+  const wanted = traits.parameters.max_tokens_name;
+  const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  if (body[other] === undefined) return body;
+  const { [other]: value, ...rest } = body;
+  return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
+};
+
+/** What a route takes of the stop sequences; the gateway looks for the others in the answer, if it is a single one. */
+const stops: Adaptation = (body, { traits, notes }) => {
+  const most = traits.parameters.stop;
+  const wanted = reportedStops(body);
+  if (wanted.length <= most) return body;
+  if (isOneAnswer(body)) noteCutting(notes);
+  else notes.drop('stop');
+  const { stop: _, ...rest } = body;
+  return most === 0 ? rest : { ...rest, stop: wanted.slice(0, most) };
+};
+
+const streamUsage: Adaptation = (body, { traits, notes }) =>
+  traits.parameters.stream_usage ? body : without(body, ['stream_options'], notes);
+
+const seedName: Adaptation = (body, { traits }) => {
+  const wanted = traits.parameters.seed_name;
+  const { seed, ...rest } = body;
+  return wanted === 'seed' || !isSaid(seed) ? body : { [wanted]: seed, ...rest };
+};
+
+/** `developer` is what newer OpenAI models call `system`; other vendors do not know it. */
+const systemRole: Adaptation = (body, { traits }) => {
+  const { messages } = body;
+  if (traits.parameters.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
+    return body;
+  }
+  const renamed = messages.map((message) =>
+    isJsonObject(message) && isDeveloper(message) ? { ...message, role: 'system' } : message,
+  );
+  return { ...body, messages: renamed };
+};
+
+function isDeveloper(message: JsonValue): boolean {
+  return isJsonObject(message) && message['role'] === 'developer';
+}
+
+function freeTools(name: string, value: JsonValue): JsonValue {
+  if (name !== 'function_call') return freeChoice(name, value);
+  return isForced(value) || isJsonObject(value) ? 'auto' : value;
+}
+
+const outputWording: OutputWording = {
+  find: ({ response_format }) => (isSaid(response_format) ? { response_format } : undefined),
+  replace: (body, isKnown) => withMember(body, 'response_format', isKnown ? anyObject : undefined),
+  instruct: (body, text, traits) => ({
+    ...body,
+    messages: instructMessages(asList(body['messages']), text, traits.parameters.system_role),
+  }),
+};
+
+/** Behind what is instructed already, so that the beginning of the prompt stays the same. */
+function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
+  const [first, ...rest] = messages;
+  const isInstructed = isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer');
+  if (!isInstructed) return [{ role, content: text }, ...messages];
+  return [{ ...(first as JsonObject), content: instructedText((first as JsonObject)['content'], text) }, ...rest];
+}
+
+/** What a route of the Chat format is known to refuse is taken out or said differently. */
+export const adaptChat = inOrder(
+  adaptLimit(['max_tokens', 'max_completion_tokens']),
+  adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
+  adaptUser(['user', 'safety_identifier']),
+  limitName,
+  stops,
+  streamUsage,
+  seedName,
+  systemRole,
+  adaptMedia(probe, ['messages']),
+  adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
+  adaptForcedTools(freeTools),
+  adaptParallelCalls,
+  adaptReasoning(probe),
+  adaptOutput(probe, outputWording),
+  adaptMessages,
+);

@@ -1,0 +1,53 @@
+import { plainNames } from '../canonical/tool-names.ts';
+import type { ClientTextFormat } from '../descriptor.ts';
+import { ChatReplyAdapter } from './reply-adapter.ts';
+import { adaptChat } from './adaptations.ts';
+import { chatCodec } from './codec.ts';
+import { ChatObserver } from './observer.ts';
+import { omitResultImages } from './omit-images.ts';
+import { chatParameters } from './parameters.ts';
+import { isOneAnswer, reportedStops } from './stops.ts';
+
+/** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
+export const chat: ClientTextFormat = {
+  name: 'chat',
+  dialect: 'openai',
+  statuses: { not_supported: 400 },
+  reasoningWays: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  path: () => '/chat/completions',
+  client: {
+    endpoints: [
+      {
+        name: 'chat',
+        method: 'POST',
+        path: '/v1/chat/completions',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: ['messages'],
+      },
+    ],
+    parameters: chatParameters,
+    observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
+    adaptReply: (body) => new ChatReplyAdapter(body),
+    usageOption: {
+      name: 'stream_options',
+      value: { include_usage: true },
+      prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
+    },
+    text: {
+      ...chatCodec,
+      omitResultImages,
+      isOneAnswer,
+      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    },
+  },
+  text: {
+    ...chatCodec,
+    toolNames: plainNames,
+    stateKinds: [],
+    speaks: { freeformTools: true, resultImages: false, imageUrls: true, parallelSwitch: true, reasoningState: false },
+    reportedStops,
+    adapt: adaptChat,
+  },
+};

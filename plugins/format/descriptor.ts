@@ -1,0 +1,134 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WireFormat } from '#core/catalog/formats.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { ClientCodec, UpstreamCodec } from './canonical/codec.ts';
+import type { StateKind } from './canonical/conversation.ts';
+import type { Notes } from './canonical/notes.ts';
+import type { NameRules } from './canonical/tool-names.ts';
+import type { Adaptation } from './pass-through/adaptation.ts';
+import type { ReplyAdapter } from './pass-through/reply-adapter.ts';
+import type { ReplyObserver } from './reply-observer.ts';
+import type { ParameterRules } from './request/parameters.ts';
+
+/**
+ * Everything in which a wire format differs from the others. One object a format, in the format's own folder; formats.ts
+ * lists them.
+ */
+export interface FormatDescriptor extends WireFormat {
+  /** Behind an upstream's base URL. @param model its name there */
+  path(model: string, isStream: boolean, purpose: Purpose): string;
+  /** Headers that the format needs, and those of the client that belong to it and travel with the request. */
+  headers?(client: IncomingHttpHeaders): Record<string, string>;
+  /** How clients speak it; missing in a format that only upstreams speak. */
+  readonly client?: ClientSide;
+  /** How conversations in it are translated; missing where requests and replies can only pass through. */
+  readonly text?: TextSide;
+}
+
+/** What a client wants: an answer, or the number of tokens that the request would take. */
+export type Purpose = 'answer' | 'count';
+
+/** A path on which a model is called. */
+export interface ModelEndpoint extends Endpoint {
+  readonly purpose: Purpose;
+  /** Parameters that a request must have. */
+  readonly required: readonly string[];
+  /** True where the path asks for a stream; left out where the body does. */
+  readonly isStream?: boolean;
+}
+
+/** A format as clients speak it. */
+export interface ClientSide {
+  readonly endpoints: readonly ModelEndpoint[];
+  readonly parameters: ParameterRules;
+  /** True where the path names the model, not the body. */
+  readonly isModelInPath?: boolean;
+  /**
+   * Watches a reply that passes through.
+   *
+   * @param id of the exchange
+   * @param body what the client has asked for
+   */
+  observe(id: string, body: JsonObject): ReplyObserver;
+  /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
+  adaptReply?(body: JsonObject, origin: string): ReplyAdapter;
+  /** Settles a request out of which opaque reasoning state was taken. @param before the request with all of it */
+  settle?(body: JsonObject, before: JsonObject, notes: Notes): JsonObject;
+  /** Writes the model's name where a request to count tokens has it a second time. */
+  nameCounted?(body: JsonObject, model: string): JsonObject;
+  /** The member by which a streamed reply is asked to count tokens. */
+  readonly usageOption?: InsertedMember;
+  readonly text?: ClientTextSide;
+}
+
+/** A member that the gateway adds to requests. */
+export interface InsertedMember {
+  readonly name: string;
+  readonly value: JsonObject;
+  /** As the beginning of an object that goes on behind it. */
+  readonly prefix: Buffer;
+}
+
+/** A format in which clients hold conversations. */
+export interface ClientTextSide extends ClientCodec {
+  /** The body without the images in tool results; the very same one when there are none. */
+  omitResultImages(body: JsonObject): JsonObject;
+  /** The answer to a request to count tokens. */
+  writeTokenCount(tokens: number): JsonObject;
+  /** True when a request asks for a single answer, which can be decoded and encoded again. */
+  isOneAnswer(body: JsonObject): boolean;
+}
+
+/** A format in which upstreams are asked to continue conversations. */
+export interface TextSide extends UpstreamCodec {
+  /** What tools may be called. */
+  readonly toolNames: NameRules;
+  /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
+  readonly stateKinds: readonly StateKind[];
+  readonly speaks: Vocabulary;
+  /** The stop sequences in a request. */
+  reportedStops(body: JsonObject): readonly string[];
+  /** What capabilities and quirks of a route change in a request of the format. */
+  readonly adapt: Adaptation;
+}
+
+/** What a format can express, and others cannot. */
+export interface Vocabulary {
+  readonly freeformTools: boolean;
+  /** Images in tool results. */
+  readonly resultImages: boolean;
+  /** Images by any address. */
+  readonly imageUrls: boolean;
+  /** Turning parallel tool calls off. */
+  readonly parallelSwitch: boolean;
+  /** Opaque reasoning state beside the text of it. */
+  readonly reasoningState: boolean;
+}
+
+/** A format that clients speak. */
+export interface ClientFormat extends FormatDescriptor {
+  readonly client: ClientSide;
+}
+
+/** A format in which conversations are held. */
+export interface TextFormat extends FormatDescriptor {
+  readonly text: TextSide;
+}
+
+/** A format in which clients hold conversations. */
+export interface ClientTextFormat extends TextFormat {
+  readonly client: ClientSide & { readonly text: ClientTextSide };
+}
+
+export function isClientFormat(format: FormatDescriptor): format is ClientFormat {
+  return format.client !== undefined;
+}
+
+export function isTextFormat(format: FormatDescriptor): format is TextFormat {
+  return format.text !== undefined;
+}
+
+export function isClientTextFormat(format: FormatDescriptor): format is ClientTextFormat {
+  return format.text !== undefined && format.client?.text !== undefined;
+}

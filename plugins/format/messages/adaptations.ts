@@ -1,0 +1,52 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { adaptMedia } from '../pass-through/adapt-media.ts';
+import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
+import { adaptOutput, instructedText, type OutputWording, withInner } from '../pass-through/adapt-output-format.ts';
+import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
+import { adaptForcedTools, adaptTools, isForced } from '../pass-through/adapt-tools.ts';
+import { inOrder, type Probe } from '../pass-through/adaptation.ts';
+import { member } from '../request/members.ts';
+import { adaptThinking } from './adapt-thinking.ts';
+import { messagesCodec } from './codec.ts';
+import { stateKinds, toolNames } from './names.ts';
+
+const probe: Probe = {
+  codec: messagesCodec,
+  toolNames,
+  stateKinds,
+  dialogue: { messages: [{ role: 'user', content: '.' }] },
+};
+
+/** How many tools may be called at once stands beside the choice. */
+function freeTools(name: string, choice: JsonValue): JsonValue {
+  if (name !== 'tool_choice' || !isForced(choice)) return choice;
+  const { disable_parallel_tool_use: isAlone } = isJsonObject(choice) ? choice : {};
+  return { type: 'auto', ...(isSaid(isAlone) && { disable_parallel_tool_use: isAlone }) };
+}
+
+const outputWording: OutputWording = {
+  find: ({ output_config, output_format }): JsonObject | undefined => {
+    const format = member(output_config, 'format');
+    if (isSaid(format)) return { output_config: { format } };
+    return isSaid(output_format) ? { output_format } : undefined;
+  },
+  replace: (body) =>
+    withMember(
+      without(body, ['output_format']),
+      'output_config',
+      withInner(body['output_config'], 'format', undefined),
+    ),
+  instruct: (body, text) => ({ ...body, system: instructedText(body['system'], text) }),
+};
+
+/** What a route of the Messages format is known to refuse is taken out or said differently. */
+export const adaptMessagesRequest = inOrder(
+  adaptLimit(['max_tokens']),
+  adaptSampling(['temperature', 'top_p', 'top_k']),
+  adaptUser(['metadata']),
+  adaptMedia(probe, ['messages', 'system']),
+  adaptTools(['tools', 'tool_choice']),
+  adaptForcedTools(freeTools),
+  adaptThinking(probe),
+  adaptOutput(probe, outputWording),
+);

@@ -1,0 +1,64 @@
+import type { ClientTextFormat } from '../descriptor.ts';
+import { pickHeaders, textsOf } from '../request/members.ts';
+import { MessagesReplyAdapter } from './reply-adapter.ts';
+import { adaptMessagesRequest } from './adaptations.ts';
+import { messagesCodec } from './codec.ts';
+import { stateKinds, toolNames } from './names.ts';
+import { MessagesObserver } from './observer.ts';
+import { omitResultImages } from './omit-images.ts';
+import { messagesParameters } from './parameters.ts';
+import { settleThinking } from './settle-thinking.ts';
+
+/** The Messages API of Anthropic. */
+export const messages: ClientTextFormat = {
+  name: 'messages',
+  dialect: 'anthropic',
+  statuses: { unavailable: 529 },
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  reasoningWays: ['adaptive', 'budget', 'none'],
+  path: (_model, _isStream, purpose) => (purpose === 'count' ? '/messages/count_tokens' : '/messages'),
+  headers: (client) => ({
+    'anthropic-version': '2023-06-01',
+    ...pickHeaders(client, ['anthropic-version', 'anthropic-beta']),
+  }),
+  client: {
+    endpoints: [
+      {
+        name: 'messages',
+        method: 'POST',
+        path: '/v1/messages',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: ['messages', 'max_tokens'],
+      },
+      {
+        name: 'count_tokens',
+        method: 'POST',
+        path: '/v1/messages/count_tokens',
+        isMetered: false,
+        isAliased: true,
+        purpose: 'count',
+        required: ['messages'],
+      },
+    ],
+    parameters: messagesParameters,
+    observe: (id) => new MessagesObserver(id),
+    adaptReply: (body, origin) => new MessagesReplyAdapter(body, origin),
+    settle: (body, _before, notes) => settleThinking(body, notes),
+    text: {
+      ...messagesCodec,
+      omitResultImages,
+      isOneAnswer: () => true,
+      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    },
+  },
+  text: {
+    ...messagesCodec,
+    toolNames,
+    stateKinds,
+    speaks: { freeformTools: false, resultImages: true, imageUrls: true, parallelSwitch: true, reasoningState: true },
+    reportedStops: ({ stop_sequences }) => textsOf(stop_sequences),
+    adapt: adaptMessagesRequest,
+  },
+};

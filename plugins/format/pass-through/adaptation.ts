@@ -1,0 +1,63 @@
+import type { JsonObject } from '#core/json.ts';
+import type { Traits } from '#core/catalog/traits.ts';
+import type { Codec } from '../canonical/codec.ts';
+import type { Conversation, StateKind } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { type NameRules, ToolNames } from '../canonical/tool-names.ts';
+
+/** What an adaptation goes by, and where it notes what was lost. */
+export interface AdaptationTarget {
+  readonly traits: Traits;
+  readonly notes: Notes;
+  /** Of the upstream, see opaque-state.ts. */
+  readonly origin: string;
+}
+
+/**
+ * Adapts a request to what is known of a route. Returns the very same body when it concerns nothing in it.
+ *
+ * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when what would have
+ *   to be said differently cannot be understood
+ */
+export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
+
+export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
+  return (body, target) => adaptations.reduce((before, adapt) => adapt(before, target), body);
+}
+
+/** What it takes to decode a few members of a request, and to encode them for a route. */
+export interface Probe {
+  readonly codec: Codec;
+  readonly toolNames: NameRules;
+  readonly stateKinds: readonly StateKind[];
+  /** The shortest dialogue, without which no request can be decoded. */
+  readonly dialogue: JsonObject;
+}
+
+/**
+ * Decodes a few members of a request as a translation decodes all of it, so that both understand the same.
+ *
+ * @throws GatewayError `invalid_request` when they cannot be understood
+ */
+export function readMembers({ codec, dialogue }: Probe, members: JsonObject, notes: Notes): Conversation {
+  return codec.decodeRequest({ ...dialogue, ...members }, notes);
+}
+
+/**
+ * What a translation would make of these members for the route.
+ *
+ * @throws GatewayError `invalid_request` when they cannot be understood, `not_supported`
+ */
+export function rewriteMembers(probe: Probe, members: JsonObject, target: AdaptationTarget): JsonObject {
+  const { traits, notes, origin } = target;
+  const { codec, toolNames, stateKinds } = probe;
+  const conversation = readMembers(probe, members, notes);
+  return codec.encodeRequest(conversation, {
+    model: '',
+    traits,
+    isStream: false,
+    names: new ToolNames(conversation, toolNames),
+    notes,
+    open: (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined),
+  });
+}

@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { plainNames } from '../canonical/tool-names.ts';
+import { adaptMedia } from '../pass-through/adapt-media.ts';
+import { isSaid, withMember } from '../pass-through/adapt-members.ts';
+import { adaptOutput, anyObject, asList, type OutputWording, withInner } from '../pass-through/adapt-output-format.ts';
+import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
+import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
+import { adaptForcedTools, adaptParallelCalls, adaptTools, freeChoice } from '../pass-through/adapt-tools.ts';
+import {
+  type Adaptation,
+  type AdaptationTarget,
+  inOrder,
+  type Probe,
+  rewriteMembers,
+} from '../pass-through/adaptation.ts';
+import { member } from '../request/members.ts';
+import { responsesCodec } from './codec.ts';
+import { stateKinds } from './names.ts';
+
+const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
+
+const encryptedReasoning = 'reasoning.encrypted_content';
+
+const reasoning: Adaptation = (body, target) => {
+  const { reasoning: asked, include } = body;
+  const isKnown = canReason(target.traits);
+  const isRefused = isSaid(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.traits));
+  const adapted = isRefused ? withMember(body, 'reasoning', rewriteReasoning(asked, target)) : body;
+  // A model that does not reason has nothing to encrypt, and its endpoint says so with an error.
+  if (isKnown || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
+  const others = include.filter((one) => one !== encryptedReasoning);
+  return withMember(adapted, 'include', others.length === 0 ? undefined : others);
+};
+
+function rewriteReasoning(asked: JsonValue, target: AdaptationTarget): JsonValue | undefined {
+  const { reasoning: written } = rewriteMembers(probe, { reasoning: asked }, target);
+  if (!isJsonObject(written) || !isJsonObject(asked)) return written;
+  return { ...written, ...asked, effort: written['effort'] };
+}
+
+const outputWording: OutputWording = {
+  find: ({ text }) => (isSaid(member(text, 'format')) ? { text: { format: member(text, 'format') } } : undefined),
+  replace: (body, isKnown) =>
+    withMember(body, 'text', withInner(body['text'], 'format', isKnown ? anyObject : undefined)),
+  instruct: (body, text): JsonObject => {
+    const { input } = body;
+    const said = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
+    // As an instruction it would not count for OpenAI, which insists on the word JSON in the input.
+    return { ...body, input: [{ type: 'message', role: 'developer', content: text }, ...said] };
+  },
+};
+
+/** What a route of the Responses format is known to refuse is taken out or said differently. */
+export const adaptResponses = inOrder(
+  adaptLimit(['max_output_tokens']),
+  adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
+  adaptUser(['user', 'safety_identifier']),
+  adaptMedia(probe, ['input', 'instructions']),
+  adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
+  adaptForcedTools(freeChoice),
+  adaptParallelCalls,
+  reasoning,
+  adaptOutput(probe, outputWording),
+);

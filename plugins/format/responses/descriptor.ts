@@ -1,0 +1,53 @@
+import { plainNames } from '../canonical/tool-names.ts';
+import type { ClientTextFormat } from '../descriptor.ts';
+import { pickHeaders } from '../request/members.ts';
+import { ResponsesReplyAdapter } from './reply-adapter.ts';
+import { adaptResponses } from './adaptations.ts';
+import { responsesCodec } from './codec.ts';
+import { renderStreamError } from './failed-event.ts';
+import { stateKinds } from './names.ts';
+import { ResponsesObserver } from './observer.ts';
+import { omitResultImages } from './omit-images.ts';
+import { responsesParameters } from './parameters.ts';
+
+/** The Responses API of OpenAI. */
+export const responses: ClientTextFormat = {
+  name: 'responses',
+  dialect: 'openai',
+  // Codex repeats 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
+  statuses: { plan_inactive: 400, model_not_found: 400, not_supported: 400 },
+  renderStreamError,
+  reasoningWays: ['effort', 'none'],
+  path: () => '/responses',
+  headers: (client) => pickHeaders(client, ['openai-beta']),
+  client: {
+    endpoints: [
+      {
+        name: 'responses',
+        method: 'POST',
+        path: '/v1/responses',
+        isMetered: true,
+        isAliased: true,
+        purpose: 'answer',
+        required: [],
+      },
+    ],
+    parameters: responsesParameters,
+    observe: (id) => new ResponsesObserver(id),
+    adaptReply: (body, origin) => new ResponsesReplyAdapter(body, origin),
+    text: {
+      ...responsesCodec,
+      omitResultImages,
+      isOneAnswer: () => true,
+      writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    },
+  },
+  text: {
+    ...responsesCodec,
+    toolNames: plainNames,
+    stateKinds,
+    speaks: { freeformTools: true, resultImages: true, imageUrls: true, parallelSwitch: true, reasoningState: true },
+    reportedStops: () => [],
+    adapt: adaptResponses,
+  },
+};

@@ -1,0 +1,16 @@
+import { chat } from '../../plugins/format/chat/descriptor.ts';
+import { gemini } from '../../plugins/format/gemini/descriptor.ts';
+import { images } from '../../plugins/format/images/descriptor.ts';
+import { messages } from '../../plugins/format/messages/descriptor.ts';
+import { responses } from '../../plugins/format/responses/descriptor.ts';
+
+/** Formats in which clients hold conversations, by name. */
+export const conversational = { chat, responses, messages, gemini };
+
+/** Formats that clients speak, by name. */
+export const descriptors = { ...conversational, images };
+
+export type Format = keyof typeof descriptors;
+export type TextFormat = keyof typeof conversational;
+
+export const textFormats = ['chat', 'responses', 'messages', 'gemini'] as const satisfies readonly TextFormat[];

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json.ts';
 import type { Model, Route } from '../catalog/catalog.ts';
 import type { GatewayError } from '../errors/table.ts';
 import type { Usage } from './usage.ts';
@@ -75,6 +76,11 @@ export interface ReplyReader {
   readonly usage: Usage | undefined;
   /** What of the answer so far could not be passed on; the client is told where there is time, the record always. */
   readonly notes?: readonly string[] | undefined;
+  /**
+   * The answer as one object of the client's format, exactly as the client gets it. Undefined until it is complete, and
+   * in formats whose answers are not stored.
+   */
+  finished?(): JsonObject | undefined;
   /** Writes the error that ends the client's stream at this point. */
   renderFailure(error: GatewayError): string;
 }

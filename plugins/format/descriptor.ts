@@ -7,7 +7,7 @@ import type { StateKind } from './canonical/conversation.ts';
 import type { Notes } from './canonical/notes.ts';
 import type { NameRules } from './canonical/tool-names.ts';
 import type { Adaptation } from './pass-through/adaptation.ts';
-import type { ReplyAdapter } from './pass-through/reply-adapter.ts';
+import type { AnsweredRequest, ReplyAdapter } from './pass-through/reply-adapter.ts';
 import type { ReplyObserver } from './reply-observer.ts';
 import type { ParameterRules } from './request/parameters.ts';
 
@@ -52,7 +52,7 @@ export interface ClientSide {
    */
   observe(id: string, body: JsonObject): ReplyObserver;
   /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
-  adaptReply?(body: JsonObject, origin: string): ReplyAdapter;
+  adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Settles a request out of which opaque reasoning state was taken. @param before the request with all of it */
   settle?(body: JsonObject, before: JsonObject, notes: Notes): JsonObject;
   /** Writes the model's name where a request to count tokens has it a second time. */

@@ -1,7 +1,9 @@
 import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Model, Route } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import { defineFact } from '#core/pipeline/fact.ts';
 import type { ClientRequest } from './request/client-request.ts';
 import { omissionNote, omitResultImages } from './request/omit-images.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
@@ -10,6 +12,9 @@ import { openingOf, sessionOf } from './request/session.ts';
 import { Translator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import type { Way } from './way.ts';
+
+/** The call that serves an exchange. */
+export const modelCall = defineFact<ModelCall>('model_call');
 
 /** A call that a route can serve, if need be without the pictures that tools have shown. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
@@ -33,6 +38,7 @@ export class ModelCall implements Adapter {
   readonly #request: ClientRequest;
   readonly #translator: Translator;
   readonly #ways = new Map<Route, Way | GatewayError>();
+  readonly #readers: ReplyReader[] = [];
   readonly #isResumable: boolean;
   readonly #notes: readonly string[];
 
@@ -74,7 +80,18 @@ export class ModelCall implements Adapter {
   }
 
   read(route: Route): ReplyReader {
-    return this.#served(route).read();
+    const reader = this.#served(route).read();
+    this.#readers.push(reader);
+    return reader;
+  }
+
+  /** The finished answer as the client gets it; see `ReplyReader.finished`. At most one of the readers gets that far. */
+  finished(): JsonObject | undefined {
+    for (const reader of this.#readers) {
+      const answer = reader.finished?.();
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
   }
 
   resume(broken: ReplyReader): RouteCalls | undefined {

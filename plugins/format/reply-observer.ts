@@ -15,6 +15,8 @@ export interface ReplyObserver {
   readonly isOver: boolean;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
+  /** The whole answer, once it is complete; missing in formats whose answers are not stored. */
+  readonly finished?: JsonObject | undefined;
   /** Writes the error that ends the stream at this point. @param usage of the answer so far */
   renderFailure(error: GatewayError, usage?: Usage): string;
 }

@@ -7,7 +7,7 @@ import { type ClientRequest, readClientRequest } from './request/client-request.
 import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
-import { openCall } from './model-call.ts';
+import { modelCall, openCall } from './model-call.ts';
 import { checkParameters } from './request/parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { clientCall } from './formats.ts';
@@ -49,6 +49,7 @@ export const formatStage = defineStage({
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) throw refusal;
         if (request.purpose === 'count') exchange.set(countRequest, request);
+        exchange.set(modelCall, call);
         exchange.set(adapter, call);
       },
     };

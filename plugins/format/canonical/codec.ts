@@ -69,6 +69,8 @@ export interface ReplyContext {
 
 /** Turns ordered events into the client's bytes. */
 export interface ReplyEncoder {
+  /** The whole answer as it was written last; missing in formats whose answers are not stored. */
+  readonly finished?: JsonObject | undefined;
   /** Server-sent events, each whole; the empty string when the client sees nothing of it. */
   event(event: ReplyEvent): string;
   whole(reply: CompleteReply): JsonObject;

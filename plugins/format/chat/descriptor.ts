@@ -29,7 +29,7 @@ export const chat: ClientTextFormat = {
     ],
     parameters: chatParameters,
     observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
-    adaptReply: (body) => new ChatReplyAdapter(body),
+    adaptReply: ({ body }) => new ChatReplyAdapter(body),
     usageOption: {
       name: 'stream_options',
       value: { include_usage: true },

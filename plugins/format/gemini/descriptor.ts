@@ -54,7 +54,7 @@ export const gemini: ClientTextFormat = {
     parameters: geminiParameters,
     isModelInPath: true,
     observe: (id) => new GeminiObserver(id),
-    adaptReply: (body, origin) => new GeminiReplyAdapter(body, origin),
+    adaptReply: ({ body }, origin) => new GeminiReplyAdapter(body, origin),
     settle: (body, before) => joinContents(body, before),
     nameCounted,
     text: {

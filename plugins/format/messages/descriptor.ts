@@ -44,7 +44,7 @@ export const messages: ClientTextFormat = {
     ],
     parameters: messagesParameters,
     observe: (id) => new MessagesObserver(id),
-    adaptReply: (body, origin) => new MessagesReplyAdapter(body, origin),
+    adaptReply: ({ body }, origin) => new MessagesReplyAdapter(body, origin),
     settle: (body, _before, notes) => settleThinking(body, notes),
     text: {
       ...messagesCodec,

@@ -48,7 +48,7 @@ export class PassThrough implements Way {
     const isText = isTextFormat(format);
     if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
     const { client } = format;
-    const adapter = purpose === 'count' ? undefined : client.adaptReply?.(body, originOf(this.#route.upstream));
+    const adapter = purpose === 'count' ? undefined : client.adaptReply?.(this.#client, originOf(this.#route.upstream));
     const converter = isText ? () => this.#translate(format) : undefined;
     return new PassThroughReader(client.observe(this.#exchange.id, body), adapter, converter);
   }

@@ -1,6 +1,6 @@
 import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import { parseObject } from '#core/json.ts';
+import { type JsonObject, parseObject } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { isTornObject } from '../request/members.ts';
@@ -51,6 +51,12 @@ export class PassThroughReader implements ReplyReader {
 
   get notes(): ReplyReader['notes'] {
     return this.#converting?.notes;
+  }
+
+  finished(): JsonObject | undefined {
+    if (this.#converting !== undefined) return this.#converting.finished?.();
+    const { finished, usage } = this.#observer;
+    return finished && (this.#adapter?.finished?.(finished, usage) ?? finished);
   }
 
   renderFailure(error: GatewayError): string {

@@ -3,6 +3,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
+/** The request that a reply answers. */
+export interface AnsweredRequest {
+  readonly body: JsonObject;
+  /** Id of the response that it continues. */
+  readonly previousId?: string | undefined;
+}
+
 /**
  * Changes in a reply that otherwise passes as it came: opaque reasoning state gets a tag of its origin, and token counts
  * are added where clients of the format fail without them. Works on the text, so that every other byte stays.
@@ -17,6 +24,8 @@ export interface ReplyAdapter {
   event(event: StreamEvent, counted?: Usage): string;
   /** @param body the object in `text` */
   whole(text: string, body: JsonObject, counted?: Usage): string;
+  /** The finished answer with the same changes; missing in formats whose answers are not stored. */
+  finished?(answer: JsonObject, counted?: Usage): JsonObject;
   /** What the client gets at the end of a complete stream. */
   end?(counted?: Usage): string;
   /** The same for the error that ends a stream. */

@@ -15,6 +15,8 @@ export interface ClientRequest {
   readonly bytes: Buffer;
   readonly text: string;
   readonly body: JsonObject;
+  /** Id of the response that this request continues. The response's items are in the body then, and its id is not. */
+  readonly previousId?: string | undefined;
 }
 
 /**

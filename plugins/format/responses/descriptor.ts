@@ -34,7 +34,7 @@ export const responses: ClientTextFormat = {
     ],
     parameters: responsesParameters,
     observe: (id) => new ResponsesObserver(id),
-    adaptReply: (body, origin) => new ResponsesReplyAdapter(body, origin),
+    adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),
     text: {
       ...responsesCodec,
       omitResultImages,

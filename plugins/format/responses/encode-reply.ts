@@ -21,6 +21,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   #ending: JsonObject | undefined;
   /** The item under way, as far as it has gone out. */
   #begun: BegunItem | undefined;
+  finished: JsonObject | undefined;
   #sequence = 0;
   #hasSummary = false;
   #citations = 0;
@@ -32,7 +33,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   event(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        return this.#response('response.created') + this.#response('response.in_progress');
+        return this.#announce('response.created') + this.#announce('response.in_progress');
       case 'block_start':
         return this.#open(event.index, event.block);
       case 'block_delta':
@@ -48,7 +49,7 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   whole(reply: CompleteReply): JsonObject {
     const output = reply.blocks.map((block, index) => writeItem(this.#itemId(index, block), block));
-    return responseObject(this.#context, { status: statusOf(reply), output: endOutput(output, reply), reply });
+    return this.#finished({ status: statusOf(reply), output: endOutput(output, reply), reply });
   }
 
   failure(error: GatewayError, usage?: Usage): string {
@@ -58,14 +59,19 @@ export class ResponsesEncoder implements ReplyEncoder {
     return ended + renderResponseFailed(error, responseId(this.#context), this.#sequence++, response);
   }
 
-  #response(type: string, state: ResponseState = { status: 'in_progress', output: [] }): string {
-    return this.#write(type, { response: responseObject(this.#context, state) });
+  #announce(type: string): string {
+    return this.#write(type, { response: responseObject(this.#context, { status: 'in_progress', output: [] }) });
+  }
+
+  #finished(state: ResponseState): JsonObject {
+    return (this.finished = responseObject(this.#context, state));
   }
 
   #finish(reply: CompleteReply): string {
     const status = statusOf(reply);
     const output = endOutput(this.#output, reply);
-    return this.#end(output.at(-1)) + this.#response(`response.${status}`, { status, output, reply });
+    const response = this.#finished({ status, output, reply });
+    return this.#end(output.at(-1)) + this.#write(`response.${status}`, { response });
   }
 
   /** Tells the end of the item that came last. @param item as it is in the end */

@@ -16,6 +16,7 @@ export class ResponsesObserver implements ReplyObserver {
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
+  finished: JsonObject | undefined;
   readonly #id: string;
   /** What a `response.failed` of ours has to repeat: the response as announced, the items that are finished. */
   #response: JsonObject = {};
@@ -51,7 +52,7 @@ export class ResponsesObserver implements ReplyObserver {
       case 'response.incomplete':
         this.hasContent = true;
         this.isComplete = true;
-        this.usage = responsesUsage(member(member(event.parse(), 'response'), 'usage'));
+        this.#finish(member(event.parse(), 'response'));
         return;
       case 'response.failed':
         this.#fail(member(event.parse(), 'response'));
@@ -84,6 +85,15 @@ export class ResponsesObserver implements ReplyObserver {
     else this.#unfinished = [];
   }
 
+  /** @param response may leave out the output that the events before have carried */
+  #finish(response: JsonValue | undefined): void {
+    this.usage = responsesUsage(member(response, 'usage'));
+    if (!isJsonObject(response)) return;
+    const { output } = response;
+    const hasOutput = Array.isArray(output) && output.length > 0;
+    this.finished = hasOutput ? response : { ...response, output: this.#output };
+  }
+
   #forget(): void {
     this.#unfinished = [];
     this.#room = bounds.unfinishedItems;
@@ -93,6 +103,7 @@ export class ResponsesObserver implements ReplyObserver {
   whole(body: JsonObject): void {
     if (body['status'] === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
     this.usage = responsesUsage(body['usage']);
+    this.finished = body;
     this.hasContent = Array.isArray(body['output']);
     this.isComplete = true;
   }

@@ -1,5 +1,6 @@
 import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
@@ -64,6 +65,10 @@ export class TranslatingReader implements ReplyReader {
 
   get notes(): readonly string[] {
     return this.#guard.losses.entries;
+  }
+
+  finished(): JsonObject | undefined {
+    return this.#encoder.finished;
   }
 
   renderFailure(error: GatewayError): string {

@@ -159,7 +159,7 @@ export function readerBetween(
     id,
     model: client.model,
     created,
-    request: client.body,
+    request: { ...client.body, previous_response_id: client.previousId },
   });
   return new TranslatingReader(createDecoder(route, upstream, localStops), guard, encoder);
 }

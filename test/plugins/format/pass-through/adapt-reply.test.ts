@@ -35,7 +35,7 @@ const sent = (format: Format, body: JsonObject, to: Route = route) => {
 };
 /** The adapter of a format, on texts. */
 function adapterOf(format: Format, request: JsonObject = {}) {
-  const adapter = descriptors[format].client.adaptReply?.(requestOf(format, request).body, own);
+  const adapter = descriptors[format].client.adaptReply?.(requestOf(format, request), own);
   if (adapter === undefined) throw new Error(`${format} has no reply adapter`);
   return {
     meter: adapter.meter,

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Host } from '#core/host.ts';
-import { AccountRoom } from '../../../../plugins/format/responses-store/account-room.ts';
-import { Recorder, type Shared } from '../../../../plugins/format/responses-store/recorder.ts';
+import { Recorder } from '../../../../plugins/format/responses-store/recorder.ts';
 import { responseBody } from './fixture.ts';
 
 const query = vi.fn<() => Promise<unknown[]>>();
@@ -9,22 +8,21 @@ const host = {
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   database: { query },
   now: () => 1_800_000_000_000,
+  section: () => ({ keep_hours: 24, max_bytes: 10_000, max_account_bytes: 1_048_576 }),
 } as unknown as Host;
-const draft = { accountId: 'a', items: [], previousId: undefined, isWanted: true };
+const draft = { accountId: 'a', items: [], previousId: undefined };
 
-const options = { keep_hours: 24, max_bytes: 10_000, max_account_bytes: 1_048_576 };
-
-let shared: Shared;
+let recorder: Recorder;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   query.mockReset();
-  shared = { rest: { until: 0 }, room: new AccountRoom() };
+  recorder = new Recorder(host);
 });
 afterEach(() => void vi.useRealTimers());
 
-const save = (count: number) => new Recorder(host, draft, options, shared).save(responseBody(count));
+const save = (count: number) => recorder.save(draft, responseBody(count));
 
-it('one answer waits for a database that is silent, those after it do not', async () => {
+it('one answer waits for a database that does not respond, the next ones do not', async () => {
   query.mockReturnValue(new Promise(() => undefined));
   const first = save(1);
   await vi.advanceTimersByTimeAsync(2_000);
@@ -33,7 +31,7 @@ it('one answer waits for a database that is silent, those after it do not', asyn
   expect(query).toHaveBeenCalledOnce();
 });
 
-it('a database that has failed is tried again after a while', async () => {
+it('tries a database that has failed again after its cooldown', async () => {
   query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
   await save(1);
   await vi.advanceTimersByTimeAsync(5_000);
@@ -41,7 +39,7 @@ it('a database that has failed is tried again after a while', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-it('tells of an answer that the database did not take', async () => {
+it('notes an answer that the database did not store', async () => {
   query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
   expect([await save(1), await save(2)]).toEqual(Array(2).fill('not stored: the database failed'));
 });

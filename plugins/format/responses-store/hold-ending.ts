@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+import type { JsonObject } from '#core/json.ts';
+import { ReplyStream } from '#core/pipeline/reply-stream.ts';
+
+/**
+ * Passes a stream on, and once the answer is complete waits until it is stored before it delivers the rest: a client that
+ * has seen the end can continue. Reads only as fast as it is read, and breaks off as the source does, with the same error.
+ *
+ * @param finished the answer; undefined until the source has delivered all of it or is about to
+ * @param store never rejects
+ */
+export function holdEnding(
+  source: Readable,
+  finished: () => JsonObject | undefined,
+  store: (answer: JsonObject) => Promise<unknown>,
+): Readable {
+  let stored: Promise<void> | undefined;
+  let isHolding = false;
+  const passing = new ReplyStream({
+    read: () => {
+      if (!isHolding) source.resume();
+    },
+    close: () => void source.destroy(),
+  });
+  const hold = async (answer: JsonObject): Promise<void> => {
+    isHolding = true;
+    source.pause();
+    await store(answer);
+    isHolding = false;
+  };
+  const pass = (chunk: Buffer): void => {
+    if (passing.destroyed) return;
+    if (passing.push(chunk)) source.resume();
+    else source.pause();
+  };
+  /** What follows a chunk that is held waits as well. */
+  const inOrder = (then: () => void): void => void (isHolding ? stored?.then(then) : then());
+
+  source.on('data', (chunk: Buffer) => {
+    const answer = stored === undefined ? finished() : undefined;
+    if (answer !== undefined) stored = hold(answer);
+    inOrder(() => pass(chunk));
+  });
+  source.once('end', () =>
+    inOrder(() => {
+      if (!passing.destroyed) passing.push(null);
+    }),
+  );
+  source.once('error', (error) => inOrder(() => passing.breakOff(error)));
+  source.once('close', () => {
+    if (!source.readableEnded && source.errored === null)
+      inOrder(() => passing.breakOff(new Error('the answer was closed before its end')));
+  });
+  return passing;
+}

@@ -13,6 +13,8 @@ interface OpenBlock {
   signature: string;
   /** The whole input, where it comes with the beginning; deltas that come nevertheless say the same. */
   readonly input: string | undefined;
+  /** Sources of its text, which Anthropic sends before the text. */
+  readonly citations: Fragment[];
 }
 
 /** Blocks whose deltas are of no use: the vendor's own tools work with them. */
@@ -33,7 +35,7 @@ export class BlockReader {
     if (before?.type === 'tool_use' && type === 'tool_use' && before.id === id) return [];
     const closed = before === undefined ? [] : this.stop(index);
     const input = readInput(member(content, 'input'));
-    const block: OpenBlock = { key: this.#count++, type, id, signature: '', input };
+    const block: OpenBlock = { key: this.#count++, type, id, signature: '', input, citations: [] };
     this.#open.set(index, block);
     this.#latest = index;
     return isJsonObject(content) ? [...closed, ...this.#begin(block, content)] : closed;
@@ -42,12 +44,10 @@ export class BlockReader {
   delta(index: JsonValue | undefined, delta: JsonValue | undefined): Fragment[] {
     const block = this.#open.get(index) ?? this.#open.get(this.#latest);
     if (!isJsonObject(delta) || (block !== undefined && foreign.test(block.type))) return [];
-    const fragments = [
-      ...this.#say('reasoning', delta['thinking']),
-      ...this.#say('text', delta['text']),
-      ...readCitation(delta['citation']),
-    ];
-    if (block === undefined) return fragments;
+    const fragments = [...this.#say('reasoning', delta['thinking']), ...this.#say('text', delta['text'])];
+    const citations = readCitation(delta['citation']);
+    if (block === undefined) return [...fragments, ...citations];
+    block.citations.push(...citations);
     block.signature += textOf(delta['signature']);
     const input = readInput(delta['partial_json']);
     if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
@@ -59,9 +59,9 @@ export class BlockReader {
     this.#open.delete(index);
     if (block === undefined) return [{ type: 'break' }];
     if (block.type === 'tool_use') return [{ type: 'call_end', key: block.key, input: block.input }];
-    const { signature } = block;
+    const { signature, citations } = block;
     const state: Fragment[] = signature === '' ? [] : [{ type: 'reasoning_state', kind: 'signature', data: signature }];
-    return [...state, { type: 'break' }];
+    return [...citations, ...state, { type: 'break' }];
   }
 
   /** Ends what has not been ended. */

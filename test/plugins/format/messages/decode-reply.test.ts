@@ -208,13 +208,14 @@ describe('a stream', () => {
     });
   });
 
-  it('cites what has an address', () => {
+  it('cites what has an address, before its text as Anthropic does and behind it', () => {
     const found = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'Words' };
     const paged = { type: 'page_location', document_index: 0, cited_text: 'x' };
     const citation = { url: 'https://a.example', title: 'A', quote: 'Words', start: undefined, end: undefined };
     const cited = [found, paged].map((one) => piece(0, { type: 'citations_delta', citation: one }));
     const [opened, said, closed] = speak(0, 'Hi') as [Sent, Sent, Sent];
     expect(blocksOf(opened, said, ...cited, closed)).toMatchObject([{ text: 'Hi', citations: [citation] }]);
+    expect(blocksOf(opened, ...cited, said, closed)).toMatchObject([{ text: 'Hi', citations: [citation] }]);
     expect(whole(answer([{ type: 'text', text: 'Hi', citations: [found, paged] }])).blocks).toMatchObject([
       { citations: [citation] },
     ]);

@@ -28,7 +28,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
     const { text, data } = event;
     this.#hasFinished ||= /"finish_reason"\s*:\s*"/.test(text);
     this.#hasCalls ||= text.includes('"tool_calls"') && /"tool_calls"\s*:\s*\[\s*\{/.test(text);
-    if (text.includes('"usage"') && /"usage"\s*:\s*\{/.test(text)) {
+    if (isUsageChunk(event)) {
+      if (isCounted(counted)) this.#owesUsage = false;
       // The gateway has asked for this one, not the client.
       return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
     }
@@ -48,7 +49,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
 
   /** The chunk that the client has asked for and the upstream has not sent. */
   end(counted?: Usage): string {
-    if (!this.#owesUsage || isCounted(counted)) return '';
+    if (!this.#owesUsage) return '';
     this.#owesUsage = false;
     return this.#repeatLast({ choices: [], usage: this.#usage(counted) });
   }
@@ -74,4 +75,9 @@ export class ChatReplyAdapter implements ReplyAdapter {
   #usage(counted: Usage | undefined): JsonObject {
     return writeUsage(this.meter.complete(counted, true));
   }
+}
+
+/** True for a chunk with usage where clients look for it: some vendors have it inside another member. */
+function isUsageChunk(event: StreamEvent): boolean {
+  return /"usage"\s*:\s*\{/.test(event.text) && isJsonObject(event.parse()?.['usage']);
 }

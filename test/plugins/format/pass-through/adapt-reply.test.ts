@@ -298,6 +298,22 @@ describe('a Chat stream', () => {
     expect(adapter.end()).toBe('');
   });
 
+  it.each([
+    ['x_groq, as Groq does', { x_groq: { usage: { prompt_tokens: 7 } } }, {}],
+    ['the choice, as Moonshot does', {}, { usage: { prompt_tokens: 7 } }],
+  ])('gets a usage chunk with the counts that the upstream reports inside %s', (_place, inChunk, inChoice) => {
+    const choices = [{ index: 0, delta: {}, finish_reason: 'stop', ...inChoice }];
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
+    const counted = { input: 7, output: 3 };
+    const text = `data: ${JSON.stringify({ id: 'c', choices, ...inChunk })}\n\n`;
+    expect(adapter.event(text, counted)).toBe(text);
+    const ending = adapter.event(done, counted);
+    expect(dataOf(ending.slice(0, -done.length))).toMatchObject({
+      usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+    });
+    expect(adapter.end(counted)).toBe('');
+  });
+
   it('gets it at the end when the upstream forgets the [DONE]', () => {
     const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
     expect(dataOf(adapter.end({ input: 5 }) ?? '')).toMatchObject({ usage: { prompt_tokens: 5 } });

@@ -11,7 +11,7 @@ import type { RetryBudget } from '../../plugins/upstream/routing/retry-budget.ts
 import { keysOf } from '../../plugins/upstream/stage.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
-/** A plugin of somebody else: one stage with an option that outlives it, one that can refuse the configuration. */
+/** A third-party plugin: one stage with an option that outlives it, one that can refuse the configuration. */
 const plugin = `
 const options = { type: 'object', additionalProperties: true };
 const thermostat = {
@@ -55,7 +55,7 @@ const changed: typeof stages = {
   fragile: '{}',
 };
 
-/** Options that are not those of the stages. */
+/** Other values for the options of the stages. */
 interface Other {
   readonly keys?: string;
   readonly upstream?: string;
@@ -102,7 +102,7 @@ async function load(options: Readonly<Record<string, string>>, other?: Other): P
   return gateway.gateway.reload();
 }
 
-/** What is in force of all that can be seen from outside of the stages. */
+/** The options in force, as far as they are visible outside the stages. */
 async function inForce() {
   const { host } = gateway.gateway;
   const kept = (key: string) => host.keep<object>(key, () => expect.fail(`${key} is not kept`)) as never;
@@ -136,12 +136,12 @@ describe('a configuration that a later stage refuses', () => {
     expect(gateway.gateway.host).toBe(host);
   });
 
-  it('releases what it alone has opened', async () => {
+  it('releases what it has opened', async () => {
     await expect(load({ ...stages, fragile: '{ extra: true, fails: true }' })).rejects.toThrow('fragile');
     expect(lines.join('')).toContain('extra released');
   });
 
-  it('stops the vendor server that it alone has started', async () => {
+  it('stops the vendor server it has started', async () => {
     const before = servers();
     const other = { upstream: 'two: { vendor: demo }' };
     await expect(load({ ...stages, fragile: '{ fails: true }' }, other)).rejects.toThrow('fragile');
@@ -150,7 +150,7 @@ describe('a configuration that a later stage refuses', () => {
 });
 
 describe('a configuration that every stage accepts', () => {
-  it('is in force at once, outside of the stages too', async () => {
+  it('takes effect at once, outside the stages too', async () => {
     const before = await inForce();
     expect(await load(changed, { keys: 'sk-2, sk-3' })).toBe(true);
     const after = await inForce();
@@ -165,7 +165,7 @@ describe('a configuration that every stage accepts', () => {
     });
   });
 
-  it('serves although a stage fails to activate, and the log names the stage', async () => {
+  it('serves even if a stage fails to activate, and the log names that stage', async () => {
     expect(await load({ ...stages, thermostat: '{ degrees: 99 }', log: changed.log })).toBe(true);
     expect(await inForce()).toMatchObject({ degrees: 99, keepDays: 1 });
     expect(lines.join('')).toContain('stage thermostat failed in activate');

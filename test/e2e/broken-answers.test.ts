@@ -13,7 +13,7 @@ let fault: (response: ScriptedResponse, format: TextFormat, path: string) => voi
 let broken: FaultyUpstream;
 let sound: FaultyUpstream;
 let gateway: TestGateway;
-/** Resolved when the client has read something of the answer. */
+/** Resolves when the client has read part of the answer. */
 let reading: PromiseWithResolvers<void>;
 
 const formatOf = (path: string): TextFormat => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
   ]);
   const models = textFormats.flatMap((format) => [
     `  ${format}: { routes: [broken-${format}/m, sound-${format}/m] }`,
-    // Keys rest for a model: what one test has let rest is nothing to the others.
+    // A key cools down for one model, so tests with different models do not affect each other.
     ...refusals.map((name) => `  ${format}-${name}: { routes: [first-${format}/${name}, second-${format}/${name}] }`),
     `  ${format}-alone: { routes: [broken-${format}/m] }`,
   ]);
@@ -71,7 +71,7 @@ beforeEach(() => {
   reading = Promise.withResolvers();
 });
 
-/** Asks in one format, for a model of which the routes speak the same format or another one. */
+/** Sends a request in one format for a model whose routes speak the same format or another. */
 async function ask(
   format: TextFormat,
   model: string,
@@ -101,7 +101,7 @@ async function ask(
   return { status: answer.status, text, wait: answer.headers.get('retry-after') };
 }
 
-/** How a stream of each format says that it has failed, as its last event. */
+/** The last event of a failed stream in each format. */
 const endings: Readonly<Record<TextFormat, RegExp>> = {
   chat: /data: \{"error":\{[^\n]*\}\n\ndata: \[DONE\]\n\n$/,
   messages: /event: error\ndata: \{"type":"error",[^\n]*\}\n\n$/,
@@ -137,7 +137,7 @@ const faults: Fault[] = [
 ];
 
 describe.each(textFormats)('a 200 in %s', (format) => {
-  it.each(faults)('with %s goes to the next route', async (_name, isStream, play) => {
+  it.each(faults)('with %s fails over', async (_name, isStream, play) => {
     fault = play;
     const before = [broken.requests.length, sound.requests.length];
     const { status, text } = await ask(format, format, isStream);
@@ -146,36 +146,43 @@ describe.each(textFormats)('a 200 in %s', (format) => {
     expect(text).not.toContain('broke');
   });
 
-  it('with a stream for a whole answer is taken for the answer it is', async () => {
+  it('with a stream instead of a whole answer is accepted', async () => {
     const { opening, content, closing } = answers[format];
     fault = send(eventStream, [...opening, ...content, ...closing].join(''));
     const { status, text } = await ask(format, `${format}-alone`, false);
     expect([status, text.includes('one two') || /one .*two/s.test(text)]).toEqual([200, true]);
   });
 
-  it('with a whole answer for a stream is taken for the answer it is', async () => {
+  it('with a whole answer instead of a stream is accepted', async () => {
     fault = (response) => response.json(200, answers[format].whole);
     const { status, text } = await ask(format, `${format}-alone`, true);
     expect([status, text]).toEqual([200, expect.stringContaining('one two')]);
     expect(text).not.toMatch(endings[format]);
   });
 
-  it.each([true, false])('with a prompt that is too long is the client’s (stream: %j)', async (isStream) => {
-    const overflow = { code: 'context_length_exceeded', type: 'invalid_request_error', message: 'prompt is too long' };
-    fault = (response) =>
-      isStream
-        ? response.send(200, eventStream, failureEvents[format](overflow))
-        : response.json(200, { error: overflow });
-    const before = sound.requests.length;
-    const { status, text } = await ask(format, format, isStream);
-    expect([status, text]).toEqual([400, expect.stringContaining('prompt is too long')]);
-    expect(sound.requests).toHaveLength(before);
-  });
+  it.each([true, false])(
+    'about a prompt that is too long is reported as the client’s error (stream: %j)',
+    async (isStream) => {
+      const overflow = {
+        code: 'context_length_exceeded',
+        type: 'invalid_request_error',
+        message: 'prompt is too long',
+      };
+      fault = (response) =>
+        isStream
+          ? response.send(200, eventStream, failureEvents[format](overflow))
+          : response.json(200, { error: overflow });
+      const before = sound.requests.length;
+      const { status, text } = await ask(format, format, isStream);
+      expect([status, text]).toEqual([400, expect.stringContaining('prompt is too long')]);
+      expect(sound.requests).toHaveLength(before);
+    },
+  );
 
   it.each([
     ['rate_limit_exceeded', 429],
     ['insufficient_quota', 503],
-  ])('with the error %s, from the only route, is told as %d', async (code, expected) => {
+  ])('with the error %s from the only route is reported as %d', async (code, expected) => {
     fault = (response) => response.json(200, { error: { code, message: 'sk-secret1234 of org-secret1234' } });
     const { status, text } = await ask(format, `${format}-${code}`, false);
     expect(status).toBe(format === 'messages' && expected === 503 ? 529 : expected);
@@ -183,8 +190,8 @@ describe.each(textFormats)('a 200 in %s', (format) => {
   });
 });
 
-describe.each(textFormats)('what a client of %s is told when all routes', (format) => {
-  it('are throttled, is the shortest wait', async () => {
+describe.each(textFormats)('a %s client whose routes all', (format) => {
+  it('are throttled gets the shortest Retry-After', async () => {
     fault = (response, _format, path) =>
       response.json(
         429,
@@ -196,7 +203,7 @@ describe.each(textFormats)('what a client of %s is told when all routes', (forma
     expect(text).not.toContain('secret');
   });
 
-  it.each(statuses)('answer %i, names no credential, account or address of the upstream', async (answered) => {
+  it.each(statuses)('answer %i gets no credential, account or address of the upstream', async (answered) => {
     const message = `bad key sk-secret1234 of org-secret1234 at ${broken.url}`;
     fault = (response) => response.json(answered, { error: { message } });
     const { status, text } = await ask(format, `${format}-${answered}`, false);
@@ -206,7 +213,7 @@ describe.each(textFormats)('what a client of %s is told when all routes', (forma
   });
 });
 
-/** Pairs of a client's format and a route's: passed through, and translated. */
+/** Formats of client and route: passed through, and translated. */
 const pairs = textFormats.flatMap((format) => textFormats.map((route) => [format, route] as const));
 
 describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
@@ -215,7 +222,7 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
   const cuts = events.map((_event, index) => index);
   const isOver = (text: string) => !endings[format].test(text);
 
-  it.each(cuts)('that is cut behind event %i is never taken for a whole one', async (count) => {
+  it.each(cuts)('that is cut after event %i is never taken for a complete one', async (count) => {
     fault = async (response) => {
       response.head(200, eventStream);
       await response.write(events.slice(0, count).join(''));
@@ -226,7 +233,7 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
     if (isBeforeContent) return expect(status).toBe(502);
     expect(status).toBe(200);
     expect(text).toContain('one ');
-    // What has said how it ends is whole, although the last event is missing.
+    // A stream with a finish reason is complete, even if the last event is missing.
     if (isOver(text)) expect(events.slice(0, count).join('')).toMatch(/finish_reason":"stop|stop_reason":"end_turn/);
     expect(text.includes('two') || !isOver(text)).toBe(true);
   });
@@ -243,7 +250,7 @@ describe.each(pairs)('a stream in %s from a route in %s', (format, route) => {
     expect([text.includes('one '), text.includes('"two"')]).toEqual([true, false]);
   });
 
-  it('that is cut before its first content goes to the next route', async () => {
+  it('that is cut before its first content fails over', async () => {
     fault = async (response) => {
       response.head(200, eventStream);
       await response.write(opening.join(''));

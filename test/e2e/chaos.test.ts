@@ -1,7 +1,7 @@
 import { expect, inject, it, vi } from 'vitest';
 import { experiments } from '../chaos/experiments.ts';
 
-// Whole gateways run here, several in a row, and databases go away for seconds.
+// Several gateways run one after the other, and databases disconnect for seconds.
 vi.setConfig({ testTimeout: 180_000 });
 
 const postgres = {
@@ -10,7 +10,7 @@ const postgres = {
   [Symbol.asyncDispose]: async () => undefined,
 };
 
-/** The short form of `npm run chaos`: what is not in other tests, and needs no steady machine. */
+/** The short form of `npm run chaos`: experiments that no other test covers and that need no idle machine. */
 const chosen = experiments.filter(({ name }) => ['table', 'records', 'client-left', 'burst'].includes(name));
 
 it.each(chosen)('$name: $description', async (experiment) => {

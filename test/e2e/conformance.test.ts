@@ -26,14 +26,14 @@ afterAll(async () => {
 const cells = allCells().map((cell) => ({ cell, name: describeCell(cell) }));
 const outcomes = new Map<string, Outcome>();
 
-describe('a client of every format is served by an upstream of every format', () => {
+describe('every client format works on every upstream format', () => {
   it.each(cells)('$name', async ({ cell, name }) => {
     const outcome = await runCell(fixture, cell);
     outcomes.set(name, outcome);
     expect(outcome).not.toMatchObject({ verdict: 'fail' });
   });
 
-  it('as docs/conformance.md says', async () => {
+  it('as docs/conformance.md documents', async () => {
     for (const { cell, name } of cells) {
       if (!outcomes.has(name)) outcomes.set(name, await runCell(fixture, cell));
     }
@@ -45,8 +45,8 @@ describe('a client of every format is served by an upstream of every format', ()
 
 const pairs = textFormats.flatMap((client) => textFormats.map((upstream) => ({ client, upstream })));
 
-describe('`gateway check` says the same', () => {
-  it.each(pairs)('of a $client client on $upstream', ({ client, upstream }) => {
+describe('`gateway check` lists the same losses', () => {
+  it.each(pairs)('for a $client client on $upstream', ({ client, upstream }) => {
     const checked = features.map((feature) => [
       feature,
       lossOf(supportOf(conversational[client], routeFor(upstream), feature)),

@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '../support/global-redis.ts';
 import { redisUrl } from '../support/redis.ts';
 import { createTcpProxy, type ProxyMode, type TcpProxy } from '../support/tcp-proxy.ts';
 
-/** Ms in which everything is as before once a dependency is back, with room for a busy machine. */
+/** Ms until the gateway has recovered once a dependency is back, with room for a busy machine. */
 const recovery = { timeout: 20_000, interval: 50 };
 
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
@@ -50,10 +50,10 @@ function through({ port }: TcpProxy, url: string): string {
   return changed.href;
 }
 
-/** Requests that have been sent: as many records there have to be. */
+/** Requests sent so far, which is the expected number of records. */
 let askedCount = 0;
 
-/** Answered within ten seconds or not at all: no dependency may hold a request for long. */
+/** Fails after ten seconds: no dependency may delay a request for long. */
 function ask(key: string = home.key): Promise<Response> {
   askedCount++;
   return fetch(`${gateway.url}/v1/chat/completions`, {
@@ -91,7 +91,7 @@ async function isWhole(): Promise<void> {
   expect([status, checks.filter(({ ok }) => !ok)]).toEqual(['ok', []]);
 }
 
-/** Sends requests while something is wrong: they are served then, and recorded when it is over. */
+/** Sends requests during a failure: they are served meanwhile and recorded afterwards. */
 async function survive(wrong: () => Promise<void> | void, right: () => Promise<void> | void): Promise<void> {
   await vi.waitFor(isWhole, recovery);
   expect((await ask()).status).toBe(200);
@@ -118,7 +118,7 @@ describe('while PostgreSQL', () => {
     );
   });
 
-  it.each(ways)('%s, a key that nobody has seen is told to come back', async (_name, mode) => {
+  it.each(ways)('%s, an unknown key gets 503 with Retry-After', async (_name, mode) => {
     await vi.waitFor(isWhole, recovery);
     database.turn(mode);
     try {
@@ -130,7 +130,7 @@ describe('while PostgreSQL', () => {
     await vi.waitFor(isWhole, recovery);
   });
 
-  it('is away, the gateway is ready and says that it is degraded, and why', async () => {
+  it('is down, the gateway is ready and reports that it is degraded, and why', async () => {
     await vi.waitFor(isWhole, recovery);
     database.turn('cut');
     try {
@@ -144,7 +144,7 @@ describe('while PostgreSQL', () => {
     await vi.waitFor(isWhole, recovery);
   });
 
-  it('only reads, known keys are served and their records wait', async () => {
+  it('is read-only, known keys are served and their records wait', async () => {
     const name = new URL(home.databaseUrl).pathname.slice(1);
     const admin = withDatabase(home.databaseUrl, 'postgres');
     const setReadOnly = async (value: 'on' | 'off') => {
@@ -161,7 +161,7 @@ describe('while PostgreSQL', () => {
   });
 });
 
-/** Tells the tests' own Redis something; others on this machine are not to be changed. */
+/** Sends a command to the tests' own Redis; another Redis on this machine must not change. */
 const tell = async (...command: [string, ...string[]]) => {
   const client = new Redis(ownRedis?.url ?? '', { maxRetriesPerRequest: 0 });
   try {
@@ -172,13 +172,16 @@ const tell = async (...command: [string, ...string[]]) => {
 };
 
 describe('while Redis', () => {
-  it.skipIf(redisUrl === undefined).each(ways)('%s, keys are served and limits hold here', async (_name, mode) => {
-    await survive(
-      () => redis?.turn(mode),
-      () => redis?.turn('open'),
-    );
-    expect(gateway.output()).toContain('limits hold for each instance alone');
-  });
+  it.skipIf(redisUrl === undefined).each(ways)(
+    '%s, keys are served and limits are enforced locally',
+    async (_name, mode) => {
+      await survive(
+        () => redis?.turn(mode),
+        () => redis?.turn('open'),
+      );
+      expect(gateway.output()).toContain('limits hold for each instance alone');
+    },
+  );
 
   const states: readonly [string, [string, ...string[]], [string, ...string[]]][] = [
     ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],

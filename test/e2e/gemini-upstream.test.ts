@@ -26,7 +26,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** The contents of the last request whose text has this mark. */
+/** The contents of the last request whose text contains the mark. */
 function sentWith(mark: string): { role: string; parts: JsonObject[] }[] {
   const request = upstream.requests.findLast(({ body }) => body.includes(mark));
   return request?.json<{ contents: { role: string; parts: JsonObject[] }[] }>().contents ?? [];
@@ -34,7 +34,7 @@ function sentWith(mark: string): { role: string; parts: JsonObject[] }[] {
 
 const parameters = { type: 'object', properties: { at: { type: 'string' } } } as const;
 const names = ['look', 'wait'] as const;
-/** What the upstream gets as results of the two calls. */
+/** The results of the two calls as the upstream receives them. */
 const responses = [{ result: 'blue' }, { error: 'no clock' }];
 const responsesOf = (mark: string) =>
   (sentWith(mark)[2]?.parts ?? []).map(({ functionResponse }) => (functionResponse as JsonObject)['response']);
@@ -43,7 +43,7 @@ const signatureOf = (mark: string) =>
     ?.parts.map((part) => part['thoughtSignature'])
     .find((signature) => signature !== undefined);
 
-describe.each([true, false])('a chat client, streaming: %s', (isStream) => {
+describe.each([true, false])('a Chat client of a Gemini upstream, streaming: %s', (isStream) => {
   async function ask(messages: OpenAI.ChatCompletionMessageParam[]): Promise<OpenAI.ChatCompletion> {
     const tools = names.map((name) => ({ type: 'function' as const, function: { name, parameters } }));
     const body = { model: 'test', messages, tools };
@@ -52,7 +52,7 @@ describe.each([true, false])('a chat client, streaming: %s', (isStream) => {
       : openai.chat.completions.create(body);
   }
 
-  it('calls two tools and gets its answer', async () => {
+  it('calls two tools and gets an answer to their results', async () => {
     const mark = `chat ${isStream}`;
     const question = { role: 'user' as const, content: mark };
     const first = await ask([question]);
@@ -73,12 +73,12 @@ describe.each([true, false])('a chat client, streaming: %s', (isStream) => {
     ]);
     expect(second.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'Grüße you' } });
     expect(responsesOf(mark)).toEqual([{ result: 'blue' }, { result: 'no clock' }]);
-    // Chat clients hand no reasoning back.
+    // Chat clients return no reasoning.
     expect(signatureOf(mark)).toBe('skip_thought_signature_validator');
   });
 });
 
-describe.each([true, false])('a Responses client, streaming: %s', (isStream) => {
+describe.each([true, false])('a Responses client of a Gemini upstream, streaming: %s', (isStream) => {
   async function ask(input: OpenAI.Responses.ResponseInput): Promise<OpenAI.Responses.Response> {
     const tools = names.map((name) => ({
       type: 'function' as const,
@@ -91,7 +91,7 @@ describe.each([true, false])('a Responses client, streaming: %s', (isStream) => 
     return isStream ? openai.responses.stream(body).finalResponse() : openai.responses.create(body);
   }
 
-  it('calls two tools and gets its answer', async () => {
+  it('calls two tools and gets an answer to their results', async () => {
     const mark = `responses ${isStream}`;
     const question = { role: 'user' as const, content: mark };
     const first = await ask([question]);
@@ -114,14 +114,14 @@ describe.each([true, false])('a Responses client, streaming: %s', (isStream) => 
   });
 });
 
-describe.each([true, false])('a Messages client, streaming: %s', (isStream) => {
+describe.each([true, false])('a Messages client of a Gemini upstream, streaming: %s', (isStream) => {
   async function ask(messages: Anthropic.MessageParam[]): Promise<Anthropic.Message> {
     const tools = names.map((name) => ({ name, input_schema: parameters }));
     const body = { model: 'test', max_tokens: 2_000, messages, tools };
     return isStream ? anthropic.messages.stream(body).finalMessage() : anthropic.messages.create(body);
   }
 
-  it('calls two tools and gets its answer', async () => {
+  it('calls two tools and gets an answer to their results', async () => {
     const mark = `messages ${isStream}`;
     const question = { role: 'user' as const, content: mark };
     const first = await ask([question]);

@@ -7,10 +7,10 @@ import { createUpstream, type FaultyUpstream, type Handler } from '../support/fa
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
 
-// Whole processes start, stop and start again here, on machines that do other things too.
+// Whole processes start, stop and restart here, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Streams stand still here until a test lets them go on. */
+/** Streams pause here until a test resolves it. */
 const patientYaml = (baseUrl: string) => yamlFor(baseUrl).replace('idle_timeout: 5', 'idle_timeout: 60');
 
 let upstream: FaultyUpstream;
@@ -34,7 +34,7 @@ const chunk = (content: string, finish: string | null = null) => ({
   choices: [{ index: 0, delta: { content }, finish_reason: finish }],
 });
 
-/** An upstream that answers whole or streamed, as asked. The end of a stream waits for the gate. */
+/** An upstream that answers whole or streamed, as requested. The end of a stream waits for the gate. */
 function answerChat(content: string, gate: Promise<void> = Promise.resolve()): Handler {
   return async (request, response) => {
     if (request.json()['stream'] !== true) {
@@ -77,7 +77,7 @@ const firstEvents: Record<string, [name: string | undefined, value: object]> = {
   ],
 };
 
-/** Streams the first event of the format that was asked, and never ends. */
+/** Streams the first event of the requested format and never ends. */
 const stall: Handler = async ({ path }, response) => {
   response.sse();
   const [name, value] = firstEvents[path] ?? [];
@@ -96,11 +96,11 @@ async function ask(url: string, body: object = question, path = '/v1/chat/comple
 
 interface RunningStream {
   readonly id: string;
-  /** The whole text, when the stream is over. */
+  /** The whole text, when the stream has ended. */
   readonly rest: Promise<string>;
 }
 
-/** Asks for a stream and waits for its first content. */
+/** Requests a stream and waits for its first content. */
 async function openStream(url: string, path?: string, body: object = question): Promise<RunningStream> {
   const response = await ask(url, { ...body, stream: true }, path);
   expect(response.status).toBe(200);
@@ -159,13 +159,13 @@ describe('SIGTERM', () => {
     expect(rows.every(({ outcome, status }) => outcome === 'answered' && status === 200)).toBe(true);
   });
 
-  it('is heard through npm', async () => {
+  it('reaches the gateway through npm', async () => {
     const gateway = await home.start({}, ['npm', 'run', '--silent', 'gateway', '--']);
     const code = await gateway.end('SIGTERM');
     expect([code, gateway.output()]).toEqual([0, expect.stringContaining('SIGTERM: finishing what runs')]);
   });
 
-  it('that comes twice, as from a shell and its group, is one', async () => {
+  it('that arrives twice, as from a shell and its process group, counts once', async () => {
     const gate = Promise.withResolvers<void>();
     answer = answerChat('hello', gate.promise);
     const gateway = await home.start();
@@ -178,7 +178,7 @@ describe('SIGTERM', () => {
     expect(await ended).toBe(0);
   });
 
-  it('tells streams that are not over at the limit in band, in the client’s format', async () => {
+  it('ends streams that outlast the drain limit with an error in the client’s format', async () => {
     answer = stall;
     await writeFile(home.file, `listen: { port: 0, drain_timeout: 1 }\n${patientYaml(`${upstream.url}/v1`)}`);
     const gateway = await home.start();
@@ -196,12 +196,12 @@ describe('SIGTERM', () => {
 });
 
 describe('SIGKILL', () => {
-  it('under load loses no record of an answered request, and the next start tells of those that ran', async () => {
+  it('under load loses no record of an answered request, and the next start records the running ones', async () => {
     const answering = answerChat('hello');
     answer = (request, response) => (request.json()['stream'] === true ? stall : answering)(request, response);
     const first = await home.start();
     const running = await Promise.all(Array.from({ length: 20 }, () => openStream(first.url)));
-    /** One list a client: a client asks again when it has the answer. */
+    /** One list per client: a client sends its next request after the answer. */
     const answered: string[][] = [];
     const load = Array.from({ length: 20 }, async () => {
       const own: string[] = [];
@@ -223,7 +223,7 @@ describe('SIGKILL', () => {
       async () => {
         const outcomes = new Map((await records()).map(({ id, outcome }) => [id, outcome]));
         expect(answered.flat().filter((id) => !outcomes.has(id))).toEqual([]);
-        // The last answer of a client can have left just before the gateway could note that it did.
+        // A client's last answer may have been sent just before the gateway could record it.
         const settled = answered.flatMap((ids) => ids.slice(0, -1));
         expect(settled.filter((id) => outcomes.get(id) !== 'answered')).toEqual([]);
         expect(running.filter(({ id }) => outcomes.get(id) !== 'interrupted')).toEqual([]);
@@ -236,7 +236,7 @@ describe('SIGKILL', () => {
 });
 
 describe('a changed gateway.yaml', () => {
-  it('is loaded while requests run: they finish on what they began with, new ones take the new', async () => {
+  it('is loaded while requests run: they finish on the old configuration, new ones use the new', async () => {
     await using other = await createUpstream((request, response) => answerChat('other')(request, response));
     const gate = Promise.withResolvers<void>();
     answer = answerChat('hello', gate.promise);
@@ -266,7 +266,7 @@ describe('a changed gateway.yaml', () => {
     expect(rows.every(({ outcome }) => outcome === 'answered')).toBe(true);
   });
 
-  it('with mistakes changes nothing, every mistake is printed, and SIGHUP looks at it again', async () => {
+  it('with mistakes changes nothing, every mistake is printed, and SIGHUP loads it again', async () => {
     const gateway = await home.start();
     await home.write(`${patientYaml(`${upstream.url}/v1`)}
 aliases: { tset: tets }
@@ -292,7 +292,7 @@ plan: []
   });
 });
 
-it('refuses an old key soon after another process has rotated it', async () => {
+it('an old key is refused soon after another process has rotated it', async () => {
   const gateway = await home.start();
   expect((await ask(gateway.url)).status).toBe(200);
   const main = join(import.meta.dirname, '..', '..', 'core', 'main.ts');
@@ -310,7 +310,7 @@ it('refuses an old key soon after another process has rotated it', async () => {
   expect((await ask(gateway.url, question, undefined, key)).status).toBe(200);
 });
 
-it('refuses to start beside another gateway without a Redis', async () => {
+it('a second instance without Redis is refused', async () => {
   await home.start();
   await expect(home.start()).rejects.toThrow(/another gateway works on this database.*set REDIS_URL/);
 });
@@ -326,7 +326,7 @@ it.skipIf(redisUrl === undefined)('two instances with one Redis share a limit ex
     home.start({ REDIS_URL: redisUrl ?? '' }),
   ]);
   const statuses: number[] = [];
-  // Not all at once: a Redis that takes longer than its deadline is a Redis that is away, and each counts for itself.
+  // Not all at once: a Redis slower than its deadline counts as down, and each instance then counts for itself.
   for (let round = 0; round < 10; round++) {
     const answers = Array.from({ length: 40 }, async (_, index) => {
       const response = await ask((both[index % 2] as GatewayProcess).url);

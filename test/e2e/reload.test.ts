@@ -29,7 +29,7 @@ describe('a reload of the section listen', () => {
     expect(headers.get('keep-alive')).toBe('timeout=33');
   });
 
-  it('changes how large a body may be, and does not say otherwise', async () => {
+  it('changes the body limit, and reports nothing else', async () => {
     await reload('max_body_bytes: 2048');
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -40,13 +40,13 @@ describe('a reload of the section listen', () => {
     expect(lines.join('')).not.toContain('next start');
   });
 
-  it('leaves the address as it is, and says so', async () => {
+  it('keeps the address, and reports that', async () => {
     await reload('host: 127.0.0.2');
     expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
     expect(lines.join('')).toContain('listen.host has changed in');
   });
 
-  it('of a file that says what runs does nothing', async () => {
+  it('of an unchanged file does nothing', async () => {
     expect(await gateway.gateway.reload()).toBe(false);
   });
 });

@@ -15,7 +15,7 @@ const before = ['The quick ', 'brown fox ', 'jumps over '];
 const after = ['the lazy ', 'dog.'];
 const whole = 'The quick brown fox jumps over the lazy dog.';
 
-/** How the two routes of a model behave, by the model's name there. */
+/** How a route behaves, by its model name. */
 type Script = (response: ScriptedResponse, format: ChaosFormat) => Promise<void>;
 
 async function write(response: ScriptedResponse, events: readonly { name?: string; data: object | string }[]) {
@@ -115,7 +115,7 @@ interface Answered {
   readonly trailers: NodeJS.Dict<string>;
   readonly announced: string | undefined;
 }
-// What comes is looked at as a client would, without checking what it is.
+// Replies are read as a client would, without checking their types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any;
 
@@ -241,14 +241,14 @@ describe.each(pairs)('an answer that a %s route begins and a %s route ends', (fi
     expect(chunks.flatMap(({ candidates }) => candidates[0].finishReason ?? [])).toEqual(['STOP']);
     const last = chunks.at(-1);
     expect(last.candidates[0].finishReason).toBe('STOP');
-    // Counts of both: the beginning is guessed, and more was said after it.
+    // Counts of both routes: the beginning is estimated, and the continuation adds to it.
     expect(last.usageMetadata.candidatesTokenCount).toBeGreaterThan(Math.ceil(before.join('').length / 4));
   });
 });
 
 const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
 
-describe('the clients that people use get one answer', () => {
+describe('official SDKs get one answer from', () => {
   it('openai, Chat Completions', async () => {
     const stream = openai().chat.completions.stream({ model: 'messages-responses', messages: asks });
     expect(await stream.finalContent()).toBe(whole);
@@ -266,54 +266,54 @@ describe('the clients that people use get one answer', () => {
   });
 });
 
-describe('an answer that is gone on with', () => {
+describe('a resumed answer', () => {
   it('is recorded with both attempts, a note, and the tokens of both', async () => {
     const { id } = await ask('chat', 'chat-messages');
     const record = await recordOf(id);
     expect(record).toMatchObject({ outcome: 'answered', route: 'messages/rest', usage_estimated: true });
     expect(attemptsOf(record)).toEqual(['chat/cut failed', 'messages/rest served']);
     expect(record.notes).toContain(note);
-    // The rest was counted by its route: 3 in, 2 out. The beginning is guessed: 31 characters.
+    // The route of the continuation counted 3 in, 2 out. The beginning is estimated: 31 characters.
     expect(record.output_tokens).toBe(Math.ceil(before.join('').length / 4) + 2);
     expect(record.input_tokens).toBeGreaterThan(3);
   });
 
-  it('is told about in a trailer that was announced', async () => {
+  it('has its note in an announced trailer', async () => {
     const { trailers, announced } = await ask('chat', 'chat-chat');
     expect([announced, trailers['x-daypass-notes']]).toEqual(['x-daypass-notes', note]);
   });
 
-  it('asks the second route for what comes after the text that was sent', async () => {
+  it('asks the second route to continue after the sent text', async () => {
     await ask('chat', 'chat-chat');
     const { messages } = lastRequest().json<{ messages: { role: string; content: string }[] }>();
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(messages[1]?.content).toBe(before.join(''));
   });
 
-  it('is asked for with the text alone where the model takes it up by itself', async () => {
+  it('is requested with the text alone where the model continues an assistant message', async () => {
     expect((await ask('chat', 'prefilled')).text).toBe(whole);
     const { messages } = lastRequest().json<{ messages: { role: string; content: { text: string }[] }[] }>();
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(messages[1]?.content[0]?.text).toBe(before.join('').trimEnd());
   });
 
-  it('may have broken off with an error inside the stream', async () => {
+  it('may have been broken by an error inside the stream', async () => {
     const { text, events } = await ask('chat', 'reported');
     expect(text).toBe(whole);
     expect(JSON.stringify(events)).not.toContain('error');
   });
 
-  it('says nothing twice that the second route repeats', async () => {
+  it('drops what the second route repeats', async () => {
     expect((await ask('chat', 'repeated')).text).toBe(whole);
   });
 
-  it('goes on at the third route when the second fails before it said anything', async () => {
+  it('continues on the third route when the second fails before any content', async () => {
     const { id, text } = await ask('chat', 'skipped');
     expect(text).toBe(whole);
     expect(attemptsOf(await recordOf(id))).toEqual(['chat/cut failed', 'chat/refuses failed', 'messages/rest served']);
   });
 
-  it('goes on at the third route when the second breaks off as well', async () => {
+  it('continues on the third route when the second breaks off as well', async () => {
     const { id, text, trailers } = await ask('chat', 'thrice');
     expect(text).toBe(whole);
     expect(trailers['x-daypass-notes']).toBe(note);
@@ -330,19 +330,19 @@ const ends = async (model: string, text: string, attempts: string[], more: objec
   expect(attemptsOf(record)).toEqual(attempts);
   return record;
 };
-describe('an answer that breaks off ends with an error', () => {
+describe('a broken answer ends with an error', () => {
   const sent = before.join('');
 
-  it('where the model does not say resume', () => ends('plain', sent, ['chat/cut failed']));
+  it('where the model does not have resume', () => ends('plain', sent, ['chat/cut failed']));
 
-  it('within a tool call', () => ends('called', sent, ['chat/calls failed']));
+  it('inside a tool call', () => ends('called', sent, ['chat/calls failed']));
 
-  it('within a thought', () => ends('thought', '', ['chat/thinks failed']));
+  it('inside reasoning', () => ends('thought', '', ['chat/thinks failed']));
 
-  it('when structured output was asked for', () =>
+  it('when structured output was requested', () =>
     ends('chat-messages', sent, ['chat/cut failed'], { response_format: { type: 'json_object' } }));
 
-  it('when log probabilities were asked for', () =>
+  it('when log probabilities were requested', () =>
     ends('chat-messages', sent, ['chat/cut failed'], { logprobs: true }));
 
   it.each([{ responseLogprobs: true }, { responseModalities: ['TEXT', 'IMAGE'] }])(
@@ -354,7 +354,7 @@ describe('an answer that breaks off ends with an error', () => {
     },
   );
 
-  it('when the second route refuses, on record as served by the first', async () => {
+  it('when the second route refuses, recorded as served by the first', async () => {
     const { route } = await ends('refused', sent, ['chat/cut failed', 'chat/refuses failed']);
     expect(route).toBe('chat/cut');
   });

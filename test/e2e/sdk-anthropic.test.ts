@@ -5,7 +5,7 @@ import { repeatedResults, toolCalls, upstreamKey } from '../support/aimock.ts';
 import { type SdkGateway, startSdkGateway } from '../support/sdk-gateway.ts';
 import { comparable, messagesSurface, messagesTools } from '../support/sdk-surfaces.ts';
 
-/** Majors that are in use. What is called here they have in common. */
+/** Majors in use. The calls here exist in both. */
 const majors = [
   ['1', Anthropic],
   ['0', Anthropic0 as unknown as typeof Anthropic],
@@ -21,7 +21,7 @@ function asking(text: string, model = 'on-messages') {
   return { model, max_tokens: 100, messages: [{ role: 'user' as const, content: text }] };
 }
 
-/** What a call is refused with. */
+/** The error that a call ends with. */
 async function refusal(call: PromiseLike<unknown>): Promise<unknown> {
   return call.then(
     () => expect.unreachable('it was answered'),
@@ -35,7 +35,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     client = gateway.anthropic(Sdk);
   });
 
-  it('answers as a whole', async () => {
+  it('gets a whole answer', async () => {
     const message = await client.messages.create(asking('hello'));
     expect(message).toMatchObject({
       type: 'message',
@@ -45,7 +45,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     });
   });
 
-  it('streams events from message_start to message_stop', async () => {
+  it('gets events from message_start to message_stop', async () => {
     const events = await Array.fromAsync(await client.messages.create({ ...asking('hello'), stream: true }));
     expect(events[0]?.type).toBe('message_start');
     expect(events.at(-1)?.type).toBe('message_stop');
@@ -55,7 +55,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     expect(texts.join('')).toBe('Hello from the mock: ☀ ß 🙂.');
   });
 
-  it('streams parallel calls and thoughts, which the helper puts together to the whole answer', async () => {
+  it('gets parallel calls and thinking as events that its helper folds into the whole answer', async () => {
     for (const text of ['weather', 'think', 'say first']) {
       const body = { ...asking(text), tools: messagesTools };
       const whole = await client.messages.create(body);
@@ -68,11 +68,11 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     }
   });
 
-  it('goes on from what the tools say', async () => {
+  it('gets an answer to tool results', async () => {
     expect(await messagesSurface(Sdk).converse(gateway, 'on-messages')).toBe(repeatedResults);
   });
 
-  it('counts tokens, also where the upstream does not', async () => {
+  it('gets token counts, even from an upstream that does not count', async () => {
     const { max_tokens: _max, ...short } = asking('hello');
     const { max_tokens: _most, ...long } = asking('hello '.repeat(200));
     for (const model of ['on-messages', 'on-chat']) {
@@ -83,20 +83,20 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     }
   });
 
-  it('says AuthenticationError for a key that it does not know', async () => {
+  it('throws AuthenticationError for an unknown key', async () => {
     const stranger = new Sdk({ apiKey: 'dp_unknown', baseURL: gateway.gateway.url, maxRetries: 0 });
     const error = await refusal(stranger.messages.create(asking('hello')));
     expect(error).toBeInstanceOf(Sdk.AuthenticationError);
     expect(error).toMatchObject({ status: 401, error: { type: 'error', error: { type: 'authentication_error' } } });
   });
 
-  it('says NotFoundError for a model that it does not have', async () => {
+  it('throws NotFoundError for an unknown model', async () => {
     const error = await refusal(client.messages.create(asking('hello', 'nowhere')));
     expect(error).toBeInstanceOf(Sdk.NotFoundError);
     expect(error).toMatchObject({ error: { error: { type: 'not_found_error' } } });
   });
 
-  it('says BadRequestError with the words of the upstream', async () => {
+  it('throws BadRequestError with the upstream’s message', async () => {
     for (const model of ['on-messages', 'on-chat']) {
       const error = await refusal(client.messages.stream(asking('fail with 400', model)).finalMessage());
       expect(error).toBeInstanceOf(Sdk.BadRequestError);
@@ -106,20 +106,20 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     }
   });
 
-  it('says BadRequestError with the parameter that is wrong', async () => {
+  it('throws BadRequestError with the invalid parameter', async () => {
     const body = { ...asking('hello'), max_tokens: 'many' } as unknown as Anthropic.MessageCreateParamsNonStreaming;
     const error = await refusal(client.messages.create(body));
     expect(error).toBeInstanceOf(Sdk.BadRequestError);
     expect((error as Error).message).toContain('max_tokens');
   });
 
-  it('says RateLimitError with the time to wait', async () => {
+  it('throws RateLimitError with Retry-After', async () => {
     const error = await refusal(client.messages.create(asking('fail with 429', 'throttled')));
     expect(error).toBeInstanceOf(Sdk.RateLimitError);
     expect(Number((error as InstanceType<typeof Sdk.RateLimitError>).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('does not take the upstream’s 401 for the client’s', async () => {
+  it('does not see the upstream’s 401 as its own', async () => {
     const error = await refusal(client.messages.create(asking('fail with 401', 'refused')));
     expect(error).toBeInstanceOf(Sdk.InternalServerError);
     expect(JSON.stringify(error)).not.toContain(upstreamKey);

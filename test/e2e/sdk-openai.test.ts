@@ -18,7 +18,7 @@ function says(content: string) {
   return [{ role: 'user' as const, content }];
 }
 
-/** What a call is refused with. */
+/** The error that a call ends with. */
 async function refusal(call: PromiseLike<unknown>): Promise<unknown> {
   return call.then(
     () => expect.unreachable('it was answered'),
@@ -26,17 +26,17 @@ async function refusal(call: PromiseLike<unknown>): Promise<unknown> {
   );
 }
 
-describe('chat.completions', () => {
+describe('the OpenAI SDK, chat.completions,', () => {
   const model = 'on-chat';
 
-  it('answers as a whole', async () => {
+  it('gets a whole answer', async () => {
     const { choices, usage } = await openai.chat.completions.create({ model, messages: says('hello') });
     expect(choices).toMatchObject([{ message: { content: greeting }, finish_reason: 'stop' }]);
     expect(usage).toMatchObject({ prompt_tokens: 21, completion_tokens: 8, total_tokens: 29 });
     expect(gateway.mock.lastRequest()?.body).toMatchObject({ model: 'model-there' });
   });
 
-  it('streams chunks up to usage', async () => {
+  it('gets chunks up to usage', async () => {
     const stream = await openai.chat.completions.create({
       model,
       messages: says('hello'),
@@ -49,7 +49,7 @@ describe('chat.completions', () => {
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 21, completion_tokens: 8 });
   });
 
-  it('streams parallel calls, which the helper puts together', async () => {
+  it('gets parallel calls as chunks that its helper folds', async () => {
     const body = { model, messages: says('weather'), tools: chatTools };
     const { choices } = await openai.chat.completions.stream(body).finalChatCompletion();
     expect(choices[0]?.finish_reason).toBe('tool_calls');
@@ -62,21 +62,21 @@ describe('chat.completions', () => {
     );
   });
 
-  it('goes on from what the tools say', async () => {
+  it('gets an answer to tool results', async () => {
     expect(await surfaces.chat.converse(gateway, model)).toBe(repeatedResults);
   });
 });
 
-describe('responses', () => {
+describe('the OpenAI SDK, responses,', () => {
   const model = 'on-responses';
 
-  it('answers as a whole', async () => {
+  it('gets a whole answer', async () => {
     const response = await openai.responses.create({ model, input: 'hello' });
     expect(response).toMatchObject({ status: 'completed', output_text: greeting });
     expect(response.usage).toMatchObject({ input_tokens: 21, output_tokens: 8, total_tokens: 29 });
   });
 
-  it('streams events with gapless numbers up to response.completed', async () => {
+  it('gets events with gapless numbers up to response.completed', async () => {
     const events = await Array.fromAsync(await openai.responses.create({ model, input: 'hello', stream: true }));
     expect(events[0]?.type).toBe('response.created');
     expect(events.at(-1)?.type).toBe('response.completed');
@@ -84,7 +84,7 @@ describe('responses', () => {
     expect(deltas.map(({ delta }) => delta).join('')).toBe(greeting);
   });
 
-  it('streams what the helper puts together to the whole answer', async () => {
+  it('gets events that its helper folds into the whole answer', async () => {
     const body = { model, input: 'weather', tools: responsesTools };
     const final = await openai.responses.stream(body).finalResponse();
     const calls = toolCalls.map(({ id, name, arguments: input }) => ({ call_id: id, name, arguments: input }));
@@ -103,7 +103,7 @@ describe('responses', () => {
     },
   );
 
-  it('takes the results of tools for calls of a previous response', async () => {
+  it('returns tool results for the calls of a previous response', async () => {
     const first = await openai.responses.create({ model, input: 'weather', tools: responsesTools });
     const second = await openai.responses.create({
       model,
@@ -114,14 +114,14 @@ describe('responses', () => {
     expect(second.output_text).toBe(repeatedResults);
   });
 
-  it('keeps an answer to be fetched, and forgets it', async () => {
+  it('retrieves a stored response and deletes it', async () => {
     const { id } = await openai.responses.create({ model, input: 'hello' });
     expect((await openai.responses.retrieve(id)).output_text).toBe(greeting);
     await openai.responses.delete(id);
     expect(await refusal(openai.responses.retrieve(id))).toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  it('refuses to go on from what it does not know', async () => {
+  it('gets an error for an unknown previous response', async () => {
     const error = await refusal(
       openai.responses.create({ model, input: 'hello', previous_response_id: 'resp_01a1fdfe78f9729aad2d5c515e0b3e88' }),
     );
@@ -130,21 +130,21 @@ describe('responses', () => {
   });
 });
 
-describe('errors of the gateway', () => {
-  it('says AuthenticationError for a key that it does not know', async () => {
+describe('the OpenAI SDK, errors of the gateway,', () => {
+  it('throws AuthenticationError for an unknown key', async () => {
     const stranger = new OpenAI({ apiKey: 'dp_unknown', baseURL: `${gateway.gateway.url}/v1`, maxRetries: 0 });
     const error = await refusal(stranger.chat.completions.create({ model: 'on-chat', messages: says('hello') }));
     expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
-  it('says NotFoundError for a model that it does not have', async () => {
+  it('throws NotFoundError for an unknown model', async () => {
     const error = await refusal(openai.chat.completions.create({ model: 'nowhere', messages: says('hello') }));
     expect(error).toBeInstanceOf(OpenAI.NotFoundError);
     expect(error).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
   });
 
-  it('says BadRequestError with the parameter that is wrong', async () => {
+  it('throws BadRequestError with the invalid parameter', async () => {
     const body = { model: 'on-chat', messages: 'hello' } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming;
     const error = await refusal(openai.chat.completions.create(body));
     expect(error).toBeInstanceOf(OpenAI.BadRequestError);
@@ -152,8 +152,8 @@ describe('errors of the gateway', () => {
   });
 });
 
-describe('errors of an upstream', () => {
-  it.each([false, true])('says BadRequestError with its words and parameter, streamed: %s', async (stream) => {
+describe('the OpenAI SDK, errors of an upstream,', () => {
+  it.each([false, true])('throws BadRequestError with message and parameter, streamed: %s', async (stream) => {
     const error = await refusal(
       openai.chat.completions.create({ model: 'on-chat', messages: says('fail with 400'), stream }),
     );
@@ -161,7 +161,7 @@ describe('errors of an upstream', () => {
     expect(error).toMatchObject({ param: 'messages[0].content', message: '400 the mock says 400' });
   });
 
-  it('says RateLimitError with the time to wait', async () => {
+  it('throws RateLimitError with Retry-After', async () => {
     const error = await refusal(
       openai.chat.completions.create({ model: 'throttled', messages: says('fail with 429') }),
     );
@@ -169,24 +169,24 @@ describe('errors of an upstream', () => {
     expect(Number((error as InstanceType<typeof OpenAI.RateLimitError>).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('does not take its 401 for the client’s', async () => {
+  it('does not see the upstream’s 401 as its own', async () => {
     const error = await refusal(openai.chat.completions.create({ model: 'refused', messages: says('fail with 401') }));
     expect(error).toBeInstanceOf(OpenAI.InternalServerError);
     expect(JSON.stringify(error)).not.toContain(upstreamKey);
   });
 
-  it('says InternalServerError for a 500', async () => {
+  it('throws InternalServerError for a 500', async () => {
     const error = await refusal(openai.responses.create({ model: 'broken', input: 'fail with 500' }));
     expect(error).toBeInstanceOf(OpenAI.InternalServerError);
   });
 });
 
-it('images: generates', async () => {
+it('the OpenAI SDK generates images', async () => {
   const { data } = await openai.images.generate({ model: 'painter', prompt: 'a lighthouse' });
   expect(data).toMatchObject([{ b64_json: 'aGVsbG8=' }]);
 });
 
-it('models: lists and retrieves, with a slash in the id', async () => {
+it('the OpenAI SDK lists and retrieves models, with a slash in the id', async () => {
   const models = await Array.fromAsync(await openai.models.list());
   expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining(['on-chat', 'vendor/with-slash']));
   expect(await openai.models.retrieve('vendor/with-slash')).toMatchObject({ id: 'vendor/with-slash', object: 'model' });
@@ -195,7 +195,7 @@ it('models: lists and retrieves, with a slash in the id', async () => {
   expect(await refusal(openai.models.retrieve('no/such'))).toBeInstanceOf(OpenAI.NotFoundError);
 });
 
-it('key: tells where its holder stands', async () => {
+it('GET /v1/key reports the state of its account', async () => {
   const key = await openai.get<Record<string, unknown>>('/key');
   expect(key).toMatchObject({
     remaining_balance: { unit: 'second' },

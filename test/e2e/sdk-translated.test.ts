@@ -12,7 +12,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const clientFormats = Object.keys(surfaces) as (keyof typeof surfaces)[];
 const pairs = clientFormats.flatMap((client) => upstreamFormats.map((upstream) => [client, upstream] as const));
 
-/** What the user says, and words that have to be in the answer, whichever way it comes. */
+/** A prompt, and words that the answer must contain, streamed or whole. */
 const answers = [
   ['hello', ['Hello from the mock: ☀ ß 🙂.']],
   ['think', ['Six times seven.', 'It is 42.']],
@@ -25,7 +25,7 @@ describe.each(pairs)('a %s client on a route that speaks %s', (client, upstream)
   const model = `on-${upstream}`;
   const surface = surfaces[client];
 
-  it('has its tools called and gives back what they say', async () => {
+  it('gets tool calls and an answer to their results', async () => {
     expect(await surface.converse(gateway, model)).toBe(repeatedResults);
     expect(gateway.mock.lastRequest()?.path).toBe(upstreamPaths[upstream]);
   });

@@ -8,10 +8,10 @@ import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
 const MiB = 1024 * 1024;
-/** What the upstream would send. */
+/** The answer of the upstream. */
 const wholeBytes = 200 * MiB;
 const readers = 6;
-/** What systems keep in the sockets of two connections; it is no memory of the gateway's. */
+/** What systems buffer in the sockets of two connections, outside the gateway's memory. */
 const socketBytes = 24 * MiB;
 
 setFlagsFromString('--expose-gc');
@@ -47,7 +47,7 @@ afterAll(async () => {
   await upstream?.[Symbol.asyncDispose]();
 });
 
-/** Asks and never reads. */
+/** Sends a request and never reads the answer. */
 async function askAndLook(path: string, body: object): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname).pause();
@@ -66,7 +66,7 @@ function memory(): number {
   return heapUsed + external;
 }
 
-/** Waits until the upstream can write no more: nothing moves over some looks in a row. */
+/** Waits until the upstream can write no more: several samples in a row are equal. */
 async function untilStalled(): Promise<void> {
   let last = -1;
   let looks = 0;

@@ -14,7 +14,7 @@ import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } fro
 
 const root = resolve(import.meta.dirname, '..', '..');
 
-// Every gateway is a process here: the test runner would import plugins in its own way.
+// Every gateway is a process here: the test runner would load plugins differently.
 vi.setConfig({ testTimeout: 60_000 });
 
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** A gateway with one plugin, whose stage stands behind auth. */
+/** A gateway with one plugin, whose stage follows auth. */
 async function startWith(plugin: string, stage: string): Promise<GatewayProcess> {
   const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', `- auth\n  - ${stage}\n`);
   await home.write(`plugins: ["${plugin}"]\n${yaml}`);
@@ -48,7 +48,7 @@ async function ask(url: string, key = home.key): Promise<Response> {
 describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
   const file = './stages/stopwatch.ts';
 
-  it('enters, leaves and is done with every exchange', async () => {
+  it('runs its moments for every exchange', async () => {
     await using gateway = await startWith(file, 'stopwatch: { slow_after: 0 }');
     const response = await ask(gateway.url);
     expect(response.status).toBe(200);
@@ -61,7 +61,7 @@ describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
     expect(gateway.output()).not.toContain('failed in done');
   });
 
-  it('refuses outside of opening hours, in the client’s format', async () => {
+  it('refuses requests outside opening hours in the client’s format', async () => {
     // In the last hour of the day (UTC) it is open.
     const isOpen = new Date().getUTCHours() >= 23;
     await using gateway = await startWith(file, 'stopwatch: { opens_at: 23 }');
@@ -71,18 +71,18 @@ describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
     if (!isOpen) expect(body).toMatchObject({ error: { message: 'the gateway opens at 23:00 UTC' } });
   });
 
-  it('has its options checked as those of the own stages', async () => {
+  it('has its options validated like built-in stages', async () => {
     await expect(startWith(file, 'stopwatch: { slow_afer: 2 }')).rejects.toThrow(/slow_afer.*slow_after/);
   });
 
-  it('is refused in front of the stage whose fact it reads', async () => {
+  it('is refused before the stage whose fact it reads', async () => {
     const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- stopwatch\n  - auth\n');
     await home.write(`plugins: ["${file}"]\n${yaml}`);
     await expect(home.start()).rejects.toThrow(/stopwatch.*principal|principal.*stopwatch/);
   });
 });
 
-/** Puts a package next to gateway.yaml, as npm does. */
+/** Installs a package next to gateway.yaml, as npm does. */
 async function install(name: string, description: object, files: Record<string, string>): Promise<void> {
   const folder = join(home.folder, 'node_modules', name);
   await mkdir(folder, { recursive: true });
@@ -107,14 +107,14 @@ describe('an npm package', () => {
     ['with a main file', { type: 'module', main: 'index.js' }],
     ['with an entry for import only', { type: 'module', exports: { import: './index.js' } }],
     ['with a default entry', { type: 'module', exports: './index.js' }],
-  ])('%s, installed next to gateway.yaml, brings a stage', async (_name, description) => {
+  ])('%s, installed next to gateway.yaml, adds a stage', async (_name, description) => {
     const name = `stamp-${Object.keys(description).at(-1)}-${JSON.stringify(description).length}`;
     await install(name, description, { 'index.js': stamp });
     await using gateway = await startWith(name, 'stamp: { text: hello }');
     expect((await ask(gateway.url)).headers.get('x-stamp')).toBe('hello');
   });
 
-  it('of a scope brings a whole hapi plugin, with an endpoint of its own', async () => {
+  it('with a scope adds a hapi plugin with an endpoint', async () => {
     const text = `
 export const plugin = {
   name: 'greeter',
@@ -140,7 +140,7 @@ export const plugin = {
     expect(gateway.output()).toContain('greeted /v1/greeting');
   });
 
-  it('that writes a header HTTP does not allow is named, and its client gets an error', async () => {
+  it('that writes an invalid header is named in the log, and its client gets an error', async () => {
     await install('stamp-broken', { type: 'module', exports: './index.js' }, { 'index.js': stamp });
     await using gateway = await startWith('stamp-broken', 'stamp: { text: "a\\nb" }');
     const response = await ask(gateway.url);
@@ -152,7 +152,7 @@ export const plugin = {
     expect(rows.map((row) => row.error_code)).toEqual(['internal_error']);
   });
 
-  it('whose stage never ends is named, and its client gets an error', async () => {
+  it('whose stage never ends is named in the log, and its client gets an error', async () => {
     const text = `
 export const stuck = {
   name: 'stuck', description: 'Waits for nothing.', options: { type: 'object', additionalProperties: false },
@@ -167,7 +167,7 @@ export const stuck = {
     expect(gateway.output()).toContain('stage "stuck" has not finished after 1 s (enter)');
   });
 
-  it('whose stream breaks while another one’s leave takes its time breaks its own request, not the gateway', async () => {
+  it('whose stream breaks during the slow leave of another stage fails one request, not the gateway', async () => {
     const text = `
 import { Readable } from 'node:stream';
 const options = { type: 'object', additionalProperties: false };
@@ -197,7 +197,7 @@ export const plugin = { name: 'brittle', register: ({ gateway }) => [slow, britt
     expect(rows).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
   });
 
-  it('that leaves a rejection unhandled and a timer behind ends the gateway, after what runs', async () => {
+  it('with an unhandled rejection ends the gateway after the running requests', async () => {
     const text = `
 setInterval(() => {}, 1000);
 export const bomb = {
@@ -219,7 +219,7 @@ export const bomb = {
     ['typed-plugin', /plugins\[0\]: cannot be loaded: packages have to be JavaScript/],
     ['broken-plugin', /plugins\[0\]: cannot be loaded: .*broken on purpose/],
     ['hungry-plugin', /plugins\[0\]: cannot be loaded: it could not be found: .*not-installed/],
-  ])('%s is refused with the reason', async (name, message) => {
+  ])('%s is refused with a reason', async (name, message) => {
     await install('empty-plugin', { type: 'module', exports: './index.js' }, { 'index.js': 'export const a = 1;' });
     await install(
       'typed-plugin',
@@ -241,7 +241,7 @@ export const bomb = {
 });
 
 describe('README.md', () => {
-  it('prints examples that are valid as they stand, added to the gateway.yaml that comes along', async () => {
+  it('has examples that are valid when added to the included gateway.yaml', async () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const file = join(root, 'gateway.yaml');
     const environment = { OPENAI_API_KEY: 'sk-1', OTHER_KEY: 'sk-2' };
@@ -249,7 +249,7 @@ describe('README.md', () => {
     expect(examples).toHaveLength(4);
     let yaml = parse(await readFile(file, 'utf8')) as Record<string, unknown>;
     for (const example of examples) {
-      // One after the other: the second adds to the first.
+      // In order, because the second adds to the first.
       for (const [section, value] of Object.entries(example)) {
         yaml = { ...yaml, [section]: Array.isArray(value) ? value : { ...(yaml[section] as object), ...value } };
       }
@@ -268,7 +268,7 @@ describe('README.md', () => {
     }
   });
 
-  it('prints curl lines that work', async () => {
+  it('has curl lines that work', async () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const lead = '```sh\n';
     const block = readme.slice(readme.indexOf(lead) + lead.length).split('```', 1)[0] ?? '';

@@ -7,7 +7,7 @@ type Format = (typeof formats)[number];
 
 let upstream: FaultyUpstream;
 let gateway: TestGateway;
-/** What the upstream does about the request whose prompt holds this mark: tests run beside each other. */
+/** What the upstream does with the request whose prompt contains this mark: tests run concurrently. */
 const handlers = new Map<string, Handler>();
 let marks = 0;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function recordOf(response: Response): Promise<Row> {
 const prompt = 'Say it, say it, and say it again. '.repeat(10);
 const said = 'As I have said before, and before that. '.repeat(10);
 
-/** The body of a request, and where it goes. */
+/** The body of a request, and its path. */
 const requests: Record<Format, (content: string) => { path: string; body: object }> = {
   chat: (content) => ({ path: '/v1/chat/completions', body: { messages: [{ role: 'user', content }] } }),
   messages: (content) => ({ path: '/v1/messages', body: { max_tokens: 500, messages: [{ role: 'user', content }] } }),
@@ -65,7 +65,7 @@ function ask(format: Format, to: string, handler: Handler, { stream = false, ...
   const mark = `mark ${++marks}`;
   handlers.set(mark, handler);
   const { path, body } = requests[format](`${prompt}${mark}`);
-  // Gemini names model and streaming in the path.
+  // Gemini has model and streaming in the path.
   const isGemini = format === 'gemini';
   const method = `/${to}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
   return fetch(gateway.url + path + (isGemini ? method : ''), {
@@ -100,7 +100,7 @@ const whole: Record<Format, object> = {
 const pieces = said.match(/.{1,20}/g) ?? [];
 const textDelta = (text: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
 
-/** Streams of upstreams that count nothing, as far as their last word. */
+/** Streams of upstreams that count nothing, up to the last content. */
 const streamed: Record<Format, { readonly words: object[]; readonly end: (object | string)[] }> = {
   chat: {
     words: pieces.map((content) => ({ id: 'c', choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
@@ -125,7 +125,7 @@ const streamed: Record<Format, { readonly words: object[]; readonly end: (object
   gemini: { words: pieces.map((text) => candidate(text)), end: [candidate('', 'STOP')] },
 };
 
-/** What the client of a format reads its counts from: the last mention of each. */
+/** The counts that a client of a format reads: the last occurrence of each. */
 function countsIn(text: string): { input: number | undefined; output: number | undefined } {
   const last = (names: string) => {
     const found = [...text.matchAll(new RegExp(`"(?:${names})":(\\d+)`, 'g'))].at(-1)?.[1];
@@ -137,7 +137,7 @@ function countsIn(text: string): { input: number | undefined; output: number | u
   };
 }
 
-/** A guess that is no more than a quarter off. */
+/** An estimate within 25 %. */
 function about(tokens: number | null | undefined, text: string): boolean {
   const expected = text.length / 4;
   return typeof tokens === 'number' && Math.abs(tokens - expected) < expected / 4;
@@ -157,7 +157,7 @@ describe.concurrent('an upstream that counts nothing', () => {
     },
   );
 
-  it.each(ways)('a stream for %s from %s has counts, and the record says that they are a guess', async (client, to) => {
+  it.each(ways)('a stream for %s from %s has counts, and the record marks them as estimates', async (client, to) => {
     const handler: Handler = (_request, reply) => {
       const { words, end } = streamed[to];
       reply.sse(...words, ...end);
@@ -174,7 +174,7 @@ describe.concurrent('an upstream that counts nothing', () => {
     expect({ input, output, isEstimated }).toEqual({ ...counts, isEstimated: true });
   });
 
-  it.each(ways)('a stream for %s from %s that breaks off is on record with what came', async (client, to) => {
+  it.each(ways)('a broken stream for %s from %s is recorded with the counts of what arrived', async (client, to) => {
     const hasBegun = Promise.withResolvers<void>();
     const handler: Handler = async (_request, reply) => {
       reply.sse(...streamed[to].words);
@@ -192,7 +192,7 @@ describe.concurrent('an upstream that counts nothing', () => {
   });
 });
 
-it.concurrent('a stream that its upstream neither ends nor closes still has the counts that were asked for', async () => {
+it.concurrent('a stream that its upstream never closes still has the requested counts', async () => {
   const { words, end } = streamed.chat;
   const more = { stream: true, stream_options: { include_usage: true } };
   const response = await ask('chat', 'chat', (_request, reply) => reply.sse(...words, end[0]), more);
@@ -200,14 +200,14 @@ it.concurrent('a stream that its upstream neither ends nor closes still has the 
   expect([about(counts.input, prompt), about(counts.output, said)]).toEqual([true, true]);
 });
 
-it.concurrent('what an upstream counts is on record as it was counted', async () => {
+it.concurrent('the counts of an upstream are recorded unchanged', async () => {
   const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };
   const response = await ask('chat', 'chat', (_request, reply) => reply.json(200, { ...whole.chat, usage }));
   expect(await response.json()).toMatchObject({ usage });
   expect(await recordOf(response)).toMatchObject({ input_tokens: 11, output_tokens: 3, usage_estimated: false });
 });
 
-it.concurrent('what a route could not be told is on record as in the header, with the format that it speaks', async () => {
+it.concurrent('what a route cannot express is noted in header and record, with the format of the route', async () => {
   const more = { logit_bias: { 5: 1 }, seed: 5 };
   const response = await ask('chat', 'messages', (_request, reply) => reply.json(200, whole.messages), more);
   const header = response.headers.get('x-daypass-notes');
@@ -217,10 +217,10 @@ it.concurrent('what a route could not be told is on record as in the header, wit
   expect(attempts).toMatchObject([{ route: 'messages/model-there', format: 'messages', outcome: 'served' }]);
 });
 
-describe.concurrent('what of an answer the client’s format has no place for', () => {
+describe.concurrent('content that the client’s format cannot express', () => {
   const picture = { inlineData: { mimeType: 'image/png', data: 'iVBOR' } };
   const code = { executableCode: { language: 'PYTHON', code: '1+1' } };
-  it.each(['chat', 'messages', 'responses'] as const)('is in the header and on record for %s', async (client) => {
+  it.each(['chat', 'messages', 'responses'] as const)('is noted in header and record for %s', async (client) => {
     const body = parted([{ text: said }, picture, code], 'STOP');
     const response = await ask(client, 'gemini', (_request, reply) => reply.json(200, body));
     const header = response.headers.get('x-daypass-notes');
@@ -230,7 +230,7 @@ describe.concurrent('what of an answer the client’s format has no place for', 
     expect((await recordOf(response)).notes?.toSorted()).toEqual(header?.split('; ').toSorted());
   });
 
-  it('is on record where it came after the header of a stream', async () => {
+  it('is noted in the record when it arrives after the headers of a stream', async () => {
     const begun = Promise.withResolvers<void>();
     const handler: Handler = async (_request, reply) => {
       reply.sse(candidate(said));
@@ -244,7 +244,7 @@ describe.concurrent('what of an answer the client’s format has no place for', 
     expect((await recordOf(response)).notes).toContain('dropped images in the answer');
   });
 
-  it('is not lost for a client of the same format', async () => {
+  it('reaches a client of the same format', async () => {
     const body = parted([{ text: said }, picture, code], 'STOP');
     const response = await ask('gemini', 'gemini', (_request, reply) => reply.json(200, body));
     expect(await response.json()).toMatchObject(body);
@@ -252,7 +252,7 @@ describe.concurrent('what of an answer the client’s format has no place for', 
   });
 });
 
-it.concurrent('a refused request has neither notes nor counts on record', async () => {
+it.concurrent('a refused request is recorded without notes and counts', async () => {
   const response = await ask('chat', 'nothing', () => undefined);
   expect(await recordOf(response)).toMatchObject({ notes: null, usage_estimated: null, input_tokens: null });
 });

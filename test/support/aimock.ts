@@ -7,20 +7,20 @@ import {
 } from '@copilotkit/aimock';
 
 /*
- * A third-party mock of vendors as the upstream: what the gateway asks, and what it is told, is not of our own making.
+ * A third-party mock of the vendors as upstream, so that both sides of the gateway are independent implementations.
  */
 
 export interface Aimock extends AsyncDisposable {
   /** Without the version: `/v1` follows for OpenAI's and Anthropic's formats, `/v1beta` for Gemini's. */
   readonly url: string;
-  /** The last request that has reached it. Bodies are in the shape of Chat Completions, whatever the path. */
+  /** The last request it received. Bodies have the shape of Chat Completions, whatever the path. */
   lastRequest(): JournalEntry | null;
 }
 
-/** The only key that the mock takes: whatever is answered was not asked with the client's. */
+/** The only key that the mock accepts, so an answer proves that the client's key was replaced. */
 export const upstreamKey = 'upstream-secret';
 
-/** What every answer is said to have used, under the names of all vendors. */
+/** The usage of every answer, under the names of all vendors. */
 const usage = {
   input_tokens: 21,
   output_tokens: 8,
@@ -29,21 +29,21 @@ const usage = {
   totalTokenCount: 29,
 };
 
-/** The tools that are called when the user asks for the weather: in parallel, and one of them without arguments. */
+/** The calls for a prompt about the weather: in parallel, one of them without arguments. */
 export const toolCalls = [
   { id: 'call_weather', name: 'get_weather', arguments: '{"city":"Oslo","unit":"celsius"}' },
   { id: 'call_cities', name: 'list_cities', arguments: '{}' },
 ] as const;
 
-/** What whoever runs these tools says. */
+/** The results of these tools. */
 export const toolResults = { get_weather: '4 degrees', list_cities: 'Oslo, Bergen' } as const;
 
-/** What the mock says of these results, when calls and results have reached it as pairs. */
+/** The mock's answer to these results, when each has arrived with its call. */
 export const repeatedResults = toolCalls
   .map(({ name, arguments: input }) => `${name}(${input}) = ${toolResults[name]}`)
   .join('; ');
 
-/** The user's messages that have an answer, and what it is. */
+/** The answers, by the user's message. */
 const fixtures: readonly Fixture[] = [
   { match: { userMessage: 'hello' }, response: { content: 'Hello from the mock: ☀ ß 🙂.', usage } },
   { match: { userMessage: 'think' }, response: { content: 'It is 42.', reasoning: 'Six times seven.', usage } },
@@ -59,7 +59,7 @@ const fixtures: readonly Fixture[] = [
   { match: { userMessage: 'lighthouse', endpoint: 'image' }, response: { image: { b64Json: 'aGVsbG8=' } } },
 ];
 
-/** Says which call gave which result, so that a pair that was lost or mixed up on the way is seen. */
+/** Names the result of each call, so that a lost or mixed-up pair shows. */
 function repeatResults({ messages }: ChatCompletionRequest): FixtureResponse {
   const calls = messages.flatMap((message) => message.tool_calls ?? []);
   const results = messages
@@ -71,13 +71,13 @@ function repeatResults({ messages }: ChatCompletionRequest): FixtureResponse {
   return { content: results.join('; '), usage };
 }
 
-/** Gemini takes objects as results, so a text comes in one. */
+/** Gemini requires objects as results, so a text arrives in one. */
 function unwrap(result: string): string {
   if (!result.startsWith('{')) return result;
   return String((JSON.parse(result) as { result?: unknown }).result);
 }
 
-/** Says what it has been told, turn by turn. */
+/** Repeats the conversation, turn by turn. */
 function repeatConversation({ messages }: ChatCompletionRequest): FixtureResponse {
   return { content: messages.map(({ role, content }) => `${role}: ${plainText(content)}`).join(' | '), usage };
 }
@@ -94,7 +94,7 @@ function fail({ messages }: ChatCompletionRequest): FixtureResponse {
   return { error, status, retryAfter: 7 };
 }
 
-/** Starts the mock on loopback. What it has no answer to is 503, and conversations that are not sound are 400. */
+/** Starts the mock on loopback. An unknown prompt gets 503, an invalid conversation 400. */
 export async function startAimock(): Promise<Aimock> {
   const mock = new LLMock({
     host: '127.0.0.1',

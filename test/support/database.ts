@@ -8,7 +8,7 @@ import { execute, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A database of its own for one test file: migrated, empty, gone when it is disposed. */
+/** A migrated, empty database for one test file, dropped when disposed. */
 export async function createTestDatabase(log: Logger = silentLog): Promise<Database> {
   const url = await createBareDatabase();
   const database = await openDatabase({ url, dataFolder: tmpdir(), log, mode: 'command', isShared: true });
@@ -27,7 +27,7 @@ export async function createTestDatabase(log: Logger = silentLog): Promise<Datab
   };
 }
 
-/** Makes a database without opening it. @param template what it begins as; the migrated schema unless told otherwise */
+/** Creates a database without opening it. @param template its initial content, by default the migrated schema */
 export async function createBareDatabase(template: string = inject('templateDatabase')): Promise<string> {
   const name = `daypass_test_${randomBytes(6).toString('hex')}`;
   await execute(inject('postgresUrl'), `CREATE DATABASE ${name} TEMPLATE ${template}`);

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A port on loopback on which nobody listens. */
+/** A port on loopback without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -13,11 +13,11 @@ export async function closedPort(): Promise<number> {
 
 export interface SilentPort extends AsyncDisposable {
   readonly port: number;
-  /** From now on connections are refused. */
+  /** Refuses connections from now on. */
   close(): Promise<void>;
 }
 
-/** A port on which connections are accepted and nothing is ever answered. */
+/** A port that accepts connections and never answers. */
 export async function createSilentPort(): Promise<SilentPort> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
@@ -34,11 +34,11 @@ export interface BlackHole extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Connections that wait in the kernel of a listener with a backlog of one; more than there is room for on any Linux. */
+/** Connections that fill the backlog of a listener with a backlog of one, on any Linux. */
 const fillers = 8;
 
 /**
- * A port that answers no SYN, as a firewall that drops does: a process that listens and is stopped, with its backlog
+ * A port that answers no SYN, like a firewall that drops packets: the listener of a stopped process, with its backlog
  * full.
  */
 export async function createBlackHole(): Promise<BlackHole> {
@@ -46,7 +46,7 @@ export async function createBlackHole(): Promise<BlackHole> {
   const [port] = (await once(child, 'message')) as [number];
   child.kill('SIGSTOP');
   const sockets = Array.from({ length: fillers }, () => fill(port));
-  // The last ones never connect, and that is the point.
+  // The last ones never connect.
   await Promise.race(sockets.map(({ connected }) => connected));
   return {
     port,

@@ -32,7 +32,7 @@ describe('the faulty upstream', () => {
     expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: [DONE]\n\n');
   });
 
-  it('tells that the client has left', async () => {
+  it('reports that the client has left', async () => {
     await using upstream = await createUpstream((_, response) => response.head(200));
     const controller = new AbortController();
     await fetch(upstream.url, { ...post, signal: controller.signal });
@@ -69,7 +69,7 @@ describe('the faulty upstream', () => {
     expect(code).toBe('ECONNRESET');
   });
 
-  it('writes what is no HTTP', async () => {
+  it('writes bytes that are not HTTP', async () => {
     await using upstream = await createUpstream((_, response) => {
       response.raw('HTTP/1.1 two hundred\r\n\r\n');
       response.cut();
@@ -77,7 +77,7 @@ describe('the faulty upstream', () => {
     await expect(fetch(upstream.url, post)).rejects.toThrow('fetch failed');
   });
 
-  it('throws at the end what a handler has thrown', async () => {
+  it('throws what a handler has thrown when it is disposed', async () => {
     const upstream = await createUpstream(() => {
       throw new Error('mistake of the test');
     });

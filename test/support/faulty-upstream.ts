@@ -1,13 +1,13 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** Answers one request. Waits for whatever the test decides about: a gate is a promise that the test resolves. */
+/** Answers one request. It may wait for a gate, a promise that the test resolves. */
 export type Handler = (request: RecordedRequest, response: ScriptedResponse) => void | Promise<void>;
 
-/** How an exchange ended: answered to its end, broken off by the upstream, or given up by the client. */
+/** How an exchange ended: answered to the end, broken off by the upstream, or closed by the client. */
 export type Ending = 'answered' | 'broken off' | 'client left';
 
-/** What came from the client. Recorded when its body is complete. */
+/** A request, recorded when its body is complete. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string; // with the query
@@ -15,27 +15,27 @@ export interface RecordedRequest {
   readonly body: Buffer;
   /** Connections are numbered from 1; two requests with the same number shared one. */
   readonly connection: number;
-  /** The body as JSON; fails when it is none. */
+  /** The body as JSON. @throws when it is not valid JSON */
   json<T = Record<string, unknown>>(): T;
   readonly closed: Promise<Ending>;
 }
 
 /**
- * An upstream on loopback that does exactly what a test says, faults included. It never acts on its own: no retries, no
- * timeouts, no keep-alive limit.
+ * An upstream on loopback that does exactly what a test scripts, faults included. It has no retries, timeouts or
+ * keep-alive limit of its own.
  */
 export interface FaultyUpstream extends AsyncDisposable {
   /** Origin, without a path. */
   readonly url: string;
   readonly requests: readonly RecordedRequest[];
-  /** The nth request, counted from 1; waits for it when it has not come yet. */
+  /** The nth request, counted from 1; waits until it has arrived. */
   waitForRequest(count: number): Promise<RecordedRequest>;
   /** How the nth request, counted from 1, ended; waits for its end. */
   waitForClose(count: number): Promise<Ending>;
 }
 
 export interface UpstreamOptions {
-  /** False forgets every request once its handler has it; `requests` stays empty then. */
+  /** False drops every request after its handler; `requests` stays empty. */
   readonly keeps?: boolean;
 }
 
@@ -49,8 +49,8 @@ export interface UpstreamOptions {
  *       response.cut();
  *     });
  *
- * @param script one handler for all requests, or a list of them, one a request; a request beyond the list gets a 500
- *   that says so. What a handler throws is thrown again when the upstream is disposed.
+ * @param script one handler for all requests, or a list with one handler per request; a further request gets 500. What a
+ *   handler throws is thrown again when the upstream is disposed.
  */
 export async function createUpstream(
   script: Handler | readonly Handler[],
@@ -66,7 +66,7 @@ export async function createUpstream(
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const response = new ScriptedResponse(outgoing);
     const chunks = await incoming.toArray().catch(() => undefined);
-    if (chunks === undefined) return; // The client went away while it was sending.
+    if (chunks === undefined) return; // The client left while it was sending.
     const request = record(incoming, Buffer.concat(chunks as Buffer[]), connections, response);
     const handler = handlerOf(keeps ? requests.push(request) - 1 : 0);
     arrived.resolve();
@@ -99,7 +99,7 @@ export async function createUpstream(
   };
 }
 
-/** The answer to one request, part by part. Every method may be called after the client has left; then it does nothing. */
+/** The answer to one request, part by part. After the client has left, every method does nothing. */
 export class ScriptedResponse {
   readonly #response: ServerResponse;
   #isBrokenOff = false;
@@ -116,7 +116,7 @@ export class ScriptedResponse {
     });
   }
 
-  /** Sends status and headers at once. Called alone it stalls: the body never comes. `content-length` may be a lie. */
+  /** Sends status and headers at once; without a call after it, the body stalls. `content-length` may be wrong. */
   head(status: number, headers: Readonly<Record<string, string>> = {}): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(status, headers).flushHeaders();
@@ -132,7 +132,7 @@ export class ScriptedResponse {
     this.send(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value));
   }
 
-  /** Begins an event stream, and writes these values as its first events. */
+  /** Begins an event stream and writes its first events. */
   sse(...values: readonly unknown[]): void {
     this.head(200, { 'content-type': 'text/event-stream' });
     for (const value of values) void this.event(value);
@@ -144,7 +144,7 @@ export class ScriptedResponse {
     return this.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
   }
 
-  /** Writes bytes of the body. Resolves when the system has taken them, or the connection is closed. */
+  /** Writes bytes of the body. Resolves when the system has accepted them or the connection has closed. */
   async write(chunk: string | Buffer): Promise<void> {
     if (this.#response.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -157,20 +157,20 @@ export class ScriptedResponse {
   }
 
   /**
-   * Writes bytes beside Node's HTTP: a status line that is none, 1xx answers, broken chunks. End with `cut` or `reset`,
-   * since Node knows nothing of this answer.
+   * Writes bytes past Node's HTTP: a malformed status line, 1xx answers, broken chunks. End with `cut` or `reset`, since
+   * Node knows nothing about this answer.
    */
   raw(bytes: string | Buffer): void {
     this.#response.socket?.write(bytes);
   }
 
-  /** Closes the connection after what was written has gone out, whatever is missing. */
+  /** Closes the connection once everything written has been sent, however incomplete. */
   cut(): void {
     this.#isBrokenOff = true;
     this.#response.socket?.destroySoon();
   }
 
-  /** Resets the connection (RST). What was written and not read yet may be lost with it. */
+  /** Resets the connection (RST). Written bytes that were not read yet may be lost. */
   reset(): void {
     this.#isBrokenOff = true;
     this.#response.socket?.resetAndDestroy();
@@ -195,4 +195,4 @@ function record(
 }
 
 const answerUnscripted: Handler = ({ method, path }, response) =>
-  response.json(500, { error: { message: `the test has no answer for this request: ${method} ${path}` } });
+  response.json(500, { error: { message: `no handler for this request: ${method} ${path}` } });

@@ -10,13 +10,13 @@ import { openDatabase } from '#core/database/open.ts';
 import { createLogger } from '#core/logger.ts';
 
 /*
- * Gateways as processes, for whoever has a PostgreSQL: the tests and `npm run chaos`. Knows nothing of Vitest.
+ * Gateways as processes on a given PostgreSQL, for the tests and `npm run chaos`. Independent of Vitest.
  */
 
 export interface GatewayProcess extends AsyncDisposable {
   readonly process: ChildProcess;
   readonly url: string;
-  /** Everything that it has printed. */
+  /** Everything it has printed. */
   readonly output: () => string;
   /** Sends a signal and waits for the end. @returns the exit code, or the signal's name */
   end(signal: NodeJS.Signals): Promise<number | string>;
@@ -28,7 +28,7 @@ export interface GatewayHome extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly key: string;
   readonly accountId: string;
-  /** Connected to the gateway's database, for looking at what it has left there. */
+  /** A connection to the gateway's database, to inspect its content. */
   readonly database: Database;
   /** @param listen members of the section, instead of a short drain */
   write(yaml: string, listen?: string): Promise<void>;
@@ -41,9 +41,9 @@ export interface GatewayHome extends AsyncDisposable {
 }
 
 /**
- * Folder and key for gateways that run as processes: to be killed, stopped and started again.
+ * Folder and key for gateways that run as processes, to kill, stop and restart them.
  *
- * @param databaseUrl a migrated, empty database, which stays when the home is disposed
+ * @param databaseUrl a migrated, empty database, which is kept when the home is disposed
  */
 export async function openGatewayHome(databaseUrl: string, yaml: string): Promise<GatewayHome> {
   const { folder, file, write } = await createGatewayFolder(yaml);

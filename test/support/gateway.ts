@@ -10,7 +10,7 @@ import { createGatewayFolder, type GatewayHome, openGatewayHome } from './gatewa
 export type { GatewayHome, GatewayProcess } from './gateway-home.ts';
 
 export interface GatewayOptions {
-  /** What gateway.yaml says beside `listen` and `data`. */
+  /** gateway.yaml without `listen` and `data`. */
   readonly yaml: string;
   readonly environment?: Record<string, string>;
   readonly log?: Logger;
@@ -21,18 +21,18 @@ export interface GatewayOptions {
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly url: string;
-  /** A key with a day to go. */
+  /** A key whose period ends in a day. */
   readonly key: string;
   readonly accountId: string;
   readonly database: Database;
-  /** The temporary folder with gateway.yaml and the data. */
+  /** The temporary folder of gateway.yaml and the data. */
   readonly folder: string;
   readonly file: string;
   /** Replaces gateway.yaml, without loading it. */
   write(yaml: string): Promise<void>;
 }
 
-/** Every stage, with limits out of the way. */
+/** Every stage, with limits that no test reaches. */
 export const wholePipeline = `
 pipeline:
   - auth
@@ -85,7 +85,7 @@ export async function startGateway({
   };
 }
 
-/** Folder, database and key for gateways that run as processes: to be killed, stopped and started again. */
+/** Folder, database and key for gateways that run as processes, to kill, stop and restart them. */
 export async function createGatewayHome(yaml: string): Promise<GatewayHome> {
   const databaseUrl = await createBareDatabase();
   const home = await openGatewayHome(databaseUrl, yaml);

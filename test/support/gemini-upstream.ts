@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from './faulty-upstream.ts';
 
-/** What the upstream seals its thoughts with; comes back with the call that they led to. */
+/** The signature of the upstream's thoughts, which must return with the call they led to. */
 export const ownSignature = 'c2VhbGVkIHRob3VnaHRz';
 const skipped = 'skip_thought_signature_validator';
 
 /**
- * Stands for Google: as strict about contents as a model that thinks by levels, and an answer that is two calls when
- * there are tools, words once their results are there. Source: Gemini docs, "Function calling", "Thought signatures".
+ * Imitates a Gemini 3 model: validates contents as strictly, answers with two calls when there are tools and with text
+ * once their results have come. Source: Gemini docs, "Function calling", "Thought signatures".
  */
 export function createGeminiUpstream(): Promise<FaultyUpstream> {
   return createUpstream(answer);
@@ -67,7 +67,7 @@ function contentsOf({ contents }: JsonObject): Content[] {
   });
 }
 
-/** What Google would refuse; undefined when it is all right. */
+/** The error that Google would respond with; undefined for a valid request. */
 function faultOf(body: JsonObject): string | undefined {
   const contents = contentsOf(body);
   const unknown = Object.keys(body).find((name) => !members.has(name));
@@ -86,9 +86,9 @@ function faultsOf({ role, parts }: Content, next: Content | undefined): string[]
   const answers = (next?.parts ?? []).flatMap((part) =>
     isJsonObject(part['functionResponse']) ? [part['functionResponse']] : [],
   );
-  const isSealed = [ownSignature, skipped].includes(String(calls[0]?.['thoughtSignature']));
+  const isSigned = [ownSignature, skipped].includes(String(calls[0]?.['thoughtSignature']));
   return [
-    ...(calls.length > 0 && !isSealed ? ['Function call is missing a thought_signature in functionCall parts.'] : []),
+    ...(calls.length > 0 && !isSigned ? ['Function call is missing a thought_signature in functionCall parts.'] : []),
     ...(calls.length > 0 && answers.length !== calls.length
       ? ['The number of function response parts must equal that of function calls.']
       : []),

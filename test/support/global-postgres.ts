@@ -37,7 +37,7 @@ export interface TestPostgres extends AsyncDisposable {
 export async function startPostgres(): Promise<TestPostgres> {
   const given = process.env['TEST_DATABASE_URL'];
   const folder = await mkdtemp(join(tmpdir(), 'daypass-test-'));
-  // So that a server of root's stays in it.
+  // A server that was started by root runs as another user, which must be able to enter.
   await chmod(folder, 0o755);
   const embedded = given === undefined ? await EmbeddedPostgres.open(folder, log) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;

@@ -13,16 +13,16 @@ declare module 'vitest' {
   }
 }
 
-const usualUrl = 'redis://127.0.0.1:6379';
+const defaultUrl = 'redis://127.0.0.1:6379';
 const run = promisify(execFile);
-/** Package managers that may bring a Redis, with what they are told. Tried once, by root only. */
+/** Package managers that can install Redis, with their commands. Tried once, as root only. */
 const installers: readonly [program: string, ...steps: string[][]][] = [
   ['apt-get', ['update', '-q'], ['install', '-y', '-q', '--no-install-recommends', 'redis-server']],
   ['apk', ['add', '--no-cache', 'redis']],
   ['dnf', ['install', '-y', '-q', 'redis']],
 ];
 
-/** Finds a Redis for the half of the tests that needs one: REDIS_URL, the usual port, the PATH, the system's packages. */
+/** Finds a Redis for the tests that need one: REDIS_URL, the default port, the PATH, the system's packages. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server =
     (await find()) ??
@@ -33,14 +33,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => server?.stop();
 }
 
-/** A Redis, and what is to be done with it after the tests: nothing unless they have started it. */
+/** A Redis; `stop` ends only one that the tests have started. */
 export interface RedisServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 async function find(): Promise<RedisServer | undefined> {
-  for (const url of [process.env['REDIS_URL'] ?? '', usualUrl])
+  for (const url of [process.env['REDIS_URL'] ?? '', defaultUrl])
     if (url !== '' && (await answers(url))) return { url, stop: async () => undefined };
   return undefined;
 }
@@ -63,7 +63,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Starts a Redis of its own on a free port; undefined where the program is missing, or does not come up. */
+/** Starts a Redis on a free port; undefined where the program is missing or does not start. */
 export async function startRedis(): Promise<RedisServer | undefined> {
   if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
   const port = await freePort();
@@ -114,7 +114,7 @@ async function freePort(): Promise<number> {
 }
 
 function warn(): void {
-  const text = 'There is no Redis on this machine: the Redis half of the tests DOES NOT RUN. Set REDIS_URL to run it.';
+  const text = 'No Redis found: tests that need one DO NOT RUN. Set REDIS_URL to run them.';
   const line = '!'.repeat(text.length + 6);
   console.warn(`\n${line}\n!! ${text} !!\n${line}\n`);
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A client that writes bytes and reads bytes, for requests that no HTTP library would send. */
+/** A client that writes and reads raw bytes, for requests that no HTTP library would send. */
 export class RawClient implements Disposable {
   readonly socket: Socket;
-  /** All that has come so far, a character a byte. */
+  /** Everything received so far, one character per byte. */
   received = '';
   readonly #closed: Promise<unknown>;
 
@@ -29,7 +29,7 @@ export class RawClient implements Disposable {
     this.socket.write(text);
   }
 
-  /** @throws Error when the connection closes before the text has come */
+  /** @throws Error when the connection closes before the text arrives */
   async waitFor(text: string): Promise<void> {
     while (!this.received.includes(text)) {
       if (this.socket.destroyed) throw new Error(`closed without ${text}: ${this.received}`);
@@ -37,7 +37,7 @@ export class RawClient implements Disposable {
     }
   }
 
-  /** Everything that has come when the server has closed the connection. */
+  /** Waits until the server closes the connection. @returns everything received */
   async end(): Promise<string> {
     await this.#closed;
     return this.received;

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { type Aimock, startAimock, upstreamKey } from './aimock.ts';
 import { startGateway, type TestGateway, wholePipeline } from './gateway.ts';
 
-/** Upstream formats that the mock serves, and the path of a call. A model `on-FORMAT` has its route there. */
+/** Upstream formats of the mock, and the path of a call. The model `on-FORMAT` has its route there. */
 export const upstreamPaths = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
@@ -18,12 +18,12 @@ export const upstreamFormats = Object.keys(upstreamPaths) as UpstreamFormat[];
 export interface SdkGateway extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly mock: Aimock;
-  /** Without retries, so that the first answer is what is seen. */
+  /** Without retries, so that tests see the first answer. */
   readonly openai: OpenAI;
   anthropic(sdk: typeof Anthropic): Anthropic;
 }
 
-/** A started gateway before the mock, and the official SDKs before the gateway. */
+/** A gateway in front of the mock, and the official SDKs as its clients. */
 export async function startSdkGateway(): Promise<SdkGateway> {
   const mock = await startAimock();
   const gateway = await startGateway({ yaml: sdkYaml(mock.url) });
@@ -43,22 +43,22 @@ function model(id: string, route: string): string {
   return `  ${id}: { routes: [${route}/model-there] }`;
 }
 
-/** Upstreams whose keys and breakers suffer get models of their own: `throttled`, `refused`, `broken`. */
+/** Tests that affect keys and breakers have models of their own: `throttled`, `refused`, `broken`. */
 function sdkYaml(url: string): string {
   const upstream = (name: string, format: string, path = '/v1/') =>
     `  ${name}: { format: ${format}, base_url: "${url}/${path.split('/')[1]}", api_keys: [${upstreamKey}] }`;
-  const suffering = ['throttled', 'refused', 'broken'];
+  const disposable = ['throttled', 'refused', 'broken'];
   return [
     wholePipeline,
     'upstreams:',
     ...upstreamFormats.map((format) => upstream(format, format, upstreamPaths[format])),
     upstream('images', 'images'),
-    ...suffering.map((name) => upstream(name, '[chat, responses, messages]')),
+    ...disposable.map((name) => upstream(name, '[chat, responses, messages]')),
     'models:',
     ...upstreamFormats.map((format) => model(`on-${format}`, format)),
     model('vendor/with-slash', 'chat'),
     model('painter', 'images'),
-    ...suffering.map((name) => model(name, name)),
+    ...disposable.map((name) => model(name, name)),
     '',
   ].join('\n');
 }

@@ -4,16 +4,16 @@ import { toolResults } from './aimock.ts';
 import type { SdkGateway } from './sdk-gateway.ts';
 
 /*
- * What a client does through its SDK, the same for each format that it speaks.
+ * The same actions through the SDK of each format.
  */
 
-/** One way of asking a model through an official SDK. */
+/** The actions of one official SDK. */
 export interface Surface {
-  /** The whole answer to a user who says this. */
+  /** The whole answer to this prompt. */
   whole(gateway: SdkGateway, model: string, text: string): Promise<object>;
-  /** The streamed answer as the SDK's own helper puts it together. */
+  /** The streamed answer, folded by the SDK's own helper. */
   folded(gateway: SdkGateway, model: string, text: string): Promise<object>;
-  /** Asks for the weather, runs the tools that are called, gives back what they say. @returns the text at the end */
+  /** Asks for the weather, runs the called tools, returns their results. @returns the final text */
   converse(gateway: SdkGateway, model: string): Promise<string>;
 }
 
@@ -39,7 +39,7 @@ export const responsesTools: OpenAI.Responses.Tool[] = names.map((name) => ({
 }));
 export const messagesTools: Anthropic.Tool[] = names.map((name) => ({ name, input_schema: schemas[name] }));
 
-/** What the tool of the user gives back. */
+/** The result of a tool. */
 function run(name: string): string {
   return toolResults[name as keyof typeof toolResults];
 }
@@ -51,7 +51,7 @@ const chat: Surface = {
       ...chatRequest(model, text),
       stream_options: { include_usage: true },
     });
-    // The SDK joins the deltas of the members that it knows; of any other it keeps the last. This one is DeepSeek's.
+    // The SDK joins the deltas of known members and keeps the last of any other, such as DeepSeek's reasoning_content.
     let reasoning = '';
     stream.on('chunk', ({ choices: [choice] }) => {
       reasoning += (choice?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
@@ -93,7 +93,7 @@ const responses: Surface = {
   },
 };
 
-/** Runs what is called. @returns the items that follow on the calls */
+/** Runs the calls. @returns the items that follow them */
 export function runResponsesCalls(
   output: OpenAI.Responses.ResponseOutputItem[],
 ): OpenAI.Responses.ResponseInputItem.FunctionCallOutput[] {
@@ -110,7 +110,7 @@ function user(text: string): Anthropic.MessageParam {
   return { role: 'user', content: text };
 }
 
-/** Messages through one of the majors of the SDK that are in use. */
+/** Messages through one major version of the SDK. */
 export function messagesSurface(sdk: typeof Anthropic): Surface {
   return {
     whole: (gateway, model, text) => gateway.anthropic(sdk).messages.create(messagesRequest(model, [user(text)])),
@@ -139,7 +139,7 @@ export function messagesSurface(sdk: typeof Anthropic): Surface {
 export const surfaces = { chat, responses, messages: messagesSurface(Anthropic) } as const;
 
 const ownIds = /^(?:chatcmpl|resp|msg|rs|fc|req)[-_]/;
-/** Reasoning that only its upstream can read, behind the gateway's tag. The mock makes it of its random ids. */
+/** Opaque reasoning state behind the gateway's tag. The mock makes it from random ids. */
 const seal = /^(dps1[^.]*\.).*$/;
 const dates = new Set(['created', 'created_at', 'completed_at']);
 const helperMembers = new Set(['parsed', 'parsed_arguments', 'parsed_output', 'output_parsed', '_request_id']);

@@ -1,13 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * A way to a server that can be taken away: `cut` resets what is open and refuses what comes, `stall` keeps everything
- * open and moves no byte, `open` is as if nothing stood between.
+ * A proxy that can fail: `cut` resets open connections and refuses new ones, `stall` keeps connections open and forwards
+ * nothing, `open` forwards everything.
  */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   turn(mode: ProxyMode): void;
-  /** Connections that are open stay so and say nothing more; new ones are as the mode says. */
+  /** Open connections forward nothing any more; new ones follow the mode. */
   freeze(): void;
 }
 

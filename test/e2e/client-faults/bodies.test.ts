@@ -4,20 +4,20 @@ import { chat, chatBody, chunk, maxBodyBytes, ClientFaultFixture } from './fixtu
 
 const fixture = ClientFaultFixture.use();
 
-/** Headers of a client that waits for an invitation before it sends so many bytes. */
+/** Headers of a client that waits for 100 Continue before it sends so many bytes. */
 function expecting(length: number): string {
   return `Content-Type: application/json\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n`;
 }
 
-describe('a body', () => {
-  it('that is declared too large is 413 before any of it came', async () => {
+describe('a request body', () => {
+  it('that is declared too large gets 413 before any of it arrives', async () => {
     using client = await fixture.connect();
     client.send(fixture.post(`Content-Type: application/json\r\nContent-Length: ${maxBodyBytes + 1}\r\n`));
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
   });
 
-  it('in chunks is 413 as soon as it is too large', async () => {
+  it('in chunks gets 413 as soon as it is too large', async () => {
     const before = fixture.upstream.requests.length;
     using client = await fixture.connect();
     client.send(fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'));
@@ -30,32 +30,32 @@ describe('a body', () => {
     expect(row).toMatchObject({ outcome: 'refused', status: 413 });
   });
 
-  it('that is too large is 413 in the shape of messages', async () => {
+  it('that is too large gets 413 in the format of Messages', async () => {
     const response = await fixture.ask(' '.repeat(maxBodyBytes + 1), { path: '/v1/messages' });
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'request_too_large' } });
   });
 
-  it('in gzip works', async () => {
+  it('in gzip is accepted', async () => {
     expect((await fixture.ask(gzipSync(chat), { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
     expect(fixture.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
     expect(fixture.upstream.requests.at(-1)?.headers['content-encoding']).toBeUndefined();
   });
 
-  it('in gzip that unpacks to too much is 413', async () => {
+  it('in gzip that unpacks to too much gets 413', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     expect(bomb.length).toBeLessThan(maxBodyBytes);
     expect((await fixture.ask(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);
   });
 
-  it('that is not the gzip it says is 400', async () => {
+  it('that is declared but not encoded as gzip gets 400', async () => {
     expect((await fixture.ask(chat, { headers: { 'content-encoding': 'gzip' } })).status).toBe(400);
     expect(
       (await fixture.ask(gzipSync(chat).subarray(0, 30), { headers: { 'content-encoding': 'gzip' } })).status,
     ).toBe(400);
   });
 
-  it('in chunks of one byte works', async () => {
+  it('in chunks of one byte is accepted', async () => {
     using client = await fixture.connect();
     client.send(fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'));
     for (const char of chat) client.send(`1\r\n${char}\r\n`);
@@ -65,7 +65,7 @@ describe('a body', () => {
     expect(fixture.upstream.requests.at(-1)?.json()).toMatchObject({ messages: chatBody.messages });
   });
 
-  it('whose connection is reset half-way calls no upstream', async () => {
+  it('whose connection is reset halfway calls no upstream', async () => {
     const before = fixture.upstream.requests.length;
     using client = await fixture.connect();
     client.send(
@@ -77,7 +77,7 @@ describe('a body', () => {
     expect(fixture.upstream.requests).toHaveLength(before);
   });
 
-  it('whose chunks break half-way calls no upstream', async () => {
+  it('whose chunks break halfway calls no upstream', async () => {
     const before = fixture.upstream.requests.length;
     const { status } = await fixture.exchangeRaw(
       `${fixture.post('Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n')}5\r\n{"mod\r\nno length\r\n`,
@@ -104,7 +104,7 @@ describe('a body', () => {
     ['in an unknown encoding', chat, { 'content-encoding': 'compress' }, 415],
     ['that nests 5,000 levels', `{"model":"test","messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, {}, 400],
   ];
-  describe.each(shapes)('for $path', ({ path, shape }) => {
+  describe.each(shapes)('to $path', ({ path, shape }) => {
     it.each(wrongBodies)('%s is refused', async (_name, body, headers, status) => {
       const before = fixture.upstream.requests.length;
       const response = await fixture.ask(body, { path, headers });
@@ -122,13 +122,13 @@ describe('a body', () => {
     [{ temperature: 'hot' }, 'temperature'],
     [{ model: 5 }, 'model'],
     [{ messages: null }, 'messages'],
-  ])('with %j is 400 and names the parameter', async (wrong, param) => {
+  ])('with %j gets 400 that names the parameter', async (wrong, param) => {
     const response = await fixture.ask(JSON.stringify({ ...chatBody, ...wrong }));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
 
-  it('with names of prototypes does no harm and passes through', async () => {
+  it('with names of prototype members passes through harmlessly', async () => {
     const odd = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"hasOwnProperty":2';
     const text = `{"model":"test",${odd},"messages":[{"role":"user","content":"hi",${odd}}]}`;
     expect((await fixture.ask(text)).status).toBe(200);
@@ -136,7 +136,7 @@ describe('a body', () => {
     expect(fixture.upstream.requests.at(-1)?.body.toString()).toBe(text.replace('"test"', '"model-there"'));
   });
 
-  it('with a name twice counts the last, here and upstream', async () => {
+  it('with a duplicate name uses the last, here and upstream', async () => {
     fixture.answer = (_request, response) => {
       response.sse(chunk('hello'), '[DONE]');
       response.end();
@@ -153,7 +153,7 @@ describe('a body', () => {
 });
 
 describe('Expect: 100-continue', () => {
-  it('with a bad key is 401, and the body is not invited', async () => {
+  it('with a wrong key gets 401 and no 100 Continue', async () => {
     using client = await fixture.connect();
     client.send(fixture.post(expecting(chat.length)).replace(fixture.key, 'dp_wrong'));
     await client.waitFor('invalid_api_key');
@@ -161,14 +161,14 @@ describe('Expect: 100-continue', () => {
     expect(client.received).not.toContain('100 Continue');
   });
 
-  it('with a body that is too large is 413, and the body is not invited', async () => {
+  it('with a body that is too large gets 413 and no 100 Continue', async () => {
     using client = await fixture.connect();
     client.send(fixture.post(expecting(maxBodyBytes + 1)));
     await client.waitFor('request_too_large');
     expect(client.status).toBe(413);
   });
 
-  it('with a good key invites the body, once', async () => {
+  it('with a valid key gets one 100 Continue', async () => {
     const before = fixture.upstream.requests.length;
     using client = await fixture.connect();
     client.send(fixture.post(`${expecting(chat.length)}Connection: close\r\n`));
@@ -180,7 +180,7 @@ describe('Expect: 100-continue', () => {
     await fixture.records(1);
   });
 
-  it('another expectation is refused', async () => {
+  it('with another expectation is refused', async () => {
     const { status } = await fixture.exchangeRaw(
       fixture.post('Content-Length: 0\r\nConnection: close\r\nExpect: a-miracle\r\n'),
     );

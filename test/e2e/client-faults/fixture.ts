@@ -46,11 +46,11 @@ interface Asked {
   readonly headers?: Record<string, string>;
 }
 
-/** A gateway between clients that do wrong and an upstream that does what `answer` says; one for all tests of a file. */
+/** A gateway between faulty clients and an upstream that runs `answer`; one for all tests of a file. */
 export class ClientFaultFixture {
-  /** What the upstream does with a request: answers in full, unless the test says otherwise. */
+  /** What the upstream does with a request: a whole answer by default. */
   answer: Handler = answerWhole;
-  /** The user agent of the test's requests, by which their records are found. */
+  /** The user agent of the test's requests, which identifies their records. */
   agent = '';
   upstream!: FaultyUpstream;
   #home!: GatewayHome;
@@ -58,9 +58,9 @@ export class ClientFaultFixture {
   #tests = 0;
 
   /**
-   * Opens a fixture before the tests of the file that asks for it, and closes it after them.
+   * Opens a fixture before the tests of the calling file and closes it after them.
    *
-   * @param settings of `listen`, beside those that all fixtures have: `body_timeout: 1`
+   * @param further settings of `listen`, such as `body_timeout: 1`
    */
   static use(settings = ''): ClientFaultFixture {
     const fixture = new ClientFaultFixture();
@@ -77,7 +77,7 @@ export class ClientFaultFixture {
     this.upstream = await createUpstream((request, response) => this.answer(request, response));
     this.#home = await createGatewayHome('');
     const { file, databaseUrl } = this.#home;
-    // No upstream is given up within a test: what closes its connection is the client that has left.
+    // No upstream timeout fires within a test: only a client that left closes a connection.
     const yaml = yamlFor(`${this.upstream.url}/v1`)
       .replaceAll(/(first_byte|idle)_timeout: 5/g, '$1_timeout: 60')
       .replace('routes: [one/model-there]', 'routes: [one/model-there, one/model-elsewhere]');
@@ -108,7 +108,7 @@ export class ClientFaultFixture {
     return `POST ${path} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${this.key}\r\nUser-Agent: ${this.agent}\r\n${headers}\r\n`;
   }
 
-  /** Sends bytes on a connection of their own and waits until the gateway closes it. */
+  /** Sends bytes on a new connection and waits until the gateway closes it. */
   async exchangeRaw(bytes: string | Buffer): Promise<{ status: number; text: string }> {
     using client = await this.connect();
     client.send(bytes);
@@ -129,7 +129,7 @@ export class ClientFaultFixture {
     });
   }
 
-  /** What request_log says of this test's requests, when there are as many. */
+  /** The records of this test's requests; waits until there are this many. */
   async records(count = 1): Promise<Row[]> {
     return vi.waitFor(
       async () => {

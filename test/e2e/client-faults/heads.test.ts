@@ -7,8 +7,8 @@ const upgrade = (path: string, credential: string) =>
   `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${credential}User-Agent: ${fixture.agent}\r\n` +
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n';
 
-describe('headers', () => {
-  it('that drip end the connection at the header timeout, while others are served', async () => {
+describe('request headers', () => {
+  it('that trickle in end the connection at the header timeout, while others are served', async () => {
     using client = await fixture.connect();
     const drip = setInterval(() => client.send('a'), 100);
     try {
@@ -26,7 +26,7 @@ describe('headers', () => {
     expect(status).toBe(431);
   });
 
-  it('in thousands are refused', async () => {
+  it('are refused by the thousand', async () => {
     const short = 'a:\r\n'.repeat(2_000);
     const { status } = await fixture.exchangeRaw(
       `${fixture.post(`Content-Length: 0\r\nConnection: close\r\n${short}`)}`,
@@ -43,18 +43,18 @@ describe('headers', () => {
     ['a space before the colon', 'Content-Length : 4\r\n', 'abcd'],
     ['a line feed alone', 'x-a: b\nContent-Length: 0\r\n', ''],
     ['a folded line', 'x-a: b\r\n\tContent-Length: 4\r\nContent-Length : 0\r\n', ''],
-  ])('with %s are 400 and the connection closes', async (_name, headers, body) => {
+  ])('with %s get 400 and close the connection', async (_name, headers, body) => {
     const before = fixture.upstream.requests.length;
     const { status } = await fixture.exchangeRaw(fixture.post(headers) + body);
     expect(status).toBe(400);
     expect(fixture.upstream.requests).toHaveLength(before);
   });
 
-  it('with a malformed cookie do not matter', async () => {
+  it('with a malformed cookie are accepted', async () => {
     expect((await fixture.ask(chat, { headers: { cookie: '=;\u00e9=""; a b="' } })).status).toBe(200);
   });
 
-  it('that forge an address are ignored', async () => {
+  it('that forge a client address are ignored', async () => {
     const forged = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' };
     expect((await fixture.ask(chat, { headers: forged })).status).toBe(200);
     const [row] = await fixture.records();
@@ -62,14 +62,14 @@ describe('headers', () => {
   });
 });
 
-describe('methods, protocols and paths', () => {
-  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s is 405', async (method) => {
+describe('a request with an unexpected method, protocol or path:', () => {
+  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s gets 405', async (method) => {
     const head = `${method} /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;
     const { status } = await fixture.exchangeRaw(`${head}Authorization: Bearer ${fixture.key}\r\n\r\n`);
     expect(status).toBe(405);
   });
 
-  it('an unknown method is 400', async () => {
+  it('an unknown method gets 400', async () => {
     expect((await fixture.exchangeRaw('BREW /v1/models HTTP/1.1\r\nHost: gateway\r\n\r\n')).status).toBe(400);
   });
 
@@ -90,14 +90,14 @@ describe('methods, protocols and paths', () => {
       ['without a key, on a path without /v1', '/responses', () => ''],
       ['without a key, on a path with /v1 twice', '/v1/v1/responses/', () => ''],
       ['with a key of another service', '/v1/responses', () => 'Authorization: Bearer sk-other\r\n'],
-    ])('is 426 %s', async (_name, path, credential) => {
+    ])('gets 426 %s', async (_name, path, credential) => {
       using client = await fixture.connect();
       client.send(upgrade(path, credential()));
       await client.waitFor('\r\n\r\n');
       expect(client.status).toBe(426);
     });
 
-    it('is recorded though nobody is known', async () => {
+    it('is recorded even without an account', async () => {
       using client = await fixture.connect();
       client.send(upgrade('/v1/responses', ''));
       await client.waitFor('\r\n\r\n');
@@ -116,7 +116,7 @@ describe('methods, protocols and paths', () => {
     expect(text.endsWith('\r\n\r\n')).toBe(true);
   });
 
-  it('HEAD of a path that takes only POST is 405 without a body', async () => {
+  it('HEAD of a path that accepts only POST gets 405 without a body', async () => {
     const { status, text } = await fixture.exchangeRaw(
       `HEAD /v1/messages HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${fixture.key}\r\nConnection: close\r\n\r\n`,
     );

@@ -3,11 +3,11 @@ import { chunk, ClientFaultFixture, streamedChat } from './fixture.ts';
 
 const fixture = ClientFaultFixture.use('write_timeout: 1');
 
-it('a client that stops reading is given up: its upstream is closed, and the record says why', async () => {
+it('a client that stops reading is disconnected, its upstream closed, and the record has the reason', async () => {
   const events = `data: ${JSON.stringify(chunk('x'.repeat(64 * 1024)))}\n\n`;
   fixture.answer = async (_request, response) => {
     response.sse();
-    // More than the system keeps in its sockets.
+    // More than the system buffers in its sockets.
     for (let written = 0; written < 2_000; written++) await response.write(events);
   };
   using client = await fixture.connect();

@@ -94,7 +94,7 @@ describe('a stream', () => {
     expect(await fixture.upstream.waitForClose(count)).toBe('client left');
   });
 
-  it('comes event by event to a client that accepts gzip', async () => {
+  it('arrives event by event at a client that accepts gzip', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     fixture.answer = async (_request, response) => {
       response.sse();

@@ -1,5 +1,5 @@
 /**
- * JSON schemas (draft-07) of what a Chat Completions client gets, in our own words. Sources: OpenAI API reference, "The
+ * JSON schemas (draft-07) of what a Chat Completions client receives. Sources: OpenAI API reference, "The
  * chat completion object" and "The chat completion chunk object"; `reasoning_content` and `reasoning_details` are what
  * DeepSeek and OpenRouter have added.
  */
@@ -76,7 +76,7 @@ const openingCall = {
     shape({ index: count, id: filled, type: is('custom'), custom: shape({ name: filled, input: text }) }),
   ],
 };
-/** Neither id nor name: SDKs would take them for more of the same. */
+/** Neither id nor name: SDKs would append them. */
 const nextOfCall = {
   anyOf: [
     shape({ index: count, function: shape({ arguments: filled }) }),
@@ -105,7 +105,7 @@ function chunk(delta: object, finish: object): object {
 
 const chunks = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, chunk(delta, is(null))]));
 
-/** Schemas of one chunk, by what its delta says; `finish` and `usage` for the last two. */
+/** Schemas of one chunk, by its delta; `finish` and `usage` for the last two. */
 export const eventSchema: Readonly<Record<string, object>> = {
   ...chunks,
   finish: chunk(shape({}, { content: is('') }), reason),
@@ -117,7 +117,7 @@ export const eventSchema: Readonly<Record<string, object>> = {
   }),
 };
 
-/** Which of `eventSchema` a chunk has to keep. */
+/** The member of `eventSchema` that a chunk must satisfy. */
 export function eventType(event: {
   readonly choices?: readonly { readonly delta?: object; readonly finish_reason?: unknown }[];
 }): string {
@@ -127,7 +127,7 @@ export function eventType(event: {
   return Object.keys(choice.delta ?? {})[0] ?? 'nothing';
 }
 
-/** Of errors as bodies, and inside a stream. */
+/** Errors as bodies and inside a stream. */
 export const errorSchema = shape({
   error: shape({ message: filled, type: filled, param: textOrNull, code: textOrNull }),
 });

@@ -1,6 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a generateContent client gets, in our own words. Sources: Gemini API reference,
- * "GenerateContentResponse", "Content"; Gemini CLI and @google/genai for what has to be there.
+ * JSON schemas (draft-07) of what a generateContent client receives. Sources: Gemini API reference,
+ * "GenerateContentResponse", "Content"; Gemini CLI and @google/genai for required members.
  */
 import { shape } from './shape.ts';
 
@@ -8,7 +8,7 @@ const text = { type: 'string' } as const;
 const someText = { type: 'string', minLength: 1 } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const is = (value: unknown): object => ({ const: value });
-/** Bytes: clients with types take nothing else. */
+/** Bytes as base64: typed clients accept nothing else. */
 const bytes = {
   type: 'string',
   pattern: '^(?:[A-Za-z0-9+/]{4})+$|^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=)$',

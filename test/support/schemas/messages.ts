@@ -1,6 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a Messages client gets, in our own words. Sources: Anthropic API reference, "The Message
- * object", "Streaming Messages", "Errors"; MessageStream of the anthropic SDK for what has to be there.
+ * JSON schemas (draft-07) of what a Messages client receives. Sources: Anthropic API reference, "The Message
+ * object", "Streaming Messages", "Errors"; MessageStream of the anthropic SDK for required members.
  */
 import { shape } from './shape.ts';
 
@@ -25,13 +25,13 @@ const redacted = shape({ type: is('redacted_thinking'), data: someText });
 const block = {
   anyOf: [
     shape({ type: is('text'), text: someText }, { citations }),
-    // The text may be kept from the client; the seal never is.
+    // The text may be withheld from the client; the signature never is.
     shape({ type: is('thinking'), thinking: text, signature: someText }),
     redacted,
     shape({ ...toolHead, input: object }),
   ],
 };
-/** A block as it opens: whatever has deltas is empty. */
+/** A block as it opens: members with deltas are empty. */
 const openBlock = {
   anyOf: [
     shape({ type: is('text'), text: is('') }),
@@ -45,7 +45,7 @@ const delta = {
     shape({ type: is('text_delta'), text: someText }),
     shape({ type: is('thinking_delta'), thinking: someText }),
     shape({ type: is('signature_delta'), signature: someText }),
-    // An empty piece breaks clients that parse what has come so far.
+    // An empty piece breaks clients that parse the input so far.
     shape({ type: is('input_json_delta'), partial_json: someText }),
     shape({ type: is('citations_delta'), citation }),
   ],
@@ -134,7 +134,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   message_stop: {},
 };
 
-/** By `type`; an event whose type is not here is not to be sent. */
+/** By `type`; an event of any other type must not be sent. */
 export const eventSchema: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     Object.entries(eventMembers).map(([type, members]) => [type, shape({ type: is(type), ...members })]),

@@ -1,6 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a Responses client gets, in our own words. Sources: OpenAI API reference, "The response
- * object" and "Responses streaming events"; Open Responses specification for what has to be there.
+ * JSON schemas (draft-07) of what a Responses client receives. Sources: OpenAI API reference, "The response
+ * object" and "Responses streaming events"; Open Responses specification for required members.
  */
 import { shape } from './shape.ts';
 
@@ -71,7 +71,7 @@ const tool = {
   then: { required: ['name', 'description', 'parameters', 'strict'] },
 };
 
-/** A response in one of these states; what has to be null or filled follows from it. */
+/** A response in one of these states, which decides what must be null or filled. */
 function response(statuses: readonly string[], state: Record<string, object>): object {
   return shape({
     id: id('resp'),
@@ -162,7 +162,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   'response.custom_tool_call_input.done': { ...place, input: text },
 };
 
-/** By `type`; an event whose type is not here is not to be sent. */
+/** By `type`; an event of any other type must not be sent. */
 export const eventSchema: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries(eventMembers).map(([type, members]) => [type, event(type, members)]),
 );

@@ -2,7 +2,7 @@ import type { Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
 import { aliases, models, splitRoute, upstreams } from './sections.ts';
 import { closestName } from '../config/mistake.ts';
 import type { SectionValue, SectionValues } from '../config/section.ts';
-import { mergeTraits, type TraitSettings } from './traits.ts';
+import { mergeProfiles, type ProfileSettings } from './profile.ts';
 
 /** Names found through patterns that are remembered; clients could otherwise fill the memory with inventions. */
 const rememberedNames = 10_000;
@@ -120,7 +120,7 @@ function readModel(
 function readRoute(
   value: RouteSettings | string,
   position: number,
-  ofModel: TraitSettings & Pick<RouteSettings, 'max_input_tokens'>,
+  ofModel: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
   all: ReadonlyMap<string, Upstream>,
   vendors: ReadonlyMap<string, Vendor>,
 ): Route {
@@ -138,15 +138,15 @@ function readRoute(
     firstByteTimeout: options.first_byte_timeout,
     idleTimeout: options.idle_timeout,
     maxInputTokens: options.max_input_tokens ?? ofModel.max_input_tokens,
-    traits: mergeTraits(...vendorTraits(vendor, model), ofModel, options),
+    profile: mergeProfiles(...vendorProfiles(vendor, model), ofModel, options),
   };
 }
 
 type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
 
 /** What a vendor's preset says about a model, the general before the particular. */
-function vendorTraits(vendor: Vendor | undefined, model: string): TraitSettings[] {
+function vendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
   const particular = vendor.models?.filter(({ match }) => globRegex(match).test(model)) ?? [];
-  return [vendor.traits ?? {}, ...particular];
+  return [vendor, ...particular];
 }

@@ -1,8 +1,8 @@
 import type { Logger } from '../logger.ts';
-import type { Traits, TraitSettings } from './traits.ts';
+import type { Profile, ProfileSettings } from './profile.ts';
 
 /** What is known about a vendor without asking the operator. Presets are data; `upstream` registers them. */
-export interface Vendor {
+export interface Vendor extends ProfileSettings {
   readonly name: string; // as gateway.yaml says it: openai, anthropic, …
   readonly title: string; // as people say it
   /** Names of the formats that its endpoint speaks. */
@@ -12,10 +12,8 @@ export interface Vendor {
   readonly auth: AuthScheme;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What its models can do and how they want to be asked. */
-  readonly traits?: TraitSettings;
   /** The same for models whose name there matches; `*` stands for anything. The last match counts most. */
-  readonly models?: readonly (TraitSettings & { readonly match: string })[];
+  readonly models?: readonly (ProfileSettings & { readonly match: string })[];
   /** True for upstreams that answer out of thin air. Refused in production. */
   readonly isDemo?: boolean;
   /** For a vendor that the gateway runs itself: starts its server, once, when an upstream of it is used. */
@@ -55,7 +53,7 @@ export interface Route {
   readonly idleTimeout: number | undefined;
   /** Tokens that a prompt may have there; undefined when neither route nor model says. */
   readonly maxInputTokens: number | undefined;
-  readonly traits: Traits;
+  readonly profile: Profile;
 }
 
 /** A name of the catalog and the routes that serve it, primary first. */

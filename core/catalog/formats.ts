@@ -1,5 +1,5 @@
 import type { Audience } from '../errors/table.ts';
-import type { ReasoningWay } from './traits.ts';
+import type { ReasoningWay } from './quirks.ts';
 
 /**
  * What core knows of a wire format: how a client, or an upstream, writes requests and replies. Plugins register them.

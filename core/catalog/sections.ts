@@ -12,7 +12,9 @@ import { authSchemes } from './catalog.ts';
 import type { WireFormats } from './formats.ts';
 import { headerMistake, keyMistake } from './header-rules.ts';
 import type { JsonSchema } from '../schema.ts';
-import { capabilitiesSchema, parametersSchema, type TraitSettings } from './traits.ts';
+import { capabilitiesSchema } from './capabilities.ts';
+import type { ProfileSettings } from './profile.ts';
+import { quirksSchema } from './quirks.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 /** A name that clients and routes can say without quotes or escapes. */
@@ -142,7 +144,7 @@ export const models = defineSection({
                       'Tokens that a prompt may have there; what the model says when left out. A prompt too long for one route goes to those that declare more.',
                   },
                   capabilities: capabilitiesSchema,
-                  parameters: parametersSchema,
+                  quirks: quirksSchema,
                 },
                 required: ['to'],
                 additionalProperties: false,
@@ -170,7 +172,7 @@ export const models = defineSection({
             'True to let the next route go on with a streamed text that breaks off half-way, so that the client gets one answer. Never within a tool call or structured output.',
         },
         capabilities: capabilitiesSchema,
-        parameters: parametersSchema,
+        quirks: quirksSchema,
       },
       required: ['routes'],
       additionalProperties: false,
@@ -295,13 +297,13 @@ function checkReasoning(model: ModelValue, path: YamlPath, all: CheckContext, re
 }
 
 function checkWay(
-  { parameters }: TraitSettings,
+  { quirks }: ProfileSettings,
   path: YamlPath,
   spoken: readonly (readonly string[] | undefined)[],
   formats: WireFormats,
   report: Report,
 ): void {
-  const way = parameters?.reasoning;
+  const way = quirks?.reasoning;
   if (way === undefined || spoken.includes(undefined)) return;
   const there = [...formats.values()].filter(
     ({ name, reasoningWays }) => reasoningWays.length > 0 && spoken.some((ofRoute) => ofRoute?.includes(name)),
@@ -309,7 +311,7 @@ function checkWay(
   const known = [...new Set(there.flatMap(({ reasoningWays }) => reasoningWays))];
   if (there.length === 0 || known.includes(way)) return;
   report(
-    [...path, 'parameters', 'reasoning'],
+    [...path, 'quirks', 'reasoning'],
     `is "${way}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'has' : 'have'} no words for`,
     `use one of: ${known.join(', ')}`,
   );

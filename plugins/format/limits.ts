@@ -12,7 +12,7 @@ export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): Li
   const primary = routes.filter(({ priority }) => priority === first?.priority);
   return {
     input: maxInputTokens ?? least(primary, (route) => route.maxInputTokens),
-    output: maxOutputTokens ?? least(primary, (route) => route.traits.parameters.max_output_tokens),
+    output: maxOutputTokens ?? least(primary, (route) => route.profile.quirks.max_output_tokens),
   };
 }
 

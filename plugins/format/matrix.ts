@@ -1,6 +1,6 @@
 import type { Catalog, Route } from '#core/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from './descriptor.ts';
 import { clientTextFormats, formats, textFormats } from './formats.ts';
 import { responses } from './responses/descriptor.ts';
@@ -15,7 +15,7 @@ export type Support = 'yes' | 'no' | { readonly loss: string };
 
 const noParallelSwitch = 'parallel calls cannot be turned off';
 
-const capabilityOf: Readonly<Record<Feature, ((traits: Traits) => boolean) | undefined>> = {
+const capabilityOf: Readonly<Record<Feature, ((profile: Profile) => boolean) | undefined>> = {
   stream: undefined,
   tools: ({ capabilities }) => capabilities.tools,
   'parallel tools': ({ capabilities }) => capabilities.tools && capabilities.parallel_tools,
@@ -28,36 +28,36 @@ const capabilityOf: Readonly<Record<Feature, ((traits: Traits) => boolean) | und
 export function supportOf(client: ClientTextFormat, route: Route, feature: Feature): Support {
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
-  if (capabilityOf[feature]?.(route.traits) === false) return 'no';
-  const losses = [refusalOf(upstream, route, feature), translationLoss(client, upstream, route.traits, feature)];
+  if (capabilityOf[feature]?.(route.profile) === false) return 'no';
+  const losses = [refusalOf(upstream, route, feature), translationLoss(client, upstream, route.profile, feature)];
   const told = losses.filter((loss) => loss !== undefined);
   return told.length === 0 ? 'yes' : { loss: told.join(', ') };
 }
 
 /** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
-function formatFor(client: ClientTextFormat, { upstream, traits }: Route, feature: Feature): TextFormat | undefined {
+function formatFor(client: ClientTextFormat, { upstream, profile }: Route, feature: Feature): TextFormat | undefined {
   const isForTools = feature === 'tools' || feature === 'parallel tools';
-  const isElsewhere = isForTools && traits.parameters.responses_for_tools && upstream.formats.includes(responses.name);
+  const isElsewhere = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
   return isElsewhere ? responses : preferredFormat(client, upstream.formats);
 }
 
 /** What the route is known to refuse, whatever the client speaks: see parameter-switches.ts and the encoders. */
 function refusalOf(
   upstream: TextFormat,
-  { upstream: { formats: spoken }, traits }: Route,
+  { upstream: { formats: spoken }, profile }: Route,
   feature: Feature,
 ): string | undefined {
-  const { parameters } = traits;
+  const { quirks } = profile;
   switch (feature) {
     case 'tools':
-      return parameters.forced_tools ? undefined : 'no tool can be forced';
+      return quirks.forced_tools ? undefined : 'no tool can be forced';
     case 'parallel tools':
       // A format without a word for it loses nothing when it is the client's own.
-      return parameters.parallel_switch || !upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
+      return quirks.parallel_switch || !upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
     case 'reasoning':
-      return refusalOfReasoning(upstream, spoken, traits);
+      return refusalOfReasoning(upstream, spoken, profile);
     case 'structured output':
-      return lossOfStructure(traits);
+      return lossOfStructure(profile);
     case 'images':
     case 'stream':
       return undefined;
@@ -67,11 +67,11 @@ function refusalOf(
 function refusalOfReasoning(
   upstream: TextFormat,
   spoken: readonly string[],
-  { capabilities, parameters }: Traits,
+  { capabilities, quirks }: Profile,
 ): string | undefined {
-  if (parameters.reasoning === 'none') return 'how much it thinks cannot be asked for';
+  if (quirks.reasoning === 'none') return 'how much it thinks cannot be asked for';
   const isTornApart =
-    upstream !== responses && !spoken.includes(responses.name) && parameters.responses_for_tools && capabilities.tools;
+    upstream !== responses && !spoken.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
   return isTornApart ? 'no reasoning beside tools' : undefined;
 }
 
@@ -79,17 +79,17 @@ function refusalOfReasoning(
 function translationLoss(
   client: ClientTextFormat,
   upstream: TextFormat,
-  traits: Traits,
+  profile: Profile,
   feature: Feature,
 ): string | undefined {
   if (client === upstream) return undefined;
   switch (feature) {
     case 'tools':
-      return lossOfTools(client, upstream, traits);
+      return lossOfTools(client, upstream, profile);
     case 'parallel tools':
       return upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
     case 'images':
-      return lossOfImages(client, upstream, traits);
+      return lossOfImages(client, upstream, profile);
     case 'reasoning':
       return lossOfReasoning(client, upstream);
     case 'structured output':
@@ -98,15 +98,15 @@ function translationLoss(
   }
 }
 
-function lossOfTools(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
-  const keepsFreeform = upstream.text.speaks.freeformTools && parameters.freeform_tools;
+function lossOfTools(client: TextFormat, upstream: TextFormat, { quirks }: Profile): string | undefined {
+  const keepsFreeform = upstream.text.speaks.freeformTools && quirks.freeform_tools;
   const isLost = client.text.speaks.freeformTools && !keepsFreeform;
   return isLost ? 'the grammar of freeform tools is described, not enforced' : undefined;
 }
 
-function lossOfImages(client: TextFormat, upstream: TextFormat, { parameters }: Traits): string | undefined {
+function lossOfImages(client: TextFormat, upstream: TextFormat, { quirks }: Profile): string | undefined {
   const { resultImages, imageUrls } = upstream.text.speaks;
-  const isHeldThere = resultImages && parameters.tool_result_images;
+  const isHeldThere = resultImages && quirks.tool_result_images;
   if (client.text.speaks.resultImages && !isHeldThere) return 'images in tool results go beside them';
   return imageUrls ? undefined : 'addresses of images only where Google can fetch them';
 }
@@ -118,7 +118,7 @@ function lossOfReasoning(client: TextFormat, upstream: TextFormat): string | und
     : 'opaque reasoning state comes back only from clients that echo reasoning_details';
 }
 
-function lossOfStructure({ capabilities }: Traits): string | undefined {
+function lossOfStructure({ capabilities }: Profile): string | undefined {
   if (capabilities.structured_output === 'schema') return undefined;
   return capabilities.structured_output === 'object'
     ? 'the schema stands in the prompt, only JSON is enforced'

@@ -1,13 +1,13 @@
 import type { Vendor } from '#core/catalog/catalog.ts';
 
 /** OpenAI's models that think: sampling is fixed, stop sequences are refused. */
-const openaiThinkers = { parameters: { sampling: false, stop: 0, system_role: 'developer' } } as const;
+const openaiThinkers = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
 /** Claude from 4.7 on: thinks as much as it finds right, refuses budgets, sampling and a begun answer. */
-const claudeAdaptive = { parameters: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 
 /**
  * Presets, as data: an upstream of one of these needs a key and nothing else. Endpoints that speak several formats list
- * all of them; what vendors do differently stands in their traits. Sources: each vendor's API reference.
+ * all of them; what vendors do differently stands in their quirks. Sources: each vendor's API reference.
  */
 export const vendors: readonly Vendor[] = [
   {
@@ -16,14 +16,12 @@ export const vendors: readonly Vendor[] = [
     formats: ['responses', 'chat', 'images'],
     baseUrl: 'https://api.openai.com/v1',
     auth: 'bearer',
-    traits: {
-      parameters: {
-        max_tokens_name: 'max_completion_tokens',
-        late_system: true,
-        strict_tools: true,
-        freeform_tools: true,
-        hosted_search: true,
-      },
+    quirks: {
+      max_tokens_name: 'max_completion_tokens',
+      late_system: true,
+      strict_tools: true,
+      freeform_tools: true,
+      hosted_search: true,
     },
     models: [
       { match: 'o1*', ...openaiThinkers },
@@ -31,11 +29,11 @@ export const vendors: readonly Vendor[] = [
       { match: 'o4*', ...openaiThinkers },
       { match: 'gpt-5*', ...openaiThinkers },
       { match: 'gpt-6*', ...openaiThinkers },
-      { match: 'gpt-5.4*', parameters: { responses_for_tools: true } },
-      { match: 'gpt-5.5*', parameters: { responses_for_tools: true } },
-      { match: 'gpt-5.6*', parameters: { responses_for_tools: true } },
-      { match: 'gpt-6*', parameters: { responses_for_tools: true } },
-      { match: 'gpt-4*', capabilities: { reasoning: false }, parameters: { reasoning: 'none' } },
+      { match: 'gpt-5.4*', quirks: { responses_for_tools: true } },
+      { match: 'gpt-5.5*', quirks: { responses_for_tools: true } },
+      { match: 'gpt-5.6*', quirks: { responses_for_tools: true } },
+      { match: 'gpt-6*', quirks: { responses_for_tools: true } },
+      { match: 'gpt-4*', capabilities: { reasoning: false }, quirks: { reasoning: 'none' } },
     ],
   },
   {
@@ -44,31 +42,29 @@ export const vendors: readonly Vendor[] = [
     formats: ['messages'],
     baseUrl: 'https://api.anthropic.com/v1',
     auth: 'x-api-key',
-    traits: {
-      capabilities: { audio: false },
-      parameters: {
-        reasoning: 'budget',
-        late_system: true,
-        strict_tools: true,
-        hosted_search: true,
-        automatic_caching: true,
-        count_tokens: true,
-        prefill: true,
-        max_output_tokens: 64_000,
-      },
+    capabilities: { audio: false },
+    quirks: {
+      reasoning: 'budget',
+      late_system: true,
+      strict_tools: true,
+      hosted_search: true,
+      automatic_caching: true,
+      count_tokens: true,
+      prefill: true,
+      max_output_tokens: 64_000,
     },
     models: [
-      { match: 'claude-3*', parameters: { max_output_tokens: 8_192, late_system: false } },
-      { match: 'claude-3-7*', parameters: { max_output_tokens: 64_000 } },
-      { match: 'claude-opus-4', parameters: { max_output_tokens: 32_000 } },
-      { match: 'claude-*-4-6*', parameters: { reasoning: 'adaptive', prefill: false } },
+      { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
+      { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
+      { match: 'claude-opus-4', quirks: { max_output_tokens: 32_000 } },
+      { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
       { match: 'claude-*-4-7*', ...claudeAdaptive },
       { match: 'claude-*-4-8*', ...claudeAdaptive },
       { match: 'claude-*-5*', ...claudeAdaptive },
       { match: 'claude-fable*', ...claudeAdaptive },
       { match: 'claude-mythos*', ...claudeAdaptive },
       // The four-point line spells its five differently.
-      { match: 'claude-*-4-5*', parameters: { reasoning: 'budget', sampling: true, prefill: true } },
+      { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
     ],
   },
   {
@@ -77,15 +73,13 @@ export const vendors: readonly Vendor[] = [
     formats: ['gemini'],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     auth: 'x-goog-api-key',
-    traits: {
-      parameters: { reasoning: 'level', hosted_search: true, count_tokens: true, stop: 5 },
-    },
+    quirks: { reasoning: 'level', hosted_search: true, count_tokens: true, stop: 5 },
     models: [
-      { match: 'gemini-2*', parameters: { reasoning: 'budget', tool_result_images: false } },
+      { match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } },
       // These cannot be kept from thinking.
-      { match: 'gemini-2.5-pro*', parameters: { efforts: ['minimal', 'low', 'medium', 'high'] } },
-      { match: 'gemini-3*-pro*', parameters: { efforts: ['low', 'medium', 'high'] } },
-      { match: 'gemini-1*', parameters: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },
+      { match: 'gemini-2.5-pro*', quirks: { efforts: ['minimal', 'low', 'medium', 'high'] } },
+      { match: 'gemini-3*-pro*', quirks: { efforts: ['low', 'medium', 'high'] } },
+      { match: 'gemini-1*', quirks: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },
     ],
   },
   {
@@ -94,7 +88,7 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'images'],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     auth: 'bearer',
-    traits: { parameters: { end_user: false } },
+    quirks: { end_user: false },
   },
   {
     name: 'deepseek',
@@ -102,20 +96,18 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.deepseek.com/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { images: false, files: false, audio: false, structured_output: 'object' },
-      parameters: {
-        late_system: true,
-        text_content: true,
-        reasoning: 'thinking',
-        efforts: ['low', 'high', 'max'],
-        replay_reasoning: 'always',
-        stop: 16,
-        end_user: false,
-        parallel_switch: false,
-      },
+    capabilities: { images: false, files: false, audio: false, structured_output: 'object' },
+    quirks: {
+      late_system: true,
+      text_content: true,
+      reasoning: 'thinking',
+      efforts: ['low', 'high', 'max'],
+      replay_reasoning: 'always',
+      stop: 16,
+      end_user: false,
+      parallel_switch: false,
     },
-    models: [{ match: 'deepseek-reasoner*', parameters: { replay_reasoning: 'never', reasoning: 'none' } }],
+    models: [{ match: 'deepseek-reasoner*', quirks: { replay_reasoning: 'never', reasoning: 'none' } }],
   },
   {
     name: 'deepseek-anthropic',
@@ -123,7 +115,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['messages'],
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
-    traits: { capabilities: { images: false, files: false, audio: false }, parameters: { reasoning: 'budget' } },
+    capabilities: { images: false, files: false, audio: false },
+    quirks: { reasoning: 'budget' },
   },
   {
     name: 'moonshot',
@@ -131,13 +124,11 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.moonshot.ai/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { files: false, audio: false },
-      parameters: { late_system: true, reasoning: 'thinking', replay_reasoning: 'tool_turns', stop: 5 },
-    },
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true, reasoning: 'thinking', replay_reasoning: 'tool_turns', stop: 5 },
     models: [
-      { match: 'kimi-k2*', parameters: { forced_tools: false } },
-      { match: 'kimi-k3*', parameters: { reasoning: 'effort', efforts: ['low', 'high', 'max'], sampling: false } },
+      { match: 'kimi-k2*', quirks: { forced_tools: false } },
+      { match: 'kimi-k3*', quirks: { reasoning: 'effort', efforts: ['low', 'high', 'max'], sampling: false } },
     ],
   },
   {
@@ -146,16 +137,14 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.z.ai/api/paas/v4',
     auth: 'bearer',
-    traits: {
-      capabilities: { audio: false, structured_output: 'object' },
-      parameters: {
-        late_system: true,
-        reasoning: 'thinking',
-        replay_reasoning: 'tool_turns',
-        forced_tools: false,
-        parallel_switch: false,
-        stop: 1,
-      },
+    capabilities: { audio: false, structured_output: 'object' },
+    quirks: {
+      late_system: true,
+      reasoning: 'thinking',
+      replay_reasoning: 'tool_turns',
+      forced_tools: false,
+      parallel_switch: false,
+      stop: 1,
     },
   },
   {
@@ -164,10 +153,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { structured_output: 'object' },
-      parameters: { late_system: true, reasoning: 'enable_thinking', forced_tools: false, end_user: false },
-    },
+    capabilities: { structured_output: 'object' },
+    quirks: { late_system: true, reasoning: 'enable_thinking', forced_tools: false, end_user: false },
   },
   {
     name: 'minimax',
@@ -175,18 +162,16 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.minimax.io/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { files: false, audio: false, structured_output: 'none' },
-      parameters: {
-        max_tokens_name: 'max_completion_tokens',
-        late_system: true,
-        reasoning: 'none',
-        replay_reasoning: 'tool_turns',
-        inline_thinking: true,
-        forced_tools: false,
-        stop: 0,
-        end_user: false,
-      },
+    capabilities: { files: false, audio: false, structured_output: 'none' },
+    quirks: {
+      max_tokens_name: 'max_completion_tokens',
+      late_system: true,
+      reasoning: 'none',
+      replay_reasoning: 'tool_turns',
+      inline_thinking: true,
+      forced_tools: false,
+      stop: 0,
+      end_user: false,
     },
   },
   {
@@ -195,10 +180,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['responses', 'chat', 'messages', 'images'],
     baseUrl: 'https://api.x.ai/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { audio: false },
-      parameters: { max_tokens_name: 'max_completion_tokens', late_system: true, stop: 0, hosted_search: true },
-    },
+    capabilities: { audio: false },
+    quirks: { max_tokens_name: 'max_completion_tokens', late_system: true, stop: 0, hosted_search: true },
   },
   {
     name: 'mistral',
@@ -206,16 +189,14 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.mistral.ai/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { files: false },
-      parameters: {
-        reasoning: 'effort',
-        efforts: ['none', 'high'],
-        tool_call_ids: 'nine_characters',
-        seed_name: 'random_seed',
-        stream_usage: false,
-        end_user: false,
-      },
+    capabilities: { files: false },
+    quirks: {
+      reasoning: 'effort',
+      efforts: ['none', 'high'],
+      tool_call_ids: 'nine_characters',
+      seed_name: 'random_seed',
+      stream_usage: false,
+      end_user: false,
     },
   },
   {
@@ -224,7 +205,7 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'responses', 'messages'],
     baseUrl: 'https://openrouter.ai/api/v1',
     auth: 'bearer',
-    traits: { parameters: { late_system: true, reasoning: 'openrouter' } },
+    quirks: { late_system: true, reasoning: 'openrouter' },
   },
   {
     name: 'groq',
@@ -232,10 +213,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'responses'],
     baseUrl: 'https://api.groq.com/openai/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { files: false, audio: false },
-      parameters: { max_tokens_name: 'max_completion_tokens', late_system: true },
-    },
+    capabilities: { files: false, audio: false },
+    quirks: { max_tokens_name: 'max_completion_tokens', late_system: true },
   },
   {
     name: 'cerebras',
@@ -243,10 +222,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat'],
     baseUrl: 'https://api.cerebras.ai/v1',
     auth: 'bearer',
-    traits: {
-      capabilities: { images: false, files: false, audio: false },
-      parameters: { max_tokens_name: 'max_completion_tokens', late_system: true, text_content: true },
-    },
+    capabilities: { images: false, files: false, audio: false },
+    quirks: { max_tokens_name: 'max_completion_tokens', late_system: true, text_content: true },
   },
   {
     name: 'together',
@@ -254,7 +231,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'images'],
     baseUrl: 'https://api.together.xyz/v1',
     auth: 'bearer',
-    traits: { capabilities: { files: false, audio: false }, parameters: { late_system: true } },
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true },
   },
   {
     name: 'ollama',
@@ -262,7 +240,8 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'responses', 'messages'],
     baseUrl: 'http://127.0.0.1:11434/v1',
     auth: 'none',
-    traits: { capabilities: { files: false, audio: false }, parameters: { late_system: true } },
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true },
   },
   {
     name: 'vllm',
@@ -270,6 +249,6 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'responses', 'messages'],
     baseUrl: 'http://127.0.0.1:8000/v1',
     auth: 'none',
-    traits: { parameters: { late_system: true } },
+    quirks: { late_system: true },
   },
 ];

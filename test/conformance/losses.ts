@@ -66,7 +66,7 @@ export const losses: readonly Loss[] = [
     isCondition: true,
   },
   {
-    name: 'reasoning has no seal',
+    name: 'reasoning has no signature',
     feature: 'reasoning',
     checked: 'reasoning',
     happens: (client, upstream) => upstream === 'chat' && client !== 'chat',
@@ -74,7 +74,7 @@ export const losses: readonly Loss[] = [
     note: /reasoning of earlier turns/,
   },
   {
-    name: 'sealed reasoning comes back only from clients that echo reasoning_details',
+    name: 'opaque reasoning state comes back only from clients that echo reasoning_details',
     feature: 'reasoning',
     checked: 'reasoning',
     happens: (client, upstream) => client === 'chat' && upstream !== 'chat',

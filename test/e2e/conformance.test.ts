@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TextFormat, textFormats, conversational } from '../support/formats.ts';
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import { features, type Support, supportOf } from '../../plugins/format/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
@@ -62,7 +62,7 @@ describe('`gateway check` lists the same losses', () => {
 function routeFor(upstream: TextFormat) {
   const vendor = vendors.find(({ name }) => name === vendorOf[upstream]);
   return routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [upstream] }), {
-    traits: mergeTraits(vendor?.traits ?? {}),
+    profile: mergeProfiles(vendor ?? {}),
   });
 }
 

@@ -82,7 +82,7 @@ const models = [
   '  twice: { routes: [chat/cut, chat/cut-again], resume: true }',
   '  thrice: { routes: [chat/cut, chat/cut-again, messages/dog], resume: true }',
   '  left: { routes: [chat/cut, chat/silent], resume: true }',
-  '  prefilled: { routes: [chat/cut, { to: messages/rest, parameters: { prefill: true } }], resume: true }',
+  '  prefilled: { routes: [chat/cut, { to: messages/rest, quirks: { prefill: true } }], resume: true }',
 ].join('\n');
 const stage = '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
 

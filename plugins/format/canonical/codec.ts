@@ -1,7 +1,7 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import type { Conversation, OpaqueState } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';
@@ -15,8 +15,8 @@ export interface UpstreamCodec {
    * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve in any way
    */
   encodeRequest(conversation: Conversation, target: Target): JsonObject;
-  /** Reads one reply of an upstream. Create one a reply. @param traits of the route, where vendors bend the format */
-  createDecoder(traits?: Traits): ReplyDecoder;
+  /** Reads one reply of an upstream. Create one a reply. @param profile of the route, where vendors bend the format */
+  createDecoder(profile?: Profile): ReplyDecoder;
 }
 
 /** A format as clients speak it: requests are read, replies are written. */
@@ -39,7 +39,7 @@ export interface Codec extends UpstreamCodec, ClientCodec {}
 export interface Target {
   /** The model's name there. */
   readonly model: string;
-  readonly traits: Traits;
+  readonly profile: Profile;
   readonly isStream: boolean;
   /** Names under which the tools of this conversation travel. */
   readonly names: ToolNames;

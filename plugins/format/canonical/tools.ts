@@ -28,9 +28,9 @@ export function freeformSchema(): JsonObject {
 }
 
 /** The value of `parallel_tool_calls` in OpenAI's formats; undefined where it was not asked for or cannot be said. */
-export function parallelSwitch({ parallelToolCalls }: Conversation, { traits, notes }: Target): boolean | undefined {
+export function parallelSwitch({ parallelToolCalls }: Conversation, { profile, notes }: Target): boolean | undefined {
   if (parallelToolCalls === undefined) return undefined;
-  if (traits.parameters.parallel_switch) return parallelToolCalls && traits.capabilities.parallel_tools;
+  if (profile.quirks.parallel_switch) return parallelToolCalls && profile.capabilities.parallel_tools;
   if (!parallelToolCalls) notes.drop('parallel_tool_calls');
   return undefined;
 }

@@ -11,10 +11,10 @@ export interface WrittenFormat {
 }
 
 /** Asks for JSON as well as the model can be asked. */
-export function writeFormat(conversation: Conversation, { traits, notes }: Target): WrittenFormat {
+export function writeFormat(conversation: Conversation, { profile, notes }: Target): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
-  const known = traits.capabilities.structured_output;
+  const known = profile.capabilities.structured_output;
   if (output.type === 'json_schema' && known === 'schema')
     return { format: writeSchema(output), instruction: undefined };
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import { Notes } from '../canonical/notes.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
 import { mapEntries, mapMembers } from '../pass-through/adapt-members.ts';
@@ -14,9 +14,9 @@ type Change = (message: JsonObject, path: string) => JsonObject;
  *
  * @throws GatewayError `invalid_request` when thoughts cannot be understood
  */
-export const adaptMessages: Adaptation = (body, { traits }) => {
+export const adaptMessages: Adaptation = (body, { profile }) => {
   const { messages } = body;
-  const changes = changesFor(traits);
+  const changes = changesFor(profile);
   if (changes.length === 0 || !Array.isArray(messages)) return body;
   const changed = mapEntries(messages, (message, index) =>
     isJsonObject(message) ? changes.reduce((before, change) => change(before, `messages[${index}]`), message) : message,
@@ -24,8 +24,8 @@ export const adaptMessages: Adaptation = (body, { traits }) => {
   return changed === messages ? body : { ...body, messages: changed };
 };
 
-function changesFor({ capabilities, parameters }: Traits): Change[] {
-  const { replay_reasoning: when, inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = parameters;
+function changesFor({ capabilities, quirks }: Profile): Change[] {
+  const { replay_reasoning: when, inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = quirks;
   const changes: Change[] = [];
   // Who thinks inside the text has got it back there.
   if (capabilities.reasoning && when !== 'never' && !isInline) {

@@ -14,11 +14,11 @@ const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', '
 export function adaptReasoning(probe: Probe): Adaptation {
   return (body, target) => {
     const { tools } = body;
-    const isRefused = Array.isArray(tools) && tools.length > 0 && thinksWithoutTools(target.traits);
+    const isRefused = Array.isArray(tools) && tools.length > 0 && thinksWithoutTools(target.profile);
     if (isRefused && body['reasoning_effort'] !== 'none') return withoutEffort(body, target);
     const isAsked = names.some((name) => isSaid(body[name]));
     if (!isAsked) return body;
-    if (canReason(target.traits) && !isForeignEffort(body['reasoning_effort'], target.traits)) return body;
+    if (canReason(target.profile) && !isForeignEffort(body['reasoning_effort'], target.profile)) return body;
     const asked = Object.fromEntries(names.map((name) => [name, body[name]]));
     const { thinking, ...written } = rewriteMembers(probe, asked, target);
     const said = names.flatMap((name) => (isSaid(written[name]) ? [[name, written[name]] as const] : []));

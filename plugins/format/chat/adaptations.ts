@@ -25,8 +25,8 @@ const probe: Probe = {
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
 
-const limitName: Adaptation = (body, { traits }) => {
-  const wanted = traits.parameters.max_tokens_name;
+const limitName: Adaptation = (body, { profile }) => {
+  const wanted = profile.quirks.max_tokens_name;
   const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   if (body[other] === undefined) return body;
   const { [other]: value, ...rest } = body;
@@ -34,8 +34,8 @@ const limitName: Adaptation = (body, { traits }) => {
 };
 
 /** What a route takes of the stop sequences; the gateway looks for the others in the answer, if it is a single one. */
-const stops: Adaptation = (body, { traits, notes }) => {
-  const most = traits.parameters.stop;
+const stops: Adaptation = (body, { profile, notes }) => {
+  const most = profile.quirks.stop;
   const wanted = reportedStops(body);
   if (wanted.length <= most) return body;
   if (isOneAnswer(body)) noteCutting(notes);
@@ -44,19 +44,19 @@ const stops: Adaptation = (body, { traits, notes }) => {
   return most === 0 ? rest : { ...rest, stop: wanted.slice(0, most) };
 };
 
-const streamUsage: Adaptation = (body, { traits, notes }) =>
-  traits.parameters.stream_usage ? body : without(body, ['stream_options'], notes);
+const streamUsage: Adaptation = (body, { profile, notes }) =>
+  profile.quirks.stream_usage ? body : without(body, ['stream_options'], notes);
 
-const seedName: Adaptation = (body, { traits }) => {
-  const wanted = traits.parameters.seed_name;
+const seedName: Adaptation = (body, { profile }) => {
+  const wanted = profile.quirks.seed_name;
   const { seed, ...rest } = body;
   return wanted === 'seed' || !isSaid(seed) ? body : { [wanted]: seed, ...rest };
 };
 
 /** `developer` is what newer OpenAI models call `system`; other vendors do not know it. */
-const systemRole: Adaptation = (body, { traits }) => {
+const systemRole: Adaptation = (body, { profile }) => {
   const { messages } = body;
-  if (traits.parameters.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
+  if (profile.quirks.system_role !== 'system' || !Array.isArray(messages) || !messages.some(isDeveloper)) {
     return body;
   }
   const renamed = messages.map((message) =>
@@ -77,9 +77,9 @@ function freeTools(name: string, value: JsonValue): JsonValue {
 const outputWording: OutputWording = {
   find: ({ response_format }) => (isSaid(response_format) ? { response_format } : undefined),
   replace: (body, isKnown) => withMember(body, 'response_format', isKnown ? anyObject : undefined),
-  instruct: (body, text, traits) => ({
+  instruct: (body, text, profile) => ({
     ...body,
-    messages: instructMessages(asList(body['messages']), text, traits.parameters.system_role),
+    messages: instructMessages(asList(body['messages']), text, profile.quirks.system_role),
   }),
 };
 

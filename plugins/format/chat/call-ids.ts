@@ -6,7 +6,7 @@ import { nineCharacters } from '../canonical/short-id.ts';
 const maxLength = 40;
 
 /** What a call is called on the wire: always the same for the same id, so that histories repeat. */
-export function wireId(id: string, { traits }: Pick<Target, 'traits'>): string {
-  if (traits.parameters.tool_call_ids === 'nine_characters') return nineCharacters(id);
+export function wireId(id: string, { profile }: Pick<Target, 'profile'>): string {
+  if (profile.quirks.tool_call_ids === 'nine_characters') return nineCharacters(id);
   return id.length <= maxLength ? id : createHash('sha256').update(id).digest('hex').slice(0, maxLength);
 }

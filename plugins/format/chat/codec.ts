@@ -8,6 +8,6 @@ import { encodeRequest } from './encode-request.ts';
 export const chatCodec: Codec = {
   decodeRequest,
   encodeRequest,
-  createDecoder: (traits) => new ChatDecoder({ inlineThinking: traits?.parameters.inline_thinking === true }),
+  createDecoder: (profile) => new ChatDecoder({ inlineThinking: profile?.quirks.inline_thinking === true }),
   createEncoder: (context) => new ChatEncoder(context),
 };

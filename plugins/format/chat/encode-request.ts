@@ -16,7 +16,7 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
 /**
  * Writes a request for a chat completion. Source: OpenAI API reference, "Create chat completion"; how vendors bend it
- * stands in the traits.
+ * stands in the profile.
  *
  * @throws GatewayError `not_supported`
  */
@@ -39,7 +39,7 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
     user: writeUser(conversation, target),
     ...writeExtras(conversation, target),
     stream: target.isStream,
-    stream_options: target.isStream && target.traits.parameters.stream_usage ? { include_usage: true } : undefined,
+    stream_options: target.isStream && target.profile.quirks.stream_usage ? { include_usage: true } : undefined,
   });
 }
 
@@ -47,13 +47,13 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeInstructions(conversation: Conversation, more: string | undefined, { traits }: Target): JsonObject[] {
+function writeInstructions(conversation: Conversation, more: string | undefined, { profile }: Target): JsonObject[] {
   const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
-  return text === '' ? [] : [{ role: traits.parameters.system_role, content: text }];
+  return text === '' ? [] : [{ role: profile.quirks.system_role, content: text }];
 }
 
 function writeThinking(conversation: Conversation, target: Target, hasTools: boolean): JsonObject {
-  if (!hasTools || !thinksWithoutTools(target.traits)) return writeReasoning(conversation, target);
+  if (!hasTools || !thinksWithoutTools(target.profile)) return writeReasoning(conversation, target);
   if (wantedEffort(conversation.reasoning) !== 'none') noteThoughtless(target.notes);
   return { reasoning_effort: 'none' };
 }
@@ -65,15 +65,15 @@ function nestFormat(format: JsonObject | undefined): JsonObject | undefined {
   return { type, json_schema: wanted };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): JsonObject {
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): JsonObject {
   if (maxOutputTokens === undefined) return {};
-  const { max_tokens_name: name, max_output_tokens: most = Infinity } = traits.parameters;
+  const { max_tokens_name: name, max_output_tokens: most = Infinity } = profile.quirks;
   const limit = Math.min(maxOutputTokens, most);
   if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
   return { [name]: limit };
 }
 
-function writeSampling({ sampling }: Conversation, { traits, notes }: Target): JsonObject {
+function writeSampling({ sampling }: Conversation, { profile, notes }: Target): JsonObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   if (topK !== undefined) notes.drop('top_k');
   const wanted: JsonObject = {
@@ -82,22 +82,22 @@ function writeSampling({ sampling }: Conversation, { traits, notes }: Target): J
     presence_penalty: presencePenalty,
     frequency_penalty: frequencyPenalty,
   };
-  const { sampling: isTaken, seed_name: seedName } = traits.parameters;
+  const { sampling: isTaken, seed_name: seedName } = profile.quirks;
   if (isTaken) return { ...wanted, [seedName]: seed };
   for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
   return { [seedName]: seed };
 }
 
-function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
-  const most = traits.parameters.stop;
+function writeStop({ stop }: Conversation, { profile, notes }: Target): string[] | undefined {
+  const most = profile.quirks.stop;
   if (stop.length > most) noteCutting(notes);
   const kept = stop.slice(0, most);
   return kept.length === 0 ? undefined : kept;
 }
 
-function writeUser({ user }: Conversation, { traits, notes }: Target): string | undefined {
+function writeUser({ user }: Conversation, { profile, notes }: Target): string | undefined {
   if (user === undefined) return undefined;
-  if (traits.parameters.end_user) return shortenId(user);
+  if (profile.quirks.end_user) return shortenId(user);
   notes.drop('user');
   return undefined;
 }
@@ -105,7 +105,7 @@ function writeUser({ user }: Conversation, { traits, notes }: Target): string | 
 /**
  * Members that OpenAI has and many others refuse. They are as new as custom tools, so whoever knows those knows these.
  */
-function writeExtras(conversation: Conversation, { traits, notes }: Target): JsonObject {
+function writeExtras(conversation: Conversation, { profile, notes }: Target): JsonObject {
   const { verbosity, cacheKey, serviceTier, metadata } = conversation;
   const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
   if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');
@@ -116,7 +116,7 @@ function writeExtras(conversation: Conversation, { traits, notes }: Target): Jso
     prompt_cache_key: cacheKey && shortenId(cacheKey),
     service_tier: isKnownTier ? serviceTier : undefined,
   };
-  if (traits.parameters.freeform_tools) return extras;
+  if (profile.quirks.freeform_tools) return extras;
   for (const [name, value] of Object.entries(extras)) if (value !== undefined) notes.drop(name);
   return {};
 }

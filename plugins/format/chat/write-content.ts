@@ -22,7 +22,7 @@ export function writeContent(parts: readonly Part[], target: Target): string | J
   const written = parts.map((part) => writePart(part, target));
   const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const isText = texts.length === written.length;
-  return isText && (texts.length === 1 || target.traits.parameters.text_content) ? texts.join('\n\n') : written;
+  return isText && (texts.length === 1 || target.profile.quirks.text_content) ? texts.join('\n\n') : written;
 }
 
 /** What is no text: a tool or an assistant cannot say it. */
@@ -49,9 +49,9 @@ function writePart(part: Part, target: Target): JsonObject {
   }
 }
 
-function writeImage(image: ImagePart, { traits, notes }: Target): JsonObject {
+function writeImage(image: ImagePart, { profile, notes }: Target): JsonObject {
   const { source, detail } = image;
-  if (!traits.capabilities.images) throw unsupported('images', image);
+  if (!profile.capabilities.images) throw unsupported('images', image);
   if (source.type === 'id') throw unsupported('images by the id of a file', image);
   const closeness = detail === undefined ? undefined : details.get(detail);
   if (detail !== undefined && closeness !== detail) notes.approximate('detail of an image');
@@ -59,13 +59,13 @@ function writeImage(image: ImagePart, { traits, notes }: Target): JsonObject {
   return { type: 'image_url', image_url: { url, ...(closeness !== undefined && { detail: closeness }) } };
 }
 
-function writeFile(file: FilePart, { traits, notes }: Target): JsonObject {
+function writeFile(file: FilePart, { profile, notes }: Target): JsonObject {
   const { source, name } = file;
   if (source.type === 'base64' && source.mediaType.startsWith('text/')) {
     notes.approximate('text files as text');
     return { type: 'text', text: titled(name, Buffer.from(source.data, 'base64').toString()) };
   }
-  if (!traits.capabilities.files) throw unsupported('files', file);
+  if (!profile.capabilities.files) throw unsupported('files', file);
   if (source.type === 'url') throw unsupported('files by address', file);
   if (source.type === 'id') return { type: 'file', file: { file_id: source.id } };
   return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: writeDataUrl(source) } };
@@ -76,8 +76,8 @@ function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 
-function writeAudio(audio: AudioPart, { traits }: Target): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: Target): JsonObject {
   const { data, format } = audio;
-  if (!traits.capabilities.audio) throw unsupported('audio', audio);
+  if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }

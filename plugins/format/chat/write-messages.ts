@@ -14,7 +14,7 @@ import { isRaw } from './write-tools.ts';
  * @throws GatewayError `not_supported`
  */
 export function writeMessages(items: readonly Item[], target: Target): JsonObject[] {
-  const { late_system, system_role } = target.traits.parameters;
+  const { late_system, system_role } = target.profile.quirks;
   const spoken = late_system ? items : items.map((item) => withoutSystem(item, target));
   return toTurns(settleCalls(spoken)).flatMap((turn): JsonObject[] => {
     if (turn.role === 'assistant') return writeAssistant(turn, target);
@@ -70,15 +70,15 @@ function writeAssistant({ items }: AssistantTurn, target: Target): JsonObject[] 
 }
 
 /** The thoughts of a message, where they are wanted; the empty string when they are lost, because they are missed. */
-function replay(thoughts: readonly string[], hasCalls: boolean, { traits }: Target): string | undefined {
-  const when = traits.parameters.replay_reasoning;
-  const isWanted = traits.capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
+function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: Target): string | undefined {
+  const when = profile.quirks.replay_reasoning;
+  const isWanted = profile.capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
   return isWanted ? thoughts.join(thoughtSeparator) : undefined;
 }
 
 /** Who thinks inside the text gets it back there. */
-function withThoughts(text: string, thoughts: string | undefined, { traits }: Target): JsonObject {
-  const { inline_thinking, text_content } = traits.parameters;
+function withThoughts(text: string, thoughts: string | undefined, { profile }: Target): JsonObject {
+  const { inline_thinking, text_content } = profile.quirks;
   const content = text === '' && !text_content ? null : text;
   if (thoughts === undefined) return { content };
   if (!inline_thinking) return { content, reasoning_content: thoughts };

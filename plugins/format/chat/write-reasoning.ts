@@ -7,18 +7,18 @@ import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
  * Asks for reasoning in the words of the vendor. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
  * Nothing is said where the client has not said how much: the vendor's own choice stands.
  */
-export function writeReasoning({ reasoning }: Conversation, { traits, notes }: Target): JsonObject {
+export function writeReasoning({ reasoning }: Conversation, { profile, notes }: Target): JsonObject {
   const wanted = wantedEffort(reasoning);
   if (reasoning === undefined || wanted === undefined) return {};
-  const { parameters, capabilities } = traits;
-  if (!capabilities.reasoning || parameters.reasoning === 'none') {
+  const { quirks, capabilities } = profile;
+  if (!capabilities.reasoning || quirks.reasoning === 'none') {
     if (wanted !== 'none') notes.drop('reasoning');
     return {};
   }
-  const effort = clampEffort(wanted, parameters.efforts);
-  switch (parameters.reasoning) {
+  const effort = clampEffort(wanted, quirks.efforts);
+  switch (quirks.reasoning) {
     case 'thinking':
-      return writeThinking(wanted, effort, parameters.efforts);
+      return writeThinking(wanted, effort, quirks.efforts);
     case 'enable_thinking':
       return writeEnabled(wanted, reasoning);
     case 'openrouter':

@@ -19,8 +19,8 @@ export function writeTools(conversation: Conversation, target: Target): JsonObje
 }
 
 /** Only OpenAI has words for tools that are there and may not be called: for all others they are left out. */
-function usableTools({ tools, toolChoice }: Conversation, { traits, notes }: Target): ClientTool[] {
-  if (!traits.capabilities.tools) {
+function usableTools({ tools, toolChoice }: Conversation, { profile, notes }: Target): ClientTool[] {
+  if (!profile.capabilities.tools) {
     if (tools.length > 0) notes.drop('tools');
     return [];
   }
@@ -31,8 +31,8 @@ function usableTools({ tools, toolChoice }: Conversation, { traits, notes }: Tar
 }
 
 /** True when raw text can be said as what it is; otherwise the tool is a function. */
-export function isRaw(form: ToolForm, { traits }: Pick<Target, 'traits'>): boolean {
-  return form === 'freeform' && traits.parameters.freeform_tools;
+export function isRaw(form: ToolForm, { profile }: Pick<Target, 'profile'>): boolean {
+  return form === 'freeform' && profile.quirks.freeform_tools;
 }
 
 function writeTool(tool: ClientTool, target: Target): JsonObject {
@@ -51,9 +51,9 @@ function writeTool(tool: ClientTool, target: Target): JsonObject {
   };
 }
 
-function writeStrict({ strict }: ClientTool, { traits, notes }: Target): JsonObject {
+function writeStrict({ strict }: ClientTool, { profile, notes }: Target): JsonObject {
   if (strict === undefined) return {};
-  if (traits.parameters.strict_tools) return { strict };
+  if (profile.quirks.strict_tools) return { strict };
   if (strict) notes.drop('strict of tools');
   return {};
 }
@@ -71,7 +71,7 @@ function writeChoice(
   if (choice === undefined) return undefined;
   const { type, name, namespace } = choice;
   const isForced = type === 'required' || type === 'tool';
-  if (isForced && !target.traits.parameters.forced_tools) {
+  if (isForced && !target.profile.quirks.forced_tools) {
     target.notes.approximate('forced tool_choice as auto');
     return 'auto';
   }

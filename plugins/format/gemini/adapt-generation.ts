@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import type { Target } from '../canonical/codec.ts';
 import type { Notes } from '../canonical/notes.ts';
 import type { Adaptation } from '../pass-through/adaptation.ts';
@@ -16,8 +16,8 @@ const samplingNames = ['temperature', 'topP', 'topK', 'presencePenalty', 'freque
  * Takes out of a request in Gemini's own words what a route is known to refuse. Returns the very same body when there is
  * nothing to do. Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
-export const adaptGeneration: Adaptation = (body, { traits, notes }) => {
-  const changes = changesFor(traits, notes);
+export const adaptGeneration: Adaptation = (body, { profile, notes }) => {
+  const changes = changesFor(profile, notes);
   return changeMember(body, 'generationConfig', (config) =>
     isJsonObject(config)
       ? [...changes].reduce((changed, [name, change]) => changeMember(changed, name, change), config)
@@ -25,9 +25,9 @@ export const adaptGeneration: Adaptation = (body, { traits, notes }) => {
   );
 };
 
-function changesFor(traits: Traits, notes: Notes): Map<string, Change> {
-  const { sampling, max_output_tokens: most } = traits.parameters;
-  const changes = new Map<string, Change>([['thinkingConfig', (value) => changeThinking(value, { traits, notes })]]);
+function changesFor(profile: Profile, notes: Notes): Map<string, Change> {
+  const { sampling, max_output_tokens: most } = profile.quirks;
+  const changes = new Map<string, Change>([['thinkingConfig', (value) => changeThinking(value, { profile, notes })]]);
   if (most !== undefined) changes.set('maxOutputTokens', (value) => limit(value, most, notes));
   for (const name of sampling ? [] : samplingNames) changes.set(name, () => void notes.drop(name));
   return changes;
@@ -53,8 +53,8 @@ function limit(value: JsonValue, most: number, notes: Notes): JsonValue {
 }
 
 /** What cannot be read stays as it is: the route may know more of its own format. */
-function changeThinking(value: JsonValue, target: Pick<Target, 'traits' | 'notes'>): JsonValue | undefined {
-  if (!isJsonObject(value) || !isRefused(fieldsOf(value), target.traits)) return value;
+function changeThinking(value: JsonValue, target: Pick<Target, 'profile' | 'notes'>): JsonValue | undefined {
+  if (!isJsonObject(value) || !isRefused(fieldsOf(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(value), target);
   } catch (error) {
@@ -64,15 +64,15 @@ function changeThinking(value: JsonValue, target: Pick<Target, 'traits' | 'notes
 }
 
 /** Models that think by levels take budgets too, those that think by budgets know no levels. */
-function isRefused(config: JsonObject, { capabilities, parameters }: Traits): boolean {
+function isRefused(config: JsonObject, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
-  if (!capabilities.reasoning || parameters.reasoning === 'none') return true;
+  if (!capabilities.reasoning || quirks.reasoning === 'none') return true;
   const isOff = thinkingBudget === 0;
-  if (parameters.reasoning === 'budget') {
-    return typeof thinkingLevel === 'string' || (isOff && !parameters.efforts.includes('none'));
+  if (quirks.reasoning === 'budget') {
+    return typeof thinkingLevel === 'string' || (isOff && !quirks.efforts.includes('none'));
   }
-  if (parameters.reasoning !== 'level') return false;
-  return isOff || (typeof thinkingLevel === 'string' && !isKnown(thinkingLevel, parameters.efforts));
+  if (quirks.reasoning !== 'level') return false;
+  return isOff || (typeof thinkingLevel === 'string' && !isKnown(thinkingLevel, quirks.efforts));
 }
 
 function isKnown(level: string, efforts: readonly string[]): boolean {

@@ -45,14 +45,14 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return parts.length === 0 ? undefined : { parts };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): number | undefined {
-  const most = traits.parameters.max_output_tokens;
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): number | undefined {
+  const most = profile.quirks.max_output_tokens;
   if (maxOutputTokens === undefined || most === undefined || maxOutputTokens <= most) return maxOutputTokens;
   notes.approximate(`the limit of output tokens as ${most}`);
   return most;
 }
 
-function writeSampling({ sampling }: Conversation, { traits, notes }: Target): JsonObject {
+function writeSampling({ sampling }: Conversation, { profile, notes }: Target): JsonObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const wanted = {
     temperature,
@@ -61,13 +61,13 @@ function writeSampling({ sampling }: Conversation, { traits, notes }: Target): J
     presencePenalty: presencePenalty || undefined,
     frequencyPenalty: frequencyPenalty || undefined,
   };
-  if (traits.parameters.sampling) return { ...wanted, seed };
+  if (profile.quirks.sampling) return { ...wanted, seed };
   for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
   return { seed };
 }
 
-function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
-  const taken = stop.slice(0, traits.parameters.stop);
+function writeStop({ stop }: Conversation, { profile, notes }: Target): string[] | undefined {
+  const taken = stop.slice(0, profile.quirks.stop);
   if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }

@@ -1,4 +1,4 @@
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../canonical/opaque-state.ts';
 
@@ -51,6 +51,6 @@ function unescape(value: string): string | undefined {
 export const skipValidation = 'skip_thought_signature_validator';
 
 /** Models that think by levels refuse a first call without a signature; those that think by budgets know none to skip. */
-export function demandsSignatures({ parameters: { reasoning } }: Traits): boolean {
+export function demandsSignatures({ quirks: { reasoning } }: Profile): boolean {
   return reasoning !== 'budget' && reasoning !== 'none';
 }

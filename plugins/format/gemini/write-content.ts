@@ -54,8 +54,8 @@ export function writeText(text: string): JsonObject[] {
 
 function writeImage(image: ImagePart, target: Target): JsonObject {
   const { detail } = image;
-  const { traits, notes } = target;
-  if (!traits.capabilities.images) throw unsupported('images', image);
+  const { profile, notes } = target;
+  if (!profile.capabilities.images) throw unsupported('images', image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return writeSource(image, target);
 }
@@ -63,7 +63,7 @@ function writeImage(image: ImagePart, target: Target): JsonObject {
 /** Text can be read by models that read no files. */
 function writeFile(file: FilePart, target: Target): JsonObject[] {
   const { source, name } = file;
-  if (target.traits.capabilities.files) {
+  if (target.profile.capabilities.files) {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
     return [writeSource(file, target)];
   }
@@ -72,9 +72,9 @@ function writeFile(file: FilePart, target: Target): JsonObject[] {
   return writeText([name, content].filter(Boolean).join('\n\n'));
 }
 
-function writeAudio(audio: AudioPart, { traits }: Target): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: Target): JsonObject {
   const { data, format } = audio;
-  if (!traits.capabilities.audio) throw unsupported('audio', audio);
+  if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 

@@ -51,7 +51,7 @@ class ContentWriter {
   }
 
   model({ items }: AssistantTurn): void {
-    const parts = new ModelParts(demandsSignatures(this.#target.traits));
+    const parts = new ModelParts(demandsSignatures(this.#target.profile));
     for (const item of items) {
       if (item.type === 'message') parts.say(writeOutput(item.parts, this.#target));
       else if (item.type === 'tool_call') parts.call(this.#call(item));
@@ -98,7 +98,7 @@ class ContentWriter {
 
   /** Older models know no ids, and tell calls apart by their order. */
   #id(id: string): JsonObject {
-    return this.#target.traits.parameters.tool_schema === 'subset' ? {} : { id };
+    return this.#target.profile.quirks.tool_schema === 'subset' ? {} : { id };
   }
 
   /** An object, whatever the model wrote. */
@@ -113,7 +113,7 @@ class ContentWriter {
   /** @param shown takes what the result itself cannot hold */
   #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
     const others = parts.filter(({ type }) => type !== 'text' && type !== 'refusal');
-    const holdsAll = this.#target.traits.parameters.tool_result_images;
+    const holdsAll = this.#target.profile.quirks.tool_result_images;
     if (!holdsAll && others.length > 0) {
       this.#target.notes.approximate('images in tool results as user message');
       shown.push(...others);

@@ -14,16 +14,16 @@ export interface WrittenFormat {
 const json = { responseMimeType: 'application/json' };
 
 /** Asks for JSON as well as the model can be asked. Source: Gemini docs, "Structured output". */
-export function writeFormat({ output, tools }: Conversation, { traits, notes }: Target): WrittenFormat {
+export function writeFormat({ output, tools }: Conversation, { profile, notes }: Target): WrittenFormat {
   if (output === undefined) return {};
-  const { parameters, capabilities } = traits;
+  const { quirks, capabilities } = profile;
   // Older models refuse a form of the answer beside functions.
-  const isCombined = tools.length > 0 && capabilities.tools && parameters.reasoning !== 'level';
+  const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';
   const known = isCombined ? 'none' : capabilities.structured_output;
   if (output.type === 'json_object' && known !== 'none') return { config: json };
   if (output.type === 'json_schema' && known === 'schema') {
     const schema =
-      parameters.tool_schema === 'subset'
+      quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
         : { responseJsonSchema: output.schema };
     return { config: { ...json, ...schema } };

@@ -3,7 +3,7 @@ import type { Target } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
-type ThinkingTarget = Pick<Target, 'traits' | 'notes'>;
+type ThinkingTarget = Pick<Target, 'profile' | 'notes'>;
 
 /** Most tokens that every model with budgets takes. Source: Gemini docs, "Thinking". */
 const mostThinkingTokens = 24_576;
@@ -28,22 +28,22 @@ const levels: Readonly<Record<Effort, string>> = {
 export function writeThinking(reasoning: ReasoningRequest | undefined, target: ThinkingTarget): JsonObject | undefined {
   const wanted = wantedEffort(reasoning);
   if (reasoning === undefined) return undefined;
-  const { capabilities, parameters } = target.traits;
-  if (!capabilities.reasoning || parameters.reasoning === 'none') {
+  const { capabilities, quirks } = target.profile;
+  if (!capabilities.reasoning || quirks.reasoning === 'none') {
     if (wanted !== 'none') target.notes.drop('reasoning');
     return undefined;
   }
   const amount =
-    parameters.reasoning === 'level'
+    quirks.reasoning === 'level'
       ? writeLevel(wanted, target)
       : { thinkingBudget: writeBudget(reasoning, wanted, target) };
   const includeThoughts = reasoning.wantsText && wanted !== 'none';
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 }
 
-function writeLevel(wanted: Effort | undefined, { traits, notes }: ThinkingTarget): JsonObject {
+function writeLevel(wanted: Effort | undefined, { profile, notes }: ThinkingTarget): JsonObject {
   if (wanted === undefined) return {};
-  const effort = clampEffort(wanted, traits.parameters.efforts);
+  const effort = clampEffort(wanted, profile.quirks.efforts);
   const thinkingLevel = levels[effort];
   if (thinkingLevel.toLowerCase() !== wanted) notes.approximate(`reasoning effort as ${thinkingLevel.toLowerCase()}`);
   return { thinkingLevel };
@@ -52,10 +52,10 @@ function writeLevel(wanted: Effort | undefined, { traits, notes }: ThinkingTarge
 function writeBudget(
   { effort, budget }: ReasoningRequest,
   wanted: Effort | undefined,
-  { traits, notes }: ThinkingTarget,
+  { profile, notes }: ThinkingTarget,
 ): number {
   if (wanted === undefined) return dynamicBudget;
-  const clamped = clampEffort(wanted, traits.parameters.efforts);
+  const clamped = clampEffort(wanted, profile.quirks.efforts);
   const isCounted = effort === undefined && budget !== undefined && clamped === wanted;
   const asked = isCounted ? budget : budgetOf(clamped);
   const fitting = Math.min(asked, mostThinkingTokens);

@@ -10,7 +10,7 @@ import { cleanSchema } from './clean-schema.ts';
  * Source: Gemini API reference, "Tool", "ToolConfig".
  */
 export function writeTools(conversation: Conversation, target: Target): JsonObject {
-  const { capabilities, parameters } = target.traits;
+  const { capabilities, quirks } = target.profile;
   const { tools, parallelToolCalls, toolChoice } = conversation;
   if (!capabilities.tools) {
     if (tools.length > 0) target.notes.drop('tools');
@@ -21,7 +21,7 @@ export function writeTools(conversation: Conversation, target: Target): JsonObje
   const functionDeclarations = writeDeclarations(functions, target);
   const wantsSearch = !tools.every(isClientTool);
   // The two are refused beside each other.
-  const hasSearch = wantsSearch && parameters.hosted_search && functionDeclarations.length === 0;
+  const hasSearch = wantsSearch && quirks.hosted_search && functionDeclarations.length === 0;
   if (wantsSearch && !hasSearch) target.notes.drop('web_search');
   if (hasSearch) return { tools: [{ googleSearch: {} }] };
   if (functionDeclarations.length === 0) return {};
@@ -49,10 +49,10 @@ function writeDeclarations(tools: readonly ClientTool[], target: Target): JsonOb
 }
 
 function writeDeclaration(tool: ClientTool, name: string, target: Target): JsonObject {
-  const { traits, notes } = target;
+  const { profile, notes } = target;
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
-  if (tool.strict === true && !traits.parameters.strict_tools) notes.drop('strict of tools');
+  if (tool.strict === true && !profile.quirks.strict_tools) notes.drop('strict of tools');
   const description = isFreeform ? describeFreeform(tool) : tool.description;
   const schema = isFreeform ? freeformSchema() : tool.schema;
   return {
@@ -62,9 +62,9 @@ function writeDeclaration(tool: ClientTool, name: string, target: Target): JsonO
   };
 }
 
-function writeParameters(schema: JsonObject, { traits, notes }: Target): JsonObject {
+function writeParameters(schema: JsonObject, { profile, notes }: Target): JsonObject {
   const object = schema['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
-  if (traits.parameters.tool_schema !== 'subset') return { parametersJsonSchema: object };
+  if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
   const parameters = cleanSchema(object, notes);
   // An object that can have nothing in it is refused.
   return parameters['properties'] === undefined ? {} : { parameters };
@@ -75,7 +75,7 @@ function writeChoice(
   functions: readonly ClientTool[],
   target: Target,
 ): JsonObject | undefined {
-  const { forced_tools: canForce, strict_tools: canValidate } = target.traits.parameters;
+  const { forced_tools: canForce, strict_tools: canValidate } = target.profile.quirks;
   const isStrict = canValidate && functions.some(({ strict }) => strict === true);
   if (choice?.type === 'none') return { mode: 'NONE' };
   if (choice === undefined || choice.type === 'auto') {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import { isSaid, unlessEmpty, withMember, without } from '../pass-through/adapt-members.ts';
 import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../pass-through/adaptation.ts';
@@ -11,10 +11,10 @@ export function adaptThinking(probe: Probe): Adaptation {
     const { thinking } = body;
     const effort = member(body['output_config'], 'effort');
     if (!isSaid(thinking) && !isSaid(effort)) return body;
-    if (!canReason(target.traits)) return withoutThinking(body, target);
-    const isBudget = target.traits.parameters.reasoning === 'budget';
-    const isRefused = isForeignThinking(body, target.traits);
-    const isEffortRefused = isBudget ? isSaid(effort) : isForeignEffort(effort, target.traits);
+    if (!canReason(target.profile)) return withoutThinking(body, target);
+    const isBudget = target.profile.quirks.reasoning === 'budget';
+    const isRefused = isForeignThinking(body, target.profile);
+    const isEffortRefused = isBudget ? isSaid(effort) : isForeignEffort(effort, target.profile);
     if (!isRefused && !isEffortRefused) return body;
     const rewritten = rewriteThinking(body, probe, target);
     const adapted = isRefused ? withMember(body, 'thinking', rewritten['thinking']) : body;
@@ -29,10 +29,10 @@ function withoutThinking(body: JsonObject, { notes }: AdaptationTarget): JsonObj
 }
 
 /** True for a way to ask that the model does not know, and for a budget that leaves no room for the answer. */
-function isForeignThinking({ thinking, max_tokens: limit }: JsonObject, { parameters }: Traits): boolean {
+function isForeignThinking({ thinking, max_tokens: limit }: JsonObject, { quirks }: Profile): boolean {
   const type = member(thinking, 'type');
-  if (parameters.reasoning === 'adaptive') return type === 'enabled';
-  if (parameters.reasoning !== 'budget') return false;
+  if (quirks.reasoning === 'adaptive') return type === 'enabled';
+  if (quirks.reasoning !== 'budget') return false;
   const budget = member(thinking, 'budget_tokens');
   const isTooMuch = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
   return type === 'adaptive' || type === 'between_tools' || (type === 'enabled' && isTooMuch);
@@ -42,7 +42,7 @@ function isForeignThinking({ thinking, max_tokens: limit }: JsonObject, { parame
 function rewriteThinking(body: JsonObject, probe: Probe, target: AdaptationTarget): JsonObject {
   const { thinking, max_tokens, messages } = body;
   const type = member(thinking, 'type');
-  const isOwnBudget = target.traits.parameters.reasoning === 'budget' && type === 'enabled';
+  const isOwnBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
   const effort = member(body['output_config'], 'effort');
   if (isOwnBudget && isSaid(effort)) target.notes.drop('output_config.effort');
   const isBegun = Array.isArray(messages) && member(messages.at(-1), 'role') === 'assistant';

@@ -25,7 +25,7 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
   }
-  const { isStream, model, traits } = target;
+  const { isStream, model, profile } = target;
   const turns = toTurns(settleCalls(conversation.items));
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeFormat(conversation.output, target);
@@ -44,7 +44,7 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
     stop_sequences: writeStop(conversation, target),
     metadata: writeUser(conversation, target),
     service_tier: writeTier(conversation, target),
-    cache_control: traits.parameters.automatic_caching ? { type: 'ephemeral' } : undefined,
+    cache_control: profile.quirks.automatic_caching ? { type: 'ephemeral' } : undefined,
     stream: isStream,
   });
 }
@@ -53,8 +53,8 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): number {
-  const most = traits.parameters.max_output_tokens;
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): number {
+  const most = profile.quirks.max_output_tokens;
   const wanted = maxOutputTokens ?? most ?? defaultMaxTokens;
   const limit = Math.min(wanted, most ?? wanted);
   if (limit !== wanted) notes.approximate(`the limit of output tokens as ${limit}`);
@@ -69,7 +69,7 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
 
 function writeSampling({ sampling }: Conversation, target: Target, isThinking: boolean): JsonObject {
   const { temperature, topP, topK } = sampling;
-  if (!target.traits.parameters.sampling) return noneOf(sampling, target);
+  if (!target.profile.quirks.sampling) return noneOf(sampling, target);
   if (isThinking) return writeThinkingSampling(sampling, target);
   const isWarm = temperature !== undefined && temperature !== 1;
   // Newer models take only one of the two; 1 is what both are by themselves.
@@ -98,20 +98,20 @@ function noneOf({ temperature, topP, topK }: Conversation['sampling'], { notes }
 }
 
 /** Sequences without a visible character are refused. */
-function writeStop({ stop }: Conversation, { traits, notes }: Target): string[] | undefined {
-  const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, traits.parameters.stop);
+function writeStop({ stop }: Conversation, { profile, notes }: Target): string[] | undefined {
+  const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, profile.quirks.stop);
   if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 
 /** What is too long, or looks like the address or the number of a person, becomes a hash. */
-function writeUser({ user: named, metadata = {} }: Conversation, { traits, notes }: Target): JsonObject | undefined {
+function writeUser({ user: named, metadata = {} }: Conversation, { profile, notes }: Target): JsonObject | undefined {
   const { user_id: id, ...others } = metadata;
   const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
   // Of what the client files its request under, the user alone has a place.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
-  if (!traits.parameters.end_user) {
+  if (!profile.quirks.end_user) {
     notes.drop('user');
     return undefined;
   }

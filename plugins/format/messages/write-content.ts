@@ -45,8 +45,8 @@ export function writeText(text: string): JsonObject[] {
 }
 
 /** @param from the client's part that it is */
-function writeImage({ source, detail }: ImagePart, { traits, notes }: Target, from: Part): JsonObject {
-  if (!traits.capabilities.images) throw unsupported('images', from);
+function writeImage({ source, detail }: ImagePart, { profile, notes }: Target, from: Part): JsonObject {
+  if (!profile.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
   const begun = imageBeginnings.find(([beginning]) => source.data.startsWith(beginning));
@@ -68,7 +68,7 @@ function writeSource(source: Source): JsonObject {
 function writeFile(file: FilePart, target: Target): JsonObject[] {
   const { source, name } = file;
   const content = fileText(source);
-  const { files } = target.traits.capabilities;
+  const { files } = target.profile.capabilities;
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
   if (!files) throw unsupported('files', file);
   if (content !== undefined && content.trim() === '') return [];

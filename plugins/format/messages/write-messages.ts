@@ -63,11 +63,11 @@ class MessageWriter {
 
   /** A system message is sure to be taken only between what a user said and the answer; elsewhere a user says it. */
   system({ parts }: SystemTurn, next: Turn | undefined): void {
-    const { notes, traits } = this.#target;
+    const { notes, profile } = this.#target;
     const text = textOf(parts);
     if (text.trim() === '') return;
     const isBetween = this.#last?.role === 'user' && (next === undefined || next.role === 'assistant');
-    if (traits.parameters.late_system && isBetween) return this.#push('system', writeText(text));
+    if (profile.quirks.late_system && isBetween) return this.#push('system', writeText(text));
     notes.approximate('late system message as user message');
     this.#push('user', writeText(asReminder(text)));
   }
@@ -124,7 +124,7 @@ class MessageWriter {
   /** @param shown takes what the result itself cannot hold */
   #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
     // Errors can be nothing but text.
-    const holdsAll = this.#target.traits.parameters.tool_result_images && !isError;
+    const holdsAll = this.#target.profile.quirks.tool_result_images && !isError;
     const others = holdsAll ? [] : parts.filter(({ type }) => type !== 'text' && type !== 'refusal');
     if (others.length > 0) this.#target.notes.approximate('images in tool results as user message');
     shown.push(...others);

@@ -11,13 +11,13 @@ export interface WrittenFormat {
 }
 
 /** Asks for JSON as well as the model can be asked. Source: Anthropic docs, "Structured outputs". */
-export function writeFormat(output: OutputFormat | undefined, { traits, notes }: Target): WrittenFormat {
+export function writeFormat(output: OutputFormat | undefined, { profile, notes }: Target): WrittenFormat {
   if (output === undefined) return {};
   if (output.type === 'json_object') {
     notes.approximate('json_object as instruction');
     return { instruction: instructionFor(output) };
   }
-  if (traits.capabilities.structured_output !== 'schema') {
+  if (profile.capabilities.structured_output !== 'schema') {
     notes.approximate('json_schema as instruction');
     return { instruction: instructionFor(output) };
   }

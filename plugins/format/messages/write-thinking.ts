@@ -30,15 +30,15 @@ export function writeThinking(
 ): WrittenThinking {
   const wanted = wantedEffort(reasoning);
   if (reasoning === undefined || wanted === 'none') return off;
-  const { capabilities, parameters } = target.traits;
-  if (!capabilities.reasoning || parameters.reasoning === 'none') {
+  const { capabilities, quirks } = target.profile;
+  if (!capabilities.reasoning || quirks.reasoning === 'none') {
     target.notes.drop('reasoning');
     return off;
   }
   const dialogue = turns.filter(({ role }) => role !== 'system');
   const hasBegun = dialogue.at(-1)?.role === 'assistant';
   if (hasBegun) target.notes.drop('reasoning: the answer has begun');
-  if (parameters.reasoning === 'budget') {
+  if (quirks.reasoning === 'budget') {
     const isAllowed = !hasBegun && mayThinkOn(dialogue, target);
     return { thinking: isAllowed ? writeBudget(reasoning, wanted, maxTokens, target) : undefined, effort: undefined };
   }
@@ -51,10 +51,10 @@ function writeBudget(
   { budget, effort }: ReasoningRequest,
   wanted: Effort | undefined,
   maxTokens: number,
-  { traits, notes }: Target,
+  { profile, notes }: Target,
 ): JsonObject | undefined {
   const asked =
-    (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', traits.parameters.efforts));
+    (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', profile.quirks.efforts));
   const enough = Math.max(asked, fewestThinkingTokens);
   const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
   if (fitting < fewestThinkingTokens) {
@@ -65,8 +65,8 @@ function writeBudget(
   return { type: 'enabled', budget_tokens: fitting };
 }
 
-function writeEffort(wanted: Effort, { traits, notes }: Target): Effort | undefined {
-  const known = traits.parameters.efforts.filter((effort) => ownEfforts.has(effort));
+function writeEffort(wanted: Effort, { profile, notes }: Target): Effort | undefined {
+  const known = profile.quirks.efforts.filter((effort) => ownEfforts.has(effort));
   if (known.length === 0) {
     notes.drop('reasoning effort');
     return undefined;

@@ -11,7 +11,7 @@ const searchName = 'web_search';
  * Source: Anthropic API reference, "Messages", tools.
  */
 export function writeTools(conversation: Conversation, target: Target, isThinking: boolean): JsonObject {
-  const { capabilities } = target.traits;
+  const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
   const tools = capabilities.tools ? writeList(allowedTools(conversation), target) : [];
   if (tools.length === 0) return writeForgotten(conversation, target);
@@ -31,16 +31,16 @@ function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
     if (!written.has(name)) written.set(name, writeTool(tool, name, target));
   }
   if (tools.every(isClientTool)) return [...written.values()];
-  const isServed = target.traits.parameters.hosted_search && !written.has(searchName);
+  const isServed = target.profile.quirks.hosted_search && !written.has(searchName);
   if (isServed) written.set(searchName, { type: 'web_search_20250305', name: searchName });
   else target.notes.drop(searchName);
   return [...written.values()];
 }
 
-function writeTool(tool: ClientTool, name: string, { traits, notes }: Target): JsonObject {
+function writeTool(tool: ClientTool, name: string, { profile, notes }: Target): JsonObject {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
-  const isStrict = tool.strict === true && traits.parameters.strict_tools;
+  const isStrict = tool.strict === true && profile.quirks.strict_tools;
   if (tool.strict === true && !isStrict) notes.drop('strict of tools');
   const description = isFreeform ? describeFreeform(tool) : tool.description;
   return {
@@ -56,8 +56,8 @@ function objectSchema(schema: JsonObject | undefined): JsonObject {
 }
 
 /** Calls in the history are refused where no tool is known; these tell what was called, and cannot be called again. */
-function writeForgotten({ items }: Conversation, { names, traits }: Target): JsonObject {
-  if (!traits.capabilities.tools) return {};
+function writeForgotten({ items }: Conversation, { names, profile }: Target): JsonObject {
+  if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');
   const called = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
   if (called.size === 0) return {};
@@ -72,7 +72,7 @@ function writeChoice(conversation: Conversation, target: Target, isThinking: boo
   const { toolChoice, parallelToolCalls } = conversation;
   const choice = toolChoice && writeChoiceType(toolChoice, target, isThinking);
   if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice;
-  if (target.traits.parameters.parallel_switch) return { type: 'auto', ...choice, disable_parallel_tool_use: true };
+  if (target.profile.quirks.parallel_switch) return { type: 'auto', ...choice, disable_parallel_tool_use: true };
   target.notes.drop('parallel_tool_calls');
   return choice;
 }
@@ -81,7 +81,7 @@ function writeChoiceType({ type, name, namespace }: ToolChoice, target: Target, 
   const isForced = type === 'required' || type === 'tool';
   if (!isForced) return { type };
   // Who thinks decides for himself: to force a call is refused then.
-  if (isThinking || !target.traits.parameters.forced_tools) {
+  if (isThinking || !target.profile.quirks.forced_tools) {
     target.notes.approximate('forced tool_choice as auto');
     return { type: 'auto' };
   }

@@ -30,7 +30,7 @@ export function adaptMedia(
   nameOf: (name: string) => string = (name) => name,
 ): Adaptation {
   return (body, target) => {
-    const refused = media.filter((medium) => !target.traits.capabilities[medium]);
+    const refused = media.filter((medium) => !target.profile.capabilities[medium]);
     if (refused.length === 0) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, said]) => holds(said, new Set(refused)))) return body;

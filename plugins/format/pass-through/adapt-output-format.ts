@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { isJsonObject } from '#core/json.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import { Notes } from '../canonical/notes.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
 import { unlessEmpty, withMember } from './adapt-members.ts';
@@ -13,20 +13,20 @@ export interface OutputWording {
   /** The body without them, or with what asks for any object. */
   replace(body: JsonObject, isObjectKnown: boolean): JsonObject;
   /** The body with one more instruction. */
-  instruct(body: JsonObject, text: string, traits: Traits): JsonObject;
+  instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
 }
 
 /** Asks for JSON as well as the model can be asked: what it does not know as a parameter is said in words. */
 export function adaptOutput(probe: Probe, { find, replace, instruct }: OutputWording): Adaptation {
-  return (body, { traits, notes }) => {
-    const known = traits.capabilities.structured_output;
+  return (body, { profile, notes }) => {
+    const known = profile.capabilities.structured_output;
     if (known === 'schema') return body;
     const asked = find(body);
     if (asked === undefined) return body;
     const { output } = readMembers(probe, asked, new Notes());
     if (output === undefined || (output.type === 'json_object' && known === 'object')) return body;
     notes.approximate(`${output.type} as instruction`);
-    return instruct(replace(body, known === 'object'), instructionFor(output), traits);
+    return instruct(replace(body, known === 'object'), instructionFor(output), profile);
   };
 }
 

@@ -29,7 +29,7 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Ada
   const { format, text, purpose } = client;
   const { isModelInPath = false, settle, nameCounted } = format.client;
   const notes = new Notes();
-  const target = { traits: route.traits, notes, origin: originOf(route.upstream) };
+  const target = { profile: route.profile, notes, origin: originOf(route.upstream) };
   const adapted = isTextFormat(format) ? format.text.adapt(parsed, target) : parsed;
   const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(adapted) : adapted;
   const said = settle?.(opened, parsed, notes) ?? opened;
@@ -58,9 +58,9 @@ function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonO
 }
 
 /** The record needs the counts; the client sees them only when it has asked itself. */
-function usageOptionFor({ format, isStream }: ClientRequest, body: JsonObject, { traits }: Route) {
+function usageOptionFor({ format, isStream }: ClientRequest, body: JsonObject, { profile }: Route) {
   const { usageOption } = format.client;
-  if (usageOption === undefined || !isStream || !traits.parameters.stream_usage) return undefined;
+  if (usageOption === undefined || !isStream || !profile.quirks.stream_usage) return undefined;
   return isJsonObject(body[usageOption.name]) ? undefined : usageOption;
 }
 
@@ -131,7 +131,7 @@ class SealOpener {
     if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
     const { [name]: _, ...part } = value;
     const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
-    if (isCall && demandsSignatures(this.#route.traits)) return { ...part, [name]: skipValidation };
+    if (isCall && demandsSignatures(this.#route.profile)) return { ...part, [name]: skipValidation };
     return part['text'] === '' ? dropped : part;
   }
 }

@@ -5,8 +5,8 @@ import type { Adaptation } from './adaptation.ts';
 
 /** Takes tools out where the model knows none. @param names of the members about tools */
 export function adaptTools(names: readonly string[]): Adaptation {
-  return (body, { traits, notes }) => {
-    if (traits.capabilities.tools) return body;
+  return (body, { profile, notes }) => {
+    if (profile.capabilities.tools) return body;
     const isLoss = [body['tools'], body['functions']].some((tools) => Array.isArray(tools) && tools.length > 0);
     if (isLoss) notes.drop('tools');
     return without(body, names);
@@ -19,8 +19,8 @@ export function adaptTools(names: readonly string[]): Adaptation {
  * @param free what a member says instead; the value itself when it forces no call
  */
 export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonValue): Adaptation {
-  return (body, { traits, notes }) => {
-    if (traits.parameters.forced_tools || !traits.capabilities.tools) return body;
+  return (body, { profile, notes }) => {
+    if (profile.quirks.forced_tools || !profile.capabilities.tools) return body;
     const freed = mapMembers(body, free);
     if (freed !== body) notes.approximate('forced tool_choice as auto');
     return freed;
@@ -28,8 +28,8 @@ export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonV
 }
 
 /** For the formats of OpenAI, in which `parallel_tool_calls` stands beside the tools. */
-export const adaptParallelCalls: Adaptation = (body, { traits: { capabilities, parameters }, notes }) => {
-  if (!parameters.parallel_switch) return without(body, ['parallel_tool_calls'], notes);
+export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
+  if (!quirks.parallel_switch) return without(body, ['parallel_tool_calls'], notes);
   const isTooMuch = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
   return isTooMuch ? { ...body, parallel_tool_calls: false } : body;
 };

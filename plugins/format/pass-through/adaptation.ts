@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Traits } from '#core/catalog/traits.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import type { Codec } from '../canonical/codec.ts';
 import type { Conversation, StateKind } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
@@ -7,7 +7,7 @@ import { type NameRules, ToolNames } from '../canonical/tool-names.ts';
 
 /** What an adaptation goes by, and where it notes what was lost. */
 export interface AdaptationTarget {
-  readonly traits: Traits;
+  readonly profile: Profile;
   readonly notes: Notes;
   /** Of the upstream, see opaque-state.ts. */
   readonly origin: string;
@@ -49,12 +49,12 @@ export function readMembers({ codec, dialogue }: Probe, members: JsonObject, not
  * @throws GatewayError `invalid_request` when they cannot be understood, `not_supported`
  */
 export function rewriteMembers(probe: Probe, members: JsonObject, target: AdaptationTarget): JsonObject {
-  const { traits, notes, origin } = target;
+  const { profile, notes, origin } = target;
   const { codec, toolNames, stateKinds } = probe;
   const conversation = readMembers(probe, members, notes);
   return codec.encodeRequest(conversation, {
     model: '',
-    traits,
+    profile,
     isStream: false,
     names: new ToolNames(conversation, toolNames),
     notes,

@@ -23,8 +23,8 @@ const encryptedReasoning = 'reasoning.encrypted_content';
 
 const reasoning: Adaptation = (body, target) => {
   const { reasoning: asked, include } = body;
-  const isKnown = canReason(target.traits);
-  const isRefused = isSaid(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.traits));
+  const isKnown = canReason(target.profile);
+  const isRefused = isSaid(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.profile));
   const adapted = isRefused ? withMember(body, 'reasoning', rewriteReasoning(asked, target)) : body;
   // A model that does not reason has nothing to encrypt, and its endpoint says so with an error.
   if (isKnown || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;

@@ -41,7 +41,7 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
     ...writeIdentity(conversation, target),
     service_tier: writeTier(conversation, target),
     metadata: writeMetadata(conversation, target),
-    include: target.traits.capabilities.reasoning ? ['reasoning.encrypted_content'] : undefined,
+    include: target.profile.capabilities.reasoning ? ['reasoning.encrypted_content'] : undefined,
     store: false,
     stream: target.isStream,
   });
@@ -55,14 +55,14 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeReasoning({ reasoning }: Conversation, { traits, notes }: Target): JsonObject | undefined {
+function writeReasoning({ reasoning }: Conversation, { profile, notes }: Target): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
   const wanted = wantedEffort(reasoning);
-  if (!traits.capabilities.reasoning || traits.parameters.reasoning === 'none') {
+  if (!profile.capabilities.reasoning || profile.quirks.reasoning === 'none') {
     if (wanted !== undefined && wanted !== 'none') notes.drop('reasoning');
     return undefined;
   }
-  const effort = wanted && clampEffort(wanted, traits.parameters.efforts);
+  const effort = wanted && clampEffort(wanted, profile.quirks.efforts);
   if (effort !== wanted) notes.approximate(`reasoning effort as ${effort}`);
   if (effort === undefined && !reasoning.wantsText) return undefined;
   return { ...(effort !== undefined && { effort }), ...(reasoning.wantsText && { summary: 'auto' }) };
@@ -73,23 +73,23 @@ function writeText({ verbosity }: Conversation, format: JsonObject | undefined):
   return { ...(format !== undefined && { format }), ...(verbosity !== undefined && { verbosity }) };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { traits, notes }: Target): number | undefined {
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): number | undefined {
   if (maxOutputTokens === undefined) return undefined;
-  const most = traits.parameters.max_output_tokens ?? Infinity;
+  const most = profile.quirks.max_output_tokens ?? Infinity;
   const limit = Math.max(minOutputTokens, Math.min(maxOutputTokens, most));
   if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
   return limit;
 }
 
-function writeSampling({ sampling: { temperature, topP } }: Conversation, { traits, notes }: Target): JsonObject {
-  if (traits.parameters.sampling) return { temperature, top_p: topP };
+function writeSampling({ sampling: { temperature, topP } }: Conversation, { profile, notes }: Target): JsonObject {
+  if (profile.quirks.sampling) return { temperature, top_p: topP };
   if (temperature !== undefined) notes.drop('temperature');
   if (topP !== undefined) notes.drop('top_p');
   return {};
 }
 
-function writeIdentity({ user, cacheKey }: Conversation, { traits, notes }: Target): JsonObject {
-  const isUserKnown = traits.parameters.end_user;
+function writeIdentity({ user, cacheKey }: Conversation, { profile, notes }: Target): JsonObject {
+  const isUserKnown = profile.quirks.end_user;
   if (user !== undefined && !isUserKnown) notes.drop('user');
   return {
     user: user !== undefined && isUserKnown ? shortenId(user) : undefined,

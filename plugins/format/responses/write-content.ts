@@ -37,9 +37,9 @@ export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'not
   });
 }
 
-function writeImage(image: ImagePart, { traits, notes }: Target): JsonObject {
+function writeImage(image: ImagePart, { profile, notes }: Target): JsonObject {
   const { source, detail } = image;
-  if (!traits.capabilities.images) throw unsupported('images', image);
+  if (!profile.capabilities.images) throw unsupported('images', image);
   const closeness = detail !== undefined && details.has(detail) ? { detail } : {};
   if (detail !== undefined && !details.has(detail)) notes.drop('detail of an image');
   if (source.type === 'id') return { type: 'input_image', file_id: source.id, ...closeness };
@@ -47,9 +47,9 @@ function writeImage(image: ImagePart, { traits, notes }: Target): JsonObject {
   return { type: 'input_image', image_url: url, ...closeness };
 }
 
-function writeFile(file: FilePart, { traits }: Target): JsonObject {
+function writeFile(file: FilePart, { profile }: Target): JsonObject {
   const { source, name } = file;
-  if (!traits.capabilities.files) throw unsupported('files', file);
+  if (!profile.capabilities.files) throw unsupported('files', file);
   if (source.type === 'id') return { type: 'input_file', file_id: source.id };
   if (source.type === 'url') return { type: 'input_file', file_url: source.url };
   return { type: 'input_file', filename: name ?? defaultName(source.mediaType), file_data: writeDataUrl(source) };
@@ -60,8 +60,8 @@ function defaultName(mediaType: string): string {
   return mediaType.startsWith('text/') ? 'document.txt' : 'document.pdf';
 }
 
-function writeAudio(audio: AudioPart, { traits }: Target): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: Target): JsonObject {
   const { data, format } = audio;
-  if (!traits.capabilities.audio) throw unsupported('audio', audio);
+  if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }

@@ -58,7 +58,7 @@ class ItemWriter {
   #message({ role, parts }: Message): void {
     if (role === 'assistant') this.#push(role, writeOutput(parts, this.#target));
     else if (role === 'user') this.#push(role, writeInput(parts, this.#target));
-    else if (this.#target.traits.parameters.late_system) this.#push('developer', writeInput(parts, this.#target));
+    else if (this.#target.profile.quirks.late_system) this.#push('developer', writeInput(parts, this.#target));
     else {
       this.#target.notes.approximate('late system message as user message');
       this.#push('user', [{ type: 'input_text', text: asReminder(textOf(parts)) }]);
@@ -67,8 +67,8 @@ class ItemWriter {
 
   /** Without its seal an upstream that keeps nothing does not know the item at all. */
   #reasoning({ text, state }: Reasoning): void {
-    const { notes, traits } = this.#target;
-    const isWelcome = state?.kind === 'encrypted' && traits.capabilities.reasoning;
+    const { notes, profile } = this.#target;
+    const isWelcome = state?.kind === 'encrypted' && profile.capabilities.reasoning;
     const sealed = isWelcome ? this.#target.open(state) : undefined;
     if (sealed === undefined) return notes.drop('reasoning of earlier turns');
     const colon = sealed.indexOf(':');
@@ -111,14 +111,14 @@ class ItemWriter {
     const marked: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
     if (isText) return isError ? `Error: ${textOf(parts)}` : textOf(parts);
-    if (this.#target.traits.parameters.tool_result_images) return writeInput(marked, this.#target);
+    if (this.#target.profile.quirks.tool_result_images) return writeInput(marked, this.#target);
     this.#target.notes.approximate('images in tool results as user message');
     this.#images.push(...parts.filter(({ type }) => type !== 'text' && type !== 'refusal'));
     return [textOf(marked), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
   }
 
   #callId(id: string): string {
-    return this.#target.traits.parameters.tool_call_ids === 'nine_characters' ? nineCharacters(id) : shortenId(id);
+    return this.#target.profile.quirks.tool_call_ids === 'nine_characters' ? nineCharacters(id) : shortenId(id);
   }
 }
 

@@ -9,8 +9,8 @@ import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/t
  * an empty list, and a choice without a list.
  */
 export function writeTools(conversation: Conversation, target: Target): JsonObject {
-  const { notes, traits } = target;
-  if (!traits.capabilities.tools) {
+  const { notes, profile } = target;
+  if (!profile.capabilities.tools) {
     if (conversation.tools.length > 0) notes.drop('tools');
     return {};
   }
@@ -35,8 +35,8 @@ function canSayAllowed({ tools, toolChoice }: Conversation, target: Target): boo
 }
 
 /** True when groups, freeform tools and searches can be said as what they are; otherwise all are functions. */
-export function speaksNatively({ traits }: Pick<Target, 'traits'>): boolean {
-  return traits.parameters.freeform_tools;
+export function speaksNatively({ profile }: Pick<Target, 'profile'>): boolean {
+  return profile.quirks.freeform_tools;
 }
 
 function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
@@ -44,7 +44,7 @@ function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
   const groups = new Map<string, JsonObject[]>();
   for (const tool of tools) {
     if (!isClientTool(tool)) {
-      if (target.traits.parameters.hosted_search) written.push({ type: 'web_search' });
+      if (target.profile.quirks.hosted_search) written.push({ type: 'web_search' });
       else target.notes.drop('web_search');
     } else if (tool.namespace === undefined || !speaksNatively(target)) written.push(writeTool(tool, target));
     else {
@@ -82,9 +82,9 @@ function writeTool(tool: ClientTool, target: Target): JsonObject {
 }
 
 /** Strictness is always said: where nothing is said, it is on, and ordinary schemas are refused. */
-function writeFunction(tool: ClientTool, name: string, { traits, notes }: Target): JsonObject {
+function writeFunction(tool: ClientTool, name: string, { profile, notes }: Target): JsonObject {
   const isFreeform = tool.form === 'freeform';
-  const strict = tool.strict === true && traits.parameters.strict_tools;
+  const strict = tool.strict === true && profile.quirks.strict_tools;
   if (tool.strict === true && !strict) notes.drop('strict of tools');
   if (isFreeform) notes.approximate('freeform tools as functions');
   return {
@@ -108,7 +108,7 @@ function emptySchema(): JsonObject {
 function writeChoice(choice: ToolChoice, conversation: Conversation, target: Target): string | JsonObject {
   const { type, name, allowed } = choice;
   const isForced = type === 'required' || type === 'tool';
-  if (isForced && !target.traits.parameters.forced_tools) {
+  if (isForced && !target.profile.quirks.forced_tools) {
     target.notes.approximate('forced tool_choice as auto');
     return 'auto';
   }

@@ -94,7 +94,7 @@ class Resumption implements RouteCalls {
     try {
       const { conversation } = this.#translator.read();
       const format = upstreamFormat(route, this.#request);
-      return this.#translator.open(route, format, continued(conversation, this.#sent, route.traits.parameters.prefill));
+      return this.#translator.open(route, format, continued(conversation, this.#sent, route.profile.quirks.prefill));
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

@@ -105,13 +105,13 @@ export class Translation implements Way {
   }
 
   #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
-    const { model, traits } = this.#route;
+    const { model, profile } = this.#route;
     const { isStream } = this.#client;
     const origin = this.#origin;
     const { text } = this.#to;
     const body = text.encodeRequest(conversation, {
       model,
-      traits,
+      profile,
       isStream,
       names: this.#names,
       notes,
@@ -164,8 +164,8 @@ export function readerBetween(
   return new TranslatingReader(createDecoder(route, upstream, localStops), guard, encoder);
 }
 
-function createDecoder({ traits }: Route, { text }: TextFormat, localStops: readonly string[]): ReplyDecoder {
-  const decoder = text.createDecoder(traits);
+function createDecoder({ profile }: Route, { text }: TextFormat, localStops: readonly string[]): ReplyDecoder {
+  const decoder = text.createDecoder(profile);
   return localStops.length === 0 ? decoder : new StopCutter(decoder, localStops);
 }
 

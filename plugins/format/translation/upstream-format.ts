@@ -17,7 +17,7 @@ export function upstreamFormat(route: Route, { format, purpose, body }: ClientRe
     throw notSpoken(route, format);
   }
   if (purpose === 'count') {
-    if (formats.includes(format.name) && route.traits.parameters.count_tokens) return format;
+    if (formats.includes(format.name) && route.profile.quirks.count_tokens) return format;
     throw new GatewayError('not_supported', 'The route does not count tokens');
   }
   if (needsResponses(route, format, body['tools'])) return responses;
@@ -32,8 +32,8 @@ export function preferredFormat(client: TextFormat, spoken: readonly string[]): 
 }
 
 /** Some models refuse tools on their Chat endpoint as soon as they reason, and they reason by default. */
-function needsResponses({ upstream, traits }: Route, format: TextFormat, tools: unknown): boolean {
-  if (format === responses || !traits.parameters.responses_for_tools) return false;
+function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
+  if (format === responses || !profile.quirks.responses_for_tools) return false;
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
 }
 

@@ -340,22 +340,22 @@ describe('models', () => {
     ['gemini', 'effort', 'gemini has', 'budget, level, none'],
     ['[responses, messages]', 'level', 'responses and messages have', 'effort, none, adaptive, budget'],
   ])('are refused on %s with the way %s of asking for thinking', (formats, way, who, ways) => {
-    expect(spoken(formats, `{ routes: [{ to: one/a, parameters: { reasoning: ${way} } }] }`)).toEqual([
-      `gateway.yaml:2:66 models.test.routes[0].parameters.reasoning: is "${way}", which ${who} no words for; use one of: ${ways}`,
+    expect(spoken(formats, `{ routes: [{ to: one/a, quirks: { reasoning: ${way} } }] }`)).toEqual([
+      `gateway.yaml:2:62 models.test.routes[0].quirks.reasoning: is "${way}", which ${who} no words for; use one of: ${ways}`,
     ]);
   });
 
   it('are refused with a way of asking for thinking that none of the routes has', () => {
-    expect(spoken('chat', '{ routes: [one/a, two/b], parameters: { reasoning: budget } }')).toEqual([
-      'gateway.yaml:2:68 models.test.parameters.reasoning: is "budget", which chat and responses have no words for; use one of: effort, thinking, enable_thinking, openrouter, none',
+    expect(spoken('chat', '{ routes: [one/a, two/b], quirks: { reasoning: budget } }')).toEqual([
+      'gateway.yaml:2:64 models.test.quirks.reasoning: is "budget", which chat and responses have no words for; use one of: effort, thinking, enable_thinking, openrouter, none',
     ]);
   });
 
   it.each([
-    ['one of the routes has', 'messages', '{ routes: [one/a, two/b], parameters: { reasoning: adaptive } }'],
-    ['one of the formats has', '[messages, gemini]', '{ routes: [{ to: one/a, parameters: { reasoning: level } }] }'],
-    ['means none', 'gemini', '{ routes: [one/a], parameters: { reasoning: none } }'],
-    ['is for pictures only', 'images', '{ routes: [one/a], parameters: { reasoning: level } }'],
+    ['one of the routes has', 'messages', '{ routes: [one/a, two/b], quirks: { reasoning: adaptive } }'],
+    ['one of the formats has', '[messages, gemini]', '{ routes: [{ to: one/a, quirks: { reasoning: level } }] }'],
+    ['means none', 'gemini', '{ routes: [one/a], quirks: { reasoning: none } }'],
+    ['is for pictures only', 'images', '{ routes: [one/a], quirks: { reasoning: level } }'],
   ])('may say a way of asking for thinking that %s', (_name, formats, model) => {
     expect(spoken(formats, model)).toEqual([]);
   });
@@ -440,7 +440,7 @@ upstreams: { demo: { vendor: demoo }, x: { format: chatt, base_url: "http://x" }
 aliases: { z: dmo }`;
     expect(mistakesIn(text)).toEqual([
       'gateway.yaml:1:28 models.demo.routes[0]: goes to the upstream "dem", which does not exist; did you mean "demo"?',
-      'gateway.yaml:1:41 models.demo.foo: is not known here; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, parameters',
+      'gateway.yaml:1:41 models.demo.foo: is not known here; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, quirks',
       'gateway.yaml:1:65 models.b.routes[0]: goes to the upstream "nope", which does not exist; use one of: demo, x',
       'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which is not known; did you mean "demo"?',
       'gateway.yaml:2:52 upstreams.x.format: is "chatt"; did you mean "chat"?',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import { Exchange } from '#core/pipeline/exchange.ts';
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
 import { getModel, listModels } from '../../../plugins/format/catalog-endpoints.ts';
 import { createExchange, modelsEndpoint } from '../../support/exchange.ts';
@@ -20,7 +20,7 @@ const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: nu
   routeTo(upstreamAt('http://127.0.0.1:1/v1'), {
     priority,
     maxInputTokens,
-    traits: mergeTraits({ parameters: { max_output_tokens } }),
+    profile: mergeProfiles({ quirks: { max_output_tokens } }),
   });
 
 describe('the list of models', () => {

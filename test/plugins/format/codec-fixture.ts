@@ -2,7 +2,7 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
 import type { ClientCodec, Target, UpstreamCodec } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
@@ -90,13 +90,13 @@ export function refusalBy(work: () => unknown): GatewayError {
 export function encodeWith(
   codec: UpstreamCodec,
   wanted: Partial<Conversation>,
-  { traits = {}, ...target }: Partial<Omit<Target, 'traits'>> & { readonly traits?: TraitSettings },
+  { profile = {}, ...target }: Partial<Omit<Target, 'profile'>> & { readonly profile?: ProfileSettings },
 ): { body: JsonObject; notes: readonly string[] } {
   const conversation = { ...nothing, ...wanted };
   const notes = new Notes();
   const body = codec.encodeRequest(conversation, {
     model: 'there',
-    traits: mergeTraits(traits),
+    profile: mergeProfiles(profile),
     isStream: false,
     names: new ToolNames(conversation, plainNames),
     notes,

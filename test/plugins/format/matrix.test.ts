@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Format, descriptors } from '../../support/formats.ts';
-import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
 import {
   describeMatrix,
   type Feature,
@@ -11,8 +11,8 @@ import {
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
-const routeOf = (formats: readonly Format[], traits: TraitSettings = {}) =>
-  routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { traits: mergeTraits(traits) });
+const routeOf = (formats: readonly Format[], profile: ProfileSettings = {}) =>
+  routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }), { profile: mergeProfiles(profile) });
 
 describe('a route', () => {
   it('of the client’s own format serves everything as it is', () => {
@@ -33,22 +33,22 @@ describe('a route', () => {
     });
   });
 
-  it.each<[Feature, TraitSettings, Support]>([
-    ['tools', { parameters: { forced_tools: false } }, { loss: 'no tool can be forced' }],
-    ['parallel tools', { parameters: { parallel_switch: false } }, { loss: 'parallel calls cannot be turned off' }],
-    ['reasoning', { parameters: { reasoning: 'none' } }, { loss: 'how much it thinks cannot be asked for' }],
-    ['reasoning', { parameters: { responses_for_tools: true } }, { loss: 'no reasoning beside tools' }],
+  it.each<[Feature, ProfileSettings, Support]>([
+    ['tools', { quirks: { forced_tools: false } }, { loss: 'no tool can be forced' }],
+    ['parallel tools', { quirks: { parallel_switch: false } }, { loss: 'parallel calls cannot be turned off' }],
+    ['reasoning', { quirks: { reasoning: 'none' } }, { loss: 'how much it thinks cannot be asked for' }],
+    ['reasoning', { quirks: { responses_for_tools: true } }, { loss: 'no reasoning beside tools' }],
     [
       'structured output',
       { capabilities: { structured_output: 'none' } },
       { loss: 'the schema stands in the prompt, nothing is enforced' },
     ],
-  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, traits, support) => {
-    expect(supportOf(descriptors.chat, routeOf(['chat'], traits), feature)).toEqual(support);
+  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, profile, support) => {
+    expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
   });
 
   it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
-    const route = routeOf(['responses', 'chat'], { parameters: { responses_for_tools: true } });
+    const route = routeOf(['responses', 'chat'], { quirks: { responses_for_tools: true } });
     expect(supportOf(descriptors.chat, route, 'tools')).toEqual({
       loss: 'the grammar of freeform tools is described, not enforced',
     });

@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/errors/table.ts';
 import { adapter } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
 import { chatEndpoint, createExchange, type ExchangeFixture, modelsEndpoint } from '../../support/exchange.ts';
 import { refusalOf, routeTo, upstreamAt } from '../upstream/fixture.ts';
@@ -18,9 +18,9 @@ const messagesEndpoint: Endpoint = {
   format: descriptors.messages,
 };
 const countTokens: Endpoint = { ...messagesEndpoint, name: 'count_tokens', path: '/v1/messages/count_tokens' };
-const traits = mergeTraits({ parameters: { count_tokens: true } });
+const profile = mergeProfiles({ quirks: { count_tokens: true } });
 const counter = modelOf('counter', ['messages'], {
-  routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: ['messages'] }), { traits })],
+  routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: ['messages'] }), { profile })],
 });
 const host = hostOf([modelOf('test', ['chat', 'messages']), modelOf('painter', ['images']), counter]);
 

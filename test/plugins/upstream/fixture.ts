@@ -1,4 +1,4 @@
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import type { Model, Route, Upstream } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/facts.ts';
@@ -62,7 +62,7 @@ export function routeTo(upstream: Upstream, settings: Partial<Route> = {}): Rout
     connectTimeout: undefined,
     firstByteTimeout: undefined,
     idleTimeout: undefined,
-    traits: mergeTraits(),
+    profile: mergeProfiles(),
     ...settings,
   };
   return route as Route;

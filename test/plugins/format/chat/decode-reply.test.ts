@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import { ChatDecoder } from '../../../../plugins/format/chat/decode-reply.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import { clientTool, delta, fragmentsOf, newGuard, settle } from './fixture.ts';
 
 const stop = delta({}, { finish_reason: 'stop' });
@@ -32,7 +32,7 @@ const inline = (...texts: string[]) =>
   settle(
     fragmentsOf(
       [...texts.map((content) => delta({ content })), stop, '[DONE]'],
-      chatCodec.createDecoder(mergeTraits({ parameters: { inline_thinking: true } })),
+      chatCodec.createDecoder(mergeProfiles({ quirks: { inline_thinking: true } })),
     ),
   ).blocks;
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { Conversation, Item, Part, ReasoningRequest } from '../../../../plugins/format/canonical/conversation.ts';
 import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from './fixture.ts';
 
 const hi = says('user', 'Hi');
-const messagesOf = (items: Item[], traits: TraitSettings = {}) => encode({ items }, traits).body['messages'];
-const parameters = (settings: TraitSettings['parameters']): TraitSettings => ({ parameters: settings });
+const messagesOf = (items: Item[], profile: ProfileSettings = {}) => encode({ items }, profile).body['messages'];
+const parameters = (settings: ProfileSettings['quirks']): ProfileSettings => ({ quirks: settings });
 const grammar = { syntax: 'lark', definition: 'start: "x"' };
 const weather = clientTool({ name: 'weather', schema: { type: 'object', properties: {} } });
 const patch = clientTool({ name: 'patch', form: 'freeform', description: 'Edits.', grammar });
@@ -16,10 +16,10 @@ const file = (mediaType: string, data: string, name?: string): Part => ({
   name,
 });
 
-const toolsOf = (wanted: Partial<Conversation>, traits: TraitSettings = {}) =>
-  encode({ items: [hi], ...wanted }, traits).body;
+const toolsOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) =>
+  encode({ items: [hi], ...wanted }, profile).body;
 
-const asked = (reasoning: Partial<ReasoningRequest>, settings: TraitSettings['parameters']) => {
+const asked = (reasoning: Partial<ReasoningRequest>, settings: ProfileSettings['quirks']) => {
   const request = { effort: undefined, budget: undefined, wantsText: true, ...reasoning };
   const { body } = encode({ items: [hi], reasoning: request }, parameters(settings));
   return Object.fromEntries(Object.entries(body).filter(([name]) => !['model', 'messages', 'stream'].includes(name)));
@@ -57,12 +57,12 @@ describe('a request', () => {
   });
 
   it('does not think beside tools where both together are refused', () => {
-    const traits = parameters({ responses_for_tools: true });
+    const profile = parameters({ responses_for_tools: true });
     const reasoning: ReasoningRequest = { effort: 'high', budget: undefined, wantsText: true };
-    const { body, notes } = encode({ items: [hi], tools: [weather], reasoning }, traits);
+    const { body, notes } = encode({ items: [hi], tools: [weather], reasoning }, profile);
     expect(body['reasoning_effort']).toBe('none');
     expect(notes).toEqual(['dropped reasoning: not beside tools there']);
-    expect(encode({ items: [hi], reasoning }, traits).body['reasoning_effort']).toBe('high');
+    expect(encode({ items: [hi], reasoning }, profile).body['reasoning_effort']).toBe('high');
   });
 
   it('is refused when it wants several answers', () => {
@@ -204,8 +204,8 @@ describe('messages', () => {
   it('have ids of calls as they may be, always the same', () => {
     const long = `call_${'x'.repeat(60)}`;
     const items = [calls(long, 'a', '{}'), returns(long, [text('x')])];
-    const idOf = (traits: TraitSettings) => {
-      const [said, result] = messagesOf(items, traits) as [{ tool_calls: [{ id: string }] }, { tool_call_id: string }];
+    const idOf = (profile: ProfileSettings) => {
+      const [said, result] = messagesOf(items, profile) as [{ tool_calls: [{ id: string }] }, { tool_call_id: string }];
       expect(result.tool_call_id).toBe(said.tool_calls[0].id);
       return result.tool_call_id;
     };
@@ -228,7 +228,7 @@ describe('reasoning of earlier turns', () => {
     returns('c1', [text('x')]),
     says('assistant', 'Done'),
   ];
-  const thoughts = (settings: TraitSettings['parameters']) =>
+  const thoughts = (settings: ProfileSettings['quirks']) =>
     (messagesOf(items, parameters(settings)) as { role: string; reasoning_content?: string }[])
       .filter(({ role }) => role === 'assistant')
       .map(({ reasoning_content }) => reasoning_content);
@@ -241,8 +241,8 @@ describe('reasoning of earlier turns', () => {
   });
 
   it('goes back inside the text to who thinks there', () => {
-    const traits = parameters({ replay_reasoning: 'tool_turns', inline_thinking: true });
-    expect(messagesOf(items, traits)).toMatchObject([
+    const profile = parameters({ replay_reasoning: 'tool_turns', inline_thinking: true });
+    expect(messagesOf(items, profile)).toMatchObject([
       {},
       { content: '<think>\nOne.\n\nTwo.\n</think>\n\n' },
       {},
@@ -371,7 +371,7 @@ describe('reasoning is asked for', () => {
     [{ effort: 'high' }, { reasoning: 'none' }, {}],
     [{}, {}, {}],
   ] as const)('%j with %j by %j', (reasoning, settings, expected) => {
-    expect(asked(reasoning, settings as TraitSettings['parameters'])).toEqual(expected);
+    expect(asked(reasoning, settings as ProfileSettings['quirks'])).toEqual(expected);
   });
 
   it('not at all of a model that does not think', () => {

@@ -3,7 +3,7 @@ export { calls, clientTool, nothing, picture, returns, says, text } from '../cod
 export { faults } from '../../../support/schemas/faults.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
 import type { ReplyDecoder, Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
@@ -85,8 +85,8 @@ export function refusal(body: JsonObject): GatewayError {
 
 export function encode(
   wanted: Partial<Conversation>,
-  traits: TraitSettings = {},
+  profile: ProfileSettings = {},
   target: Partial<Target> = {},
 ): { body: JsonObject; notes: readonly string[] } {
-  return encodeWith(chatCodec, wanted, { traits, ...target });
+  return encodeWith(chatCodec, wanted, { profile, ...target });
 }

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { Conversation, Effort, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { calls, clientTool, decode, encode, picture, returns, says, text, thinks } from './fixture.ts';
 import { refusalBy } from '../codec-fixture.ts';
 
 const hi = says('user', 'Hi');
-const contentsOf = (items: readonly Item[], traits: TraitSettings = {}) =>
-  encode({ items }, traits).body['contents'] as { role: string; parts: JsonObject[] }[];
+const contentsOf = (items: readonly Item[], profile: ProfileSettings = {}) =>
+  encode({ items }, profile).body['contents'] as { role: string; parts: JsonObject[] }[];
 const modelParts = (...items: Item[]) => contentsOf([hi, ...items])[1]?.parts;
-const configOf = (wanted: Partial<Conversation>, traits: TraitSettings = {}) =>
-  encode({ items: [hi], ...wanted }, traits).body['generationConfig'];
+const configOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) =>
+  encode({ items: [hi], ...wanted }, profile).body['generationConfig'];
 const ls = clientTool({ name: 'ls', description: 'Lists.', schema: { type: 'object', properties: { a: {} } } });
 const cat = clientTool({ name: 'cat' });
-const older: TraitSettings = { parameters: { reasoning: 'budget', tool_result_images: false } };
-const oldest: TraitSettings = { parameters: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } };
-const toolsOf = (wanted: Partial<Conversation>, traits: TraitSettings = {}) => {
-  const { body, notes } = encode({ items: [hi], ...wanted }, traits);
+const older: ProfileSettings = { quirks: { reasoning: 'budget', tool_result_images: false } };
+const oldest: ProfileSettings = { quirks: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } };
+const toolsOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) => {
+  const { body, notes } = encode({ items: [hi], ...wanted }, profile);
   return { tools: body['tools'], config: body['toolConfig'], notes };
 };
-const choiceOf = (toolChoice: Conversation['toolChoice'], traits: TraitSettings = {}) =>
-  (toolsOf({ tools: [ls, cat], toolChoice }, traits).config as JsonObject | undefined)?.['functionCallingConfig'];
-const think = (effort: Effort | undefined, budget: number | undefined, traits: TraitSettings, wantsText = false) =>
-  (configOf({ reasoning: { effort, budget, wantsText } }, traits) as JsonObject | undefined)?.['thinkingConfig'];
+const choiceOf = (toolChoice: Conversation['toolChoice'], profile: ProfileSettings = {}) =>
+  (toolsOf({ tools: [ls, cat], toolChoice }, profile).config as JsonObject | undefined)?.['functionCallingConfig'];
+const think = (effort: Effort | undefined, budget: number | undefined, profile: ProfileSettings, wantsText = false) =>
+  (configOf({ reasoning: { effort, budget, wantsText } }, profile) as JsonObject | undefined)?.['thinkingConfig'];
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
 const output = { type: 'json_schema', name: 'n', description: undefined, schema, strict: true } as const;
 const json = { responseMimeType: 'application/json' };
@@ -201,7 +201,7 @@ describe('tools', () => {
   });
 
   it('search where that is all there is', () => {
-    const hosted: TraitSettings = { parameters: { hosted_search: true } };
+    const hosted: ProfileSettings = { quirks: { hosted_search: true } };
     expect(toolsOf({ tools: [{ form: 'web_search' }] }, hosted).tools).toEqual([{ googleSearch: {} }]);
     expect(toolsOf({ tools: [{ form: 'web_search' }, ls] }, hosted)).toMatchObject({
       tools: [{ functionDeclarations: [{ name: 'ls' }] }],
@@ -239,7 +239,7 @@ describe('tools', () => {
       config: undefined,
       notes: ['dropped tools'],
     });
-    expect(choiceOf({ type: 'required' }, { parameters: { forced_tools: false } })).toEqual({ mode: 'AUTO' });
+    expect(choiceOf({ type: 'required' }, { quirks: { forced_tools: false } })).toEqual({ mode: 'AUTO' });
   });
 
   it('are called by names that are allowed', () => {
@@ -263,7 +263,7 @@ describe('the configuration', () => {
       maxOutputTokens: 9,
       stop: ['a', 'b'],
     };
-    expect(configOf(wanted, { parameters: { stop: 1, max_output_tokens: 8 } })).toEqual({
+    expect(configOf(wanted, { quirks: { stop: 1, max_output_tokens: 8 } })).toEqual({
       temperature: 1.5,
       topP: 0.5,
       topK: 4,
@@ -271,7 +271,7 @@ describe('the configuration', () => {
       maxOutputTokens: 8,
       stopSequences: ['a'],
     });
-    expect(configOf(wanted, { parameters: { sampling: false, stop: 0 } })).toEqual({ seed: 7, maxOutputTokens: 9 });
+    expect(configOf(wanted, { quirks: { sampling: false, stop: 0 } })).toEqual({ seed: 7, maxOutputTokens: 9 });
   });
 
   it.each<[Effort | undefined, number | undefined, JsonObject]>([
@@ -300,7 +300,7 @@ describe('the configuration', () => {
   });
 
   it('keeps to levels that the model knows', () => {
-    expect(think('minimal', undefined, { parameters: { efforts: ['low', 'high'] } })).toEqual({ thinkingLevel: 'LOW' });
+    expect(think('minimal', undefined, { quirks: { efforts: ['low', 'high'] } })).toEqual({ thinkingLevel: 'LOW' });
   });
 
   it('asks for JSON', () => {

@@ -2,7 +2,7 @@ import { decodeWith, type Decoded, encodeWith, nothing, refusalBy } from '../cod
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { ReplyContext, Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
@@ -53,15 +53,15 @@ export function refusal(more: JsonObject): GatewayError {
   return refusalBy(() => decode(more));
 }
 
-/** For a model that thinks by levels, unless the traits say otherwise. */
+/** For a model that thinks by levels, unless the profile say otherwise. */
 export function encode(
   wanted: Partial<Conversation>,
-  traits: TraitSettings = {},
+  profile: ProfileSettings = {},
   target: Partial<Target> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(geminiCodec, wanted, {
     model: 'gemini-there',
-    traits: { ...traits, parameters: { reasoning: 'level', ...traits.parameters } },
+    profile: { ...profile, quirks: { reasoning: 'level', ...profile.quirks } },
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, toolNames),
     open: (state) => (state?.origin === 'own' ? state.data : undefined),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { Conversation, Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { calls, clientTool, encodeWith, nothing, returns, says, text } from '../codec-fixture.ts';
@@ -19,10 +19,10 @@ export const tools = ['weather', 'now', 'list_files'].map((name) =>
 );
 
 /** The body of a request in a format, as it travels. */
-export function written(format: TextFormat, wanted: Partial<Conversation>, traits: TraitSettings = {}): JsonObject {
+export function written(format: TextFormat, wanted: Partial<Conversation>, profile: ProfileSettings = {}): JsonObject {
   const conversation = { ...nothing, ...wanted };
   const names = new ToolNames(conversation, conversational[format].text.toolNames);
-  return encodeWith(conversational[format].text, conversation, { traits, names }).body;
+  return encodeWith(conversational[format].text, conversation, { profile, names }).body;
 }
 
 /** A request in a format that has something of everything. */

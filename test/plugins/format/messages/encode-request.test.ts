@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { Conversation, Item, ReasoningRequest } from '../../../../plugins/format/canonical/conversation.ts';
 import {
   base64,
@@ -23,7 +23,7 @@ const patch = clientTool({ name: 'patch', form: 'freeform', description: 'Edits.
 
 const asked = (
   reasoning: Partial<ReasoningRequest>,
-  settings: TraitSettings['parameters'],
+  settings: ProfileSettings['quirks'],
   more: Partial<Conversation> = {},
 ) => {
   const request = { effort: undefined, budget: undefined, wantsText: true, ...reasoning };
@@ -34,13 +34,13 @@ const asked = (
 
 const thinkingAfter = (items: Item[], reasoning: 'adaptive' | 'budget') =>
   asked({ effort: 'high' }, { reasoning }, { items }).thinking;
-const toolsOf = (wanted: Partial<Conversation>, traits: TraitSettings = {}) => {
-  const { body, notes } = encode({ items: [hi], ...wanted }, traits);
+const toolsOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) => {
+  const { body, notes } = encode({ items: [hi], ...wanted }, profile);
   const { tools, tool_choice } = body;
   return { tools, tool_choice, notes };
 };
-const bodyOf = (wanted: Partial<Conversation>, traits: TraitSettings = {}) =>
-  encode({ items: [hi], ...wanted }, traits);
+const bodyOf = (wanted: Partial<Conversation>, profile: ProfileSettings = {}) =>
+  encode({ items: [hi], ...wanted }, profile);
 
 describe('a request', () => {
   it('has a limit, the instructions as one text, and what a user says as blocks', () => {
@@ -204,7 +204,7 @@ describe('thinking is asked for', () => {
     [{ effort: 'none' }, budget, undefined, undefined],
     [{ effort: 'high' }, { reasoning: 'none' }, undefined, undefined],
   ] as const)('%j with %j by %j and %j', (reasoning, settings, thinking, output_config) => {
-    expect(asked(reasoning, settings as TraitSettings['parameters'])).toMatchObject({ thinking, output_config });
+    expect(asked(reasoning, settings as ProfileSettings['quirks'])).toMatchObject({ thinking, output_config });
   });
 
   it('only where the answer has room for it', () => {

@@ -2,7 +2,7 @@ import { decodeWith, type Decoded, encodeWith, nothing, refusalBy } from '../cod
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { ReplyContext, Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
@@ -13,7 +13,7 @@ import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
 export const hello: JsonObject = { role: 'user', content: 'Hi' };
 
 /** Blocks of messages, and what stands in them. */
-export const parameters = (settings: TraitSettings['parameters']): TraitSettings => ({ parameters: settings });
+export const parameters = (settings: ProfileSettings['quirks']): ProfileSettings => ({ quirks: settings });
 export const base64 = (media_type: string, data: string) => ({ type: 'base64', media_type, data });
 export const block = (value: string) => ({ type: 'text', text: value });
 export const used = (id: string, name: string, input: JsonObject) => ({ type: 'tool_use', id, name, input });
@@ -54,12 +54,12 @@ export function refusal(more: JsonObject): GatewayError {
 
 export function encode(
   wanted: Partial<Conversation>,
-  traits: TraitSettings = {},
+  profile: ProfileSettings = {},
   target: Partial<Target> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(messagesCodec, wanted, {
     model: 'claude-there',
-    traits,
+    profile,
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, { ...plainNames, maxLength: 128 }),
     open: (state) => (state?.origin === 'own' ? state.data : undefined),

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { Item, Part } from '../../../../plugins/format/canonical/conversation.ts';
 import { base64, block, calls, encode, parameters, picture, returns, says, text, thinks, used } from './fixture.ts';
 
 const hi = says('user', 'Hi');
-const messagesOf = (items: Item[], traits: TraitSettings = {}) => encode({ items }, traits).body['messages'];
+const messagesOf = (items: Item[], profile: ProfileSettings = {}) => encode({ items }, profile).body['messages'];
 const userSays = (...parts: Part[]): Item => ({ type: 'message', role: 'user', parts });
-const contentOf = (parts: Part[], traits: TraitSettings = {}) =>
-  (messagesOf([userSays(...parts)], traits) as { content: JsonObject[] }[])[0]?.content;
+const contentOf = (parts: Part[], profile: ProfileSettings = {}) =>
+  (messagesOf([userSays(...parts)], profile) as { content: JsonObject[] }[])[0]?.content;
 const file = (mediaType: string, data: string, name?: string): Part => ({
   type: 'file',
   source: { type: 'base64', mediaType, data },

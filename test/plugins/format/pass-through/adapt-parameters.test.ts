@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
 import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { ModelCall } from '../../../../plugins/format/model-call.ts';
 import { vendors } from '../../../../plugins/upstream/vendors.ts';
@@ -12,21 +12,23 @@ import { exchange, requestOf as streamOf } from '../invariants/fixture.ts';
 
 const requestOf = (format: TextFormat, body: JsonObject) => ({ ...streamOf(format, body), isStream: false });
 /** What gateway.yaml makes of a vendor and a model's name. */
-function traitsOf(vendor: string, model: string): TraitSettings[] {
+function profilesOf(vendor: string, model: string): ProfileSettings[] {
   const preset = vendors.find(({ name }) => name === vendor);
   const matching = (preset?.models ?? []).filter(({ match }) =>
     new RegExp(`^${match.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(model),
   );
-  return [preset?.traits ?? {}, ...matching];
+  return [preset ?? {}, ...matching];
 }
-function sent(format: TextFormat, body: JsonObject, ...traits: readonly TraitSettings[]) {
-  const route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [format] }), { traits: mergeTraits(...traits) });
+function sent(format: TextFormat, body: JsonObject, ...profile: readonly ProfileSettings[]) {
+  const route = routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [format] }), {
+    profile: mergeProfiles(...profile),
+  });
   const asked = { model: 'test', ...(format === 'messages' && { max_tokens: 1_000 }), ...body };
   const { body: bytes, notes = [] } = adaptRequest(requestOf(format, asked), route);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 }
 const toVendor = (format: TextFormat, vendor: string, model: string, body: JsonObject) =>
-  sent(format, body, ...traitsOf(vendor, model));
+  sent(format, body, ...profilesOf(vendor, model));
 const asks = { role: 'user', content: 'hi' };
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
 const toolTurn: JsonObject[] = [
@@ -161,7 +163,7 @@ describe('a Messages request of a Messages client', () => {
   });
 
   it('loses what the model cannot do, and says so', () => {
-    const traits: TraitSettings = {
+    const profile: ProfileSettings = {
       capabilities: { tools: false, images: false, reasoning: false, structured_output: 'none' },
     };
     const asked = {
@@ -172,7 +174,7 @@ describe('a Messages request of a Messages client', () => {
       thinking,
       output_config: { format: { type: 'json_schema', schema } },
     };
-    const { body, notes } = sent('messages', asked, traits);
+    const { body, notes } = sent('messages', asked, profile);
     expect(body).toEqual({
       model: 'model-there',
       max_tokens: 1_000,
@@ -209,11 +211,11 @@ describe('a Gemini request of a Gemini client', () => {
       generation_config: { response_mime_type: 'application/json', responseJsonSchema: schema },
       toolConfig: { functionCallingConfig: { mode: 'ANY' } },
     };
-    const traits: TraitSettings = {
+    const profile: ProfileSettings = {
       capabilities: { structured_output: 'object' },
-      parameters: { forced_tools: false },
+      quirks: { forced_tools: false },
     };
-    const { body } = sent('gemini', asked, traits);
+    const { body } = sent('gemini', asked, profile);
     expect(body).toMatchObject({
       systemInstruction: { parts: [{ text: instruction }] },
       generation_config: { response_mime_type: 'application/json' },
@@ -249,11 +251,11 @@ const shows: readonly [TextFormat, JsonObject][] = [
 ];
 
 describe('a route of the client’s own format that sees no images', () => {
-  const blind = mergeTraits({ capabilities: { images: false } });
+  const blind = mergeProfiles({ capabilities: { images: false } });
 
   it.each(shows)('leaves them to the next route: %s', (format, body) => {
     const routes = [
-      routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [format] }), { traits: blind }),
+      routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: [format] }), { profile: blind }),
       routeTo(upstreamAt('http://127.0.0.1:2/v1', { formats: ['chat'] })),
     ];
     const model = modelOf('test', [], { routes });
@@ -272,7 +274,7 @@ describe('a route of the client’s own format that sees no images', () => {
 
   it('passes every byte of a request without any', () => {
     const text = '{"model":"test",  "messages":[{"role":"user","content":[{"type":"text","text":"image"}]}]}';
-    const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { traits: blind });
+    const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: blind });
     const request = { ...requestOf('chat', JSON.parse(text) as JsonObject), text, bytes: Buffer.from(text) };
     expect(String(adaptRequest(request, route).body)).toBe(text.replace('test', 'model-there'));
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Usage } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type TraitSettings } from '#core/catalog/traits.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
 import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { descriptors, type Format } from '../../../support/formats.ts';
 import { streamEvent } from '../codec-fixture.ts';
@@ -11,8 +11,8 @@ import type { ClientRequest } from '../../../../plugins/format/request/client-re
 import { readSeal, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
-const routeAt = (url: string, traits: TraitSettings = {}): Route =>
-  routeTo(upstreamAt(url), { traits: mergeTraits(traits) });
+const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
+  routeTo(upstreamAt(url), { profile: mergeProfiles(profile) });
 const route = routeAt('http://127.0.0.1:1/v1');
 const own = originOf(route.upstream);
 function requestOf(format: Format, body: JsonObject): ClientRequest {

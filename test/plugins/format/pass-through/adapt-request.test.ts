@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import { type Format, descriptors } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import { mergeTraits, type ParameterSettings, type TraitSettings } from '#core/catalog/traits.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import type { QuirkSettings } from '#core/catalog/quirks.ts';
 import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
 import { unsealed, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
-const routeAt = (url: string, traits: TraitSettings = {}): Route =>
-  routeTo(upstreamAt(url), { traits: mergeTraits(traits) });
+const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
+  routeTo(upstreamAt(url), { profile: mergeProfiles(profile) });
 const route = routeAt('http://127.0.0.1:1/v1');
 const own = originOf(route.upstream);
 const foreign = originOf(routeAt('http://127.0.0.1:2/v1').upstream);
@@ -32,10 +33,10 @@ const sent = (format: Format, body: JsonObject, to: Route = route) => {
   const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 };
-const amendedPart = (part: JsonObject, parameters: object = {}) => {
+const amendedPart = (part: JsonObject, quirks: object = {}) => {
   const asks = { role: 'user', parts: [{ text: 'hi' }] };
   const body = { contents: [asks, { role: 'model', parts: [part] }] };
-  const amended = sent('gemini', body, routeAt('http://127.0.0.1:1/v1', { parameters }));
+  const amended = sent('gemini', body, routeAt('http://127.0.0.1:1/v1', { quirks }));
   return { parts: (amended.body['contents'] as { parts: JsonObject[] }[])[1]?.parts, notes: amended.notes };
 };
 
@@ -181,7 +182,7 @@ describe('a request of the client’s own format', () => {
     expect(sent('chat', { stream: true, stream_options, messages: [] }).body['stream_options']).toEqual(stream_options);
   });
 
-  it.each<[string, ParameterSettings, JsonObject, JsonObject, string[]]>([
+  it.each<[string, QuirkSettings, JsonObject, JsonObject, string[]]>([
     ['sampling', { sampling: false }, { temperature: 1, top_p: 0.5 }, {}, ['dropped temperature', 'dropped top_p']],
     [
       'a limit too high',
@@ -207,15 +208,15 @@ describe('a request of the client’s own format', () => {
       ['approximated stop by cutting the answer'],
     ],
     ['stop sequences of several answers', { stop: 0 }, { n: 2, stop: 'END' }, { n: 2 }, ['dropped stop']],
-  ])('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
-    const result = sent('chat', { messages: [], ...given }, routeAt('http://127.0.0.1:1/v1', { parameters }));
+  ])('has %s changed where the route needs it', (_name, quirks, given, expected, notes) => {
+    const result = sent('chat', { messages: [], ...given }, routeAt('http://127.0.0.1:1/v1', { quirks }));
     expect(result).toEqual({ body: { model: 'model-there', messages: [], ...expected }, notes });
   });
 
   describe('in Gemini’s words', () => {
-    const pro: ParameterSettings = { reasoning: 'level', efforts: ['low', 'high'] };
+    const pro: QuirkSettings = { reasoning: 'level', efforts: ['low', 'high'] };
     const minimal = 'approximated reasoning effort as low';
-    it.each<[string, ParameterSettings, JsonObject, JsonObject, string[]]>([
+    it.each<[string, QuirkSettings, JsonObject, JsonObject, string[]]>([
       [
         'sampling',
         { sampling: false },
@@ -272,23 +273,23 @@ describe('a request of the client’s own format', () => {
         { thinkingConfig: { thinkingBudget: 1_024 } },
         ['approximated the budget of thinking as 1024'],
       ],
-    ])('has %s changed where the route needs it', (_name, parameters, given, expected, notes) => {
-      const to = routeAt('http://127.0.0.1:1/v1', { parameters });
+    ])('has %s changed where the route needs it', (_name, quirks, given, expected, notes) => {
+      const to = routeAt('http://127.0.0.1:1/v1', { quirks });
       for (const name of ['generationConfig', 'generation_config']) {
         const result = sent('gemini', { contents: [], [name]: { ...given, seed: 1 } }, to);
         expect(result).toEqual({ body: { model: 'test', contents: [], [name]: { ...expected, seed: 1 } }, notes });
       }
     });
 
-    it.each<[string, ParameterSettings, JsonObject]>([
+    it.each<[string, QuirkSettings, JsonObject]>([
       ['everything', {}, { temperature: 1, maxOutputTokens: 500, thinkingConfig: { thinkingLevel: 'HIGH' } }],
       ['a limit low enough', { max_output_tokens: 100 }, { maxOutputTokens: 100 }],
       ['what is not there', { sampling: false, reasoning: 'none' }, { temperature: null, thinkingConfig: null }],
       ['a budget where there are levels', { reasoning: 'level' }, { thinkingConfig: { thinkingBudget: 5_000 } }],
       ['a level that nobody knows yet', pro, { thinkingConfig: { thinkingLevel: 'ULTRA' } }],
-    ])('keeps the very bytes with %s that the route takes', (_name, parameters, generationConfig) => {
+    ])('keeps the very bytes with %s that the route takes', (_name, quirks, generationConfig) => {
       const request = requestOf('gemini', { contents: [], generationConfig });
-      const to = routeAt('http://127.0.0.1:1/v1', { parameters });
+      const to = routeAt('http://127.0.0.1:1/v1', { quirks });
       expect(adaptRequest(request, to)).toEqual({ body: request.bytes });
     });
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, requestOf } from '../invariants/fixture.ts';
 
-const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { traits: mergeTraits({ parameters: { stop: 0 } }) });
+const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: mergeProfiles({ quirks: { stop: 0 } }) });
 const asks = { model: 'asked-for', messages: [{ role: 'user', content: 'count' }] };
 const wayFor = (body: object) => new PassThrough(exchange, requestOf('chat', { ...asks, ...body }), route);
 const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'there' };

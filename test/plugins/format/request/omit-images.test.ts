@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type TextFormat, descriptors } from '../../../support/formats.ts';
 import { type JsonObject } from '#core/json.ts';
-import { mergeTraits } from '#core/catalog/traits.ts';
+import { mergeProfiles } from '#core/catalog/profile.ts';
 import { openCall } from '../../../../plugins/format/model-call.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog-fixture.ts';
@@ -70,7 +70,7 @@ const shown: Readonly<Record<TextFormat, { user: JsonObject; tool: JsonObject; p
 
 const routeOf = (upstream: TextFormat, images: boolean) =>
   routeTo(upstreamAt(`http://127.0.0.1:1/${upstream}${images}`, { formats: [upstream] }), {
-    traits: mergeTraits({ capabilities: { images }, parameters: { tool_result_images: images } }),
+    profile: mergeProfiles({ capabilities: { images }, quirks: { tool_result_images: images } }),
   });
 const callOf = (format: TextFormat, body: JsonObject, ...routes: ReturnType<typeof routeOf>[]) =>
   openCall(exchange, modelOf('test', [], { routes }), requestOf(format, { model: 'test', ...body }));

@@ -443,7 +443,7 @@ describe('whatever comes', () => {
         try {
           const { conversation } = decode(request as JsonObject);
           encode(conversation);
-          encode(conversation, { parameters: { freeform_tools: true, tool_result_images: false } });
+          encode(conversation, { quirks: { freeform_tools: true, tool_result_images: false } });
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error;
           expect(error.status(descriptors.responses)).toBeGreaterThanOrEqual(400);

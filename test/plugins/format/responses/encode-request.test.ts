@@ -4,8 +4,8 @@ import type { Conversation, Item, Part, Tool } from '../../../../plugins/format/
 import { calls, clientTool, decode, encode, picture as plainPicture, returns, says, text } from './fixture.ts';
 
 const picture = { ...plainPicture, detail: 'original' } as const;
-const native = { parameters: { freeform_tools: true } };
-const inputOf = (items: Item[], traits = {}) => encode({ items }, traits).body['input'];
+const native = { quirks: { freeform_tools: true } };
+const inputOf = (items: Item[], profile = {}) => encode({ items }, profile).body['input'];
 
 describe('a request', () => {
   it('is kept nowhere, and asks for sealed reasoning', () => {
@@ -39,7 +39,7 @@ describe('a request', () => {
 
   it('keeps late instructions in their place, as far as the upstream hears them', () => {
     const items = [says('user', 'Hi'), says('system', 'In French.')];
-    expect(inputOf(items, { parameters: { late_system: true } })).toMatchObject([{}, { role: 'developer' }]);
+    expect(inputOf(items, { quirks: { late_system: true } })).toMatchObject([{}, { role: 'developer' }]);
     expect(inputOf(items)).toMatchObject([
       {},
       { role: 'user', content: [{ text: '<system-reminder>\nIn French.\n</system-reminder>' }] },
@@ -99,7 +99,7 @@ describe('calls in the history', () => {
   it('keep pictures in results, or have a user show them after the last result', () => {
     const items = [calls('a', 'f', '{}'), calls('b', 'f', '{}'), returns('a', [picture]), returns('b', [text('ok')])];
     expect(inputOf(items)).toMatchObject([{}, {}, { output: [{ type: 'input_image' }] }, { output: 'ok' }]);
-    expect(inputOf(items, { parameters: { tool_result_images: false } })).toMatchObject([
+    expect(inputOf(items, { quirks: { tool_result_images: false } })).toMatchObject([
       {},
       {},
       { type: 'function_call_output', call_id: 'a', output: expect.stringContaining('follows') },
@@ -138,7 +138,7 @@ describe('calls in the history', () => {
     const [call, result] = inputOf(items) as { call_id: string }[];
     expect(call?.call_id).toHaveLength(64);
     expect(result?.call_id).toBe(call?.call_id);
-    const [nine] = inputOf(items, { parameters: { tool_call_ids: 'nine_characters' } }) as { call_id: string }[];
+    const [nine] = inputOf(items, { quirks: { tool_call_ids: 'nine_characters' } }) as { call_id: string }[];
     expect(nine?.call_id).toMatch(/^[a-z0-9]{9}$/);
   });
 });
@@ -210,8 +210,8 @@ describe('tools', () => {
   });
 
   it('are what they are where the upstream knows all kinds', () => {
-    const parameters = { freeform_tools: true, strict_tools: true, hosted_search: true };
-    expect(encode({ tools }, { parameters }).body['tools']).toMatchObject([
+    const quirks = { freeform_tools: true, strict_tools: true, hosted_search: true };
+    expect(encode({ tools }, { quirks }).body['tools']).toMatchObject([
       { type: 'function', name: 'f', strict: true },
       {
         type: 'namespace',
@@ -255,8 +255,8 @@ describe('tools', () => {
         ],
       },
     ],
-  ])('are chosen: %j, %j', (toolChoice, parameters, expected) => {
-    expect(encode({ tools, toolChoice }, { parameters }).body['tool_choice']).toEqual(expected);
+  ])('are chosen: %j, %j', (toolChoice, quirks, expected) => {
+    expect(encode({ tools, toolChoice }, { quirks }).body['tool_choice']).toEqual(expected);
   });
 
   it('in groups are allowed by leaving out the others', () => {
@@ -267,7 +267,7 @@ describe('tools', () => {
 
   it('are called one at a time where that can be said', () => {
     expect(encode({ tools, parallelToolCalls: false }).body['parallel_tool_calls']).toBe(false);
-    const { body, notes } = encode({ tools, parallelToolCalls: false }, { parameters: { parallel_switch: false } });
+    const { body, notes } = encode({ tools, parallelToolCalls: false }, { quirks: { parallel_switch: false } });
     expect(body).not.toHaveProperty('parallel_tool_calls');
     expect(notes).toContain('dropped parallel_tool_calls');
   });
@@ -276,21 +276,21 @@ describe('tools', () => {
 describe('settings', () => {
   it('ask for the nearest effort, and for its text when it is wanted', () => {
     const reasoning = { effort: 'max', budget: undefined, wantsText: true } as const;
-    const { body, notes } = encode({ reasoning }, { parameters: { efforts: ['low', 'medium', 'high'] } });
+    const { body, notes } = encode({ reasoning }, { quirks: { efforts: ['low', 'medium', 'high'] } });
     expect(body['reasoning']).toEqual({ effort: 'high', summary: 'auto' });
     expect(notes).toEqual(['approximated reasoning effort as high']);
     expect(encode({ reasoning: { ...reasoning, effort: undefined, budget: 8_000 } }).body['reasoning']).toMatchObject({
       effort: 'medium',
     });
-    expect(encode({ reasoning }, { parameters: { reasoning: 'none' } }).body).not.toHaveProperty('reasoning');
+    expect(encode({ reasoning }, { quirks: { reasoning: 'none' } }).body).not.toHaveProperty('reasoning');
   });
 
   it.each([
     [1, {}, 16],
     [100, {}, 100],
     [128_000, { max_output_tokens: 32_000 }, 32_000],
-  ])('keep the limit of %d tokens within bounds', (maxOutputTokens, parameters, expected) => {
-    expect(encode({ maxOutputTokens }, { parameters }).body['max_output_tokens']).toBe(expected);
+  ])('keep the limit of %d tokens within bounds', (maxOutputTokens, quirks, expected) => {
+    expect(encode({ maxOutputTokens }, { quirks }).body['max_output_tokens']).toBe(expected);
   });
 
   it('note what the format has no words for', () => {
@@ -304,7 +304,7 @@ describe('settings', () => {
       'dropped seed',
       'dropped service_tier',
     ]);
-    expect(encode({ sampling }, { parameters: { sampling: false } }).body).not.toHaveProperty('temperature');
+    expect(encode({ sampling }, { quirks: { sampling: false } }).body).not.toHaveProperty('temperature');
   });
 
   it('shorten users and cache keys that are too long, always to the same', () => {
@@ -313,7 +313,7 @@ describe('settings', () => {
     expect(body['user']).toMatch(/^[0-9a-f]{64}$/);
     expect(body['prompt_cache_key']).toBe('k');
     expect(encode({ user }).body['user']).toBe(body['user']);
-    expect(encode({ user }, { parameters: { end_user: false } }).body).not.toHaveProperty('user');
+    expect(encode({ user }, { quirks: { end_user: false } }).body).not.toHaveProperty('user');
   });
 
   it('are filed under what the client says, where everybody takes it', () => {

@@ -2,7 +2,7 @@ import { decodeWith, type Decoded, encodeWith, refusalBy } from '../codec-fixtur
 export { calls, clientTool, nothing, picture, returns, says, text } from '../codec-fixture.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { TraitSettings } from '#core/catalog/traits.ts';
+import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { Target } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation } from '../../../../plugins/format/canonical/conversation.ts';
 import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';
@@ -17,12 +17,12 @@ export function refusal(body: JsonObject): GatewayError {
 
 export function encode(
   wanted: Partial<Conversation>,
-  traits: TraitSettings = {},
+  profile: ProfileSettings = {},
   target: Partial<Target> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(responsesCodec, wanted, {
     model: 'gpt-there',
-    traits,
+    profile,
     isStream: true,
     open: (state) => state?.data,
     ...target,

@@ -1,31 +1,12 @@
 import type { Infer, JsonSchema } from '../schema.ts';
+import type { Settled } from './settled.ts';
 
 const flag = { type: 'boolean' } as const;
 
-/** What a model can do on a route. All true where nothing else is said. */
-export const capabilitiesSchema = {
+/** How a vendor deviates from the plain form of a format. */
+export const quirksSchema = {
   type: 'object',
-  description: 'What the model can do there. What is left out is what the vendor’s models usually can.',
-  properties: {
-    images: { ...flag, description: 'Reads pictures.' },
-    files: { ...flag, description: 'Reads documents, PDF for instance.' },
-    audio: { ...flag, description: 'Hears.' },
-    tools: { ...flag, description: 'Calls tools.' },
-    parallel_tools: { ...flag, description: 'Calls several tools at once.' },
-    reasoning: { ...flag, description: 'Thinks before it answers, when asked to.' },
-    structured_output: {
-      type: 'string',
-      enum: ['schema', 'object', 'none'],
-      description: 'Answers in JSON: by a schema, as any object, or only as far as the prompt can make it.',
-    },
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
-
-/** How a route wants to be asked. */
-export const parametersSchema = {
-  type: 'object',
-  description: 'How the model wants to be asked there. What is left out is as the vendor’s models usually want it.',
+  description: 'How the endpoint deviates from the plain form of its format; the vendor’s quirks when left out.',
   properties: {
     sampling: { ...flag, description: 'False for models that refuse temperature, top_p, top_k and penalties.' },
     max_tokens_name: {
@@ -105,75 +86,43 @@ export const parametersSchema = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-/** `capabilities` as gateway.yaml has them. */
-export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
-/** `parameters` as gateway.yaml has them. */
-export type ParameterSettings = Infer<typeof parametersSchema>;
+/** `quirks` as gateway.yaml has them. */
+export type QuirkSettings = Infer<typeof quirksSchema>;
 
-/** What is known of a model on a route, each member left out where nothing is. */
-export interface TraitSettings {
-  readonly capabilities?: CapabilitySettings | undefined;
-  readonly parameters?: ParameterSettings | undefined;
-}
+/** A way in which reasoning is asked for. */
+export type ReasoningWay = NonNullable<QuirkSettings['reasoning']>;
 
-/** A way in which thinking is asked for. */
-export type ReasoningWay = NonNullable<ParameterSettings['reasoning']>;
-
-type Settled<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };
-
-/** What a model can do on a route, and how the route wants to be asked. */
-export interface Traits {
-  readonly capabilities: Settled<CapabilitySettings>;
-  readonly parameters: Settled<Omit<ParameterSettings, 'max_output_tokens'>> & {
-    readonly max_output_tokens: number | undefined;
-  };
-}
-
-/** What holds where neither vendor nor operator has said anything: the plain form of each format. */
-const defaults: Traits = {
-  capabilities: {
-    images: true,
-    files: true,
-    audio: true,
-    tools: true,
-    parallel_tools: true,
-    reasoning: true,
-    structured_output: 'schema',
-  },
-  parameters: {
-    sampling: true,
-    max_tokens_name: 'max_tokens',
-    seed_name: 'seed',
-    max_output_tokens: undefined,
-    system_role: 'system',
-    late_system: false,
-    reasoning: 'effort',
-    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-    replay_reasoning: 'never',
-    forced_tools: true,
-    strict_tools: false,
-    freeform_tools: false,
-    hosted_search: false,
-    tool_result_images: true,
-    tool_schema: 'json_schema',
-    tool_call_ids: 'any',
-    text_content: false,
-    stop: 4,
-    stream_usage: true,
-    end_user: true,
-    parallel_switch: true,
-    responses_for_tools: false,
-    automatic_caching: false,
-    count_tokens: false,
-    prefill: false,
-    inline_thinking: false,
-  },
+/** How a vendor deviates from the plain form of a format, on a route. */
+export type Quirks = Settled<Omit<QuirkSettings, 'max_output_tokens'>> & {
+  readonly max_output_tokens: number | undefined;
 };
 
-/** Lays what is said on top of each other: the last one that says anything counts. */
-export function mergeTraits(...settings: readonly TraitSettings[]): Traits {
-  return {
-    capabilities: Object.assign({}, defaults.capabilities, ...settings.map(({ capabilities }) => capabilities)),
-    parameters: Object.assign({}, defaults.parameters, ...settings.map(({ parameters }) => parameters)),
-  };
-}
+/** The plain form of each format: what holds where neither vendor nor operator has configured anything. */
+export const defaultQuirks: Quirks = {
+  sampling: true,
+  max_tokens_name: 'max_tokens',
+  seed_name: 'seed',
+  max_output_tokens: undefined,
+  system_role: 'system',
+  late_system: false,
+  reasoning: 'effort',
+  efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+  replay_reasoning: 'never',
+  forced_tools: true,
+  strict_tools: false,
+  freeform_tools: false,
+  hosted_search: false,
+  tool_result_images: true,
+  tool_schema: 'json_schema',
+  tool_call_ids: 'any',
+  text_content: false,
+  stop: 4,
+  stream_usage: true,
+  end_user: true,
+  parallel_switch: true,
+  responses_for_tools: false,
+  automatic_caching: false,
+  count_tokens: false,
+  prefill: false,
+  inline_thinking: false,
+};

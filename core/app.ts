@@ -124,6 +124,11 @@ export class Gateway {
     return [...pipelineNotices(this.#config.stages, this.#assembly.registry), ...catalogNotices(this.host.catalog)];
   }
 
+  /** Third-party plugins by name, with the files of their modules. */
+  get foreignPlugins(): ReadonlyMap<string, string> {
+    return this.#assembly.registry.foreignPlugins;
+  }
+
   get config(): Config {
     return this.#config;
   }
@@ -132,7 +137,7 @@ export class Gateway {
    * Loads gateway.yaml again. Exchanges under way finish on what they began with. When anything is wrong, everything
    * stays as it is.
    *
-   * @returns false when the file says what runs already
+   * @returns false when the file has not changed
    * @throws ConfigError, or what a stage could not be created for
    */
   reload(): Promise<boolean> {

@@ -6,7 +6,8 @@ import { coreSections } from './config/sections.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
-import { PluginMissing, registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
+import { PluginMissing } from './extension/import-plugin.ts';
+import { registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
 import { Registry } from './extension/registry.ts';
 import { prepareFloor } from './pages/floor.ts';
 import { operatorsSection } from './pages/operators.ts';
@@ -57,5 +58,5 @@ function explainUnloaded(error: unknown): [wrong: string, right: string] {
   const wrong = `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
   return error instanceof PluginMissing
     ? [wrong, 'write a path that begins with ./ or the name of an installed package']
-    : [wrong, 'mend the plugin, or take it out of the list'];
+    : [wrong, 'fix the plugin, or remove it from the list'];
 }

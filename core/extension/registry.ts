@@ -72,6 +72,8 @@ export class Registry {
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
   /** Plugins of gateway.yaml that could not be loaded, as mistakes of it: what they would have brought is not known. */
   readonly unloaded: Mistake[] = [];
+  /** Third-party plugins that are loaded: their names, and the files of their modules. */
+  readonly foreignPlugins = new Map<string, string>();
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';
 

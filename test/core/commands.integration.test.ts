@@ -162,7 +162,7 @@ describe('gateway check', () => {
     expect(await run(['check'])).toMatchObject({
       code: 1,
       errors:
-        'gateway.yaml:1:11 plugins[0]: cannot be loaded: packages have to be JavaScript: Node runs TypeScript only outside of node_modules; mend the plugin, or take it out of the list\n',
+        'gateway.yaml:1:11 plugins[0]: cannot be loaded: packages must be JavaScript: Node does not run TypeScript inside node_modules; fix the plugin, or remove it from the list\n',
     });
   });
 
@@ -171,7 +171,7 @@ describe('gateway check', () => {
     expect(await run(['check'])).toMatchObject({
       code: 1,
       errors: expect.stringMatching(
-        /^gateway\.yaml:1:11 plugins\[0\]: cannot be loaded: it could not be found: .*'daypass-nowhere'/,
+        /^gateway\.yaml:1:11 plugins\[0\]: cannot be loaded: .*'daypass-nowhere'/,
       ) as string,
     });
   });
@@ -219,7 +219,7 @@ describe('gateway schema, when something is in the way', () => {
     expect([code, errors.replaceAll(folder, '')]).toEqual([
       0,
       [
-        'gateway.yaml:1:11 plugins[0]: cannot be loaded: there is no file /nowhere.ts; write a path that begins with ./ or the name of an installed package',
+        'gateway.yaml:1:11 plugins[0]: cannot be loaded: file /nowhere.ts not found; write a path that begins with ./ or the name of an installed package',
         'gateway.yaml:1:36 plugins[2]: the variable NOBODY is not set; set it, or give it a default: ${NOBODY:-…}',
         'note: the schema has nothing of plugins that could not be loaded',
         '',

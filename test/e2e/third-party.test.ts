@@ -197,29 +197,45 @@ export const plugin = { name: 'brittle', register: ({ gateway }) => [slow, britt
     expect(rows).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
   });
 
-  it('with an unhandled rejection ends the gateway after the running requests', async () => {
+  it('that leaves a rejected promise unhandled is named, and ends nothing', async () => {
     const text = `
-setInterval(() => {}, 1000);
 export const bomb = {
   name: 'bomb', description: 'Fails in the background.', options: { type: 'object', additionalProperties: false },
   create: () => ({ enter: () => void Promise.reject(new Error('boom')) }),
 };`;
     await install('bomb', { type: 'module', exports: './index.js' }, { 'index.js': text });
     await using gateway = await startWith('bomb', 'bomb');
+    for (let request = 0; request < 2; request++) expect((await ask(gateway.url)).status).toBe(200);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(gateway.output().match(/plugin bomb left a rejected promise unhandled: Error: boom/g)).toHaveLength(2);
+  });
+
+  it('that throws in a timer is named, and ends the gateway after what runs', async () => {
+    const text = `
+setInterval(() => {}, 1000);
+export const bomb = {
+  name: 'bomb', description: 'Fails in the background.', options: { type: 'object', additionalProperties: false },
+  create: () => ({ enter: () => void setImmediate(() => { throw new Error('boom'); }) }),
+};`;
+    await install('bomb-timer', { type: 'module', exports: './index.js' }, { 'index.js': text });
+    await using gateway = await startWith('bomb-timer', 'bomb');
     const exited = once(gateway.process, 'exit');
     expect((await ask(gateway.url)).status).toBe(200);
     expect(await exited).toEqual([1, null]);
-    expect(gateway.output()).toMatch(/the gateway stops because of a mistake: Error: boom/);
+    expect(gateway.output()).toContain('plugin bomb-timer threw an exception that nothing catches');
+    expect(gateway.output()).toMatch(/the gateway stops because of an unhandled error: Error: boom/);
   });
 
   it.each([
-    ['nowhere-to-be-found', /plugins\[0\]: cannot be loaded: it could not be found/],
-    ['./nothing.ts', /plugins\[0\]: cannot be loaded: there is no file/],
-    ['empty-plugin', /plugins\[0\]: cannot be loaded: it exports neither/],
-    ['typed-plugin', /plugins\[0\]: cannot be loaded: packages have to be JavaScript/],
-    ['broken-plugin', /plugins\[0\]: cannot be loaded: .*broken on purpose/],
-    ['hungry-plugin', /plugins\[0\]: cannot be loaded: it could not be found: .*not-installed/],
-  ])('%s is refused with a reason', async (name, message) => {
+    ['nowhere-to-be-found', /plugins\[0\]: cannot be loaded: Cannot find package 'nowhere/],
+    ['./nothing.ts', /plugins\[0\]: cannot be loaded: file .*nothing.ts not found/],
+    ['empty-plugin', /plugins\[0\]: cannot be loaded: exports neither/],
+    ['typed-plugin', /plugins\[0\]: cannot be loaded: packages must be JavaScript/],
+    ['broken-plugin', /plugins\[0\]: cannot be loaded: broken on purpose \(\S+broken-plugin\/index\.js:1\)/],
+    ['cut-plugin', /plugins\[0\]: cannot be loaded: .* \(\S+cut-plugin\/index\.js:2\)/],
+    ['failing-plugin', /plugins\[0\]: cannot be loaded: no licence \(\S+failing-plugin\/index\.js:3\)/],
+    ['hungry-plugin', /plugins\[0\]: cannot be loaded: .*not-installed/],
+  ])('%s is refused with the reason', async (name, message) => {
     await install('empty-plugin', { type: 'module', exports: './index.js' }, { 'index.js': 'export const a = 1;' });
     await install(
       'typed-plugin',
@@ -230,6 +246,12 @@ export const bomb = {
       'broken-plugin',
       { type: 'module', exports: './index.js' },
       { 'index.js': 'throw new Error("broken on purpose");' },
+    );
+    await install('cut-plugin', { type: 'module', exports: './index.js' }, { 'index.js': '\nconst = 1;' });
+    await install(
+      'failing-plugin',
+      { type: 'module', exports: './index.js' },
+      { 'index.js': 'export const plugin = { name: "failing", register() {\n\nthrow new Error("no licence"); } };' },
     );
     await install(
       'hungry-plugin',

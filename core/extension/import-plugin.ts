@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './stack.ts';
+
+/** What a plugin's module exports, and where it was found. */
+export interface ImportedPlugin {
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** The module's file, symbolic links resolved. */
+  readonly file: string;
+}
+
+/** No file or package of that name exists, as opposed to a plugin that exists and does not work. */
+export class PluginMissing extends Error {
+  override readonly name = 'PluginMissing';
+}
+
+/**
+ * Imports a file, named by a path that begins with `./`, `../` or `/` and is relative to gateway.yaml, or a package.
+ *
+ * @throws PluginMissing; Error whose message says what is wrong, with the file and the line
+ */
+export async function importPlugin(specifier: string, configFile: string): Promise<ImportedPlugin> {
+  try {
+    if (/^\.{0,2}\//.test(specifier)) return await importFile(resolve(dirname(configFile), specifier));
+    return await importPackage(specifier, pathToFileURL(resolve(configFile)).href);
+  } catch (error) {
+    if (error instanceof PluginMissing) throw error;
+    const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND';
+    throw new (isMissing ? PluginMissing : Error)(await explainImport(error, configFile, specifier), { cause: error });
+  }
+}
+
+/** The error's message, followed by the line of the plugin's source that it comes from. */
+export function explainFailure(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const place = placesOf(error).find((one) => !isOwnSource(one));
+  return place === undefined ? message : `${message} (${place.file}:${place.line})`;
+}
+
+async function importFile(file: string): Promise<ImportedPlugin> {
+  if (!existsSync(file)) throw new PluginMissing(`file ${file} not found`);
+  return { exports: (await import(pathToFileURL(file).href)) as Record<string, unknown>, file };
+}
+
+/** Imports a package as gateway.yaml would if it were a module: from the node_modules next to it, or above. */
+async function importPackage(name: string, importer: string): Promise<ImportedPlugin> {
+  let file = name;
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier !== name || context.parentURL !== import.meta.url) return next(specifier, context);
+      const found = resolveFrom(importer) ?? next(specifier, context);
+      if (found.url.startsWith('file:')) file = fileURLToPath(found.url);
+      return found;
+
+      function resolveFrom(parentURL: string): ReturnType<typeof next> | undefined {
+        try {
+          return next(specifier, { ...context, parentURL });
+        } catch (error) {
+          // It may be installed where the gateway is.
+          if (codeOf(error) === 'ERR_MODULE_NOT_FOUND') return undefined;
+          throw error;
+        }
+      }
+    },
+  });
+  try {
+    return { exports: (await import(name)) as Record<string, unknown>, file };
+  } finally {
+    hooks.deregister();
+  }
+}
+
+async function explainImport(error: unknown, configFile: string, specifier: string): Promise<string> {
+  const code = codeOf(error);
+  if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING')
+    return 'packages must be JavaScript: Node does not run TypeScript inside node_modules';
+  if (code === 'ERR_MODULE_NOT_FOUND') return error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
+  if (!(error instanceof SyntaxError)) return explainFailure(error);
+  const place = await findSyntaxError(configFile, specifier);
+  return place === undefined ? error.message : `${error.message} (${place.file}:${place.line})`;
+}
+
+/** Node writes the place of a syntax error only when it ends a process, so another one imports the plugin in vain. */
+async function findSyntaxError(configFile: string, specifier: string): Promise<SourcePlace | undefined> {
+  const run = promisify(execFile);
+  const parameters = ['--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];
+  const options = { cwd: dirname(resolve(configFile)), timeout: 10_000 };
+  const stderr = await run(process.execPath, parameters, options).then(
+    () => '',
+    (failure: { readonly stderr?: string }) => failure.stderr ?? '',
+  );
+  return readPlaces(stderr)[0];
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

@@ -7,15 +7,15 @@ import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.t
 import type { KeyPool } from '../keys/key-pool.ts';
 import type { RelayParts } from '../routing/relay-parts.ts';
 
-/** A route that is asked, as the one request that may go there now. */
-export interface Asked {
+/** A route whose breaker lets a request pass. */
+export interface AdmittedRoute {
   readonly route: Route;
   readonly keys: KeyPool;
   readonly pass: Pass;
 }
 
-/** What an attempt goes out with. */
-export interface Sent {
+/** What an attempt uses on its route. */
+export interface AttemptChoice {
   readonly key: string;
   readonly format: string;
 }
@@ -25,26 +25,31 @@ export class AttemptReport {
   readonly #parts: Pick<RelayParts, 'health' | 'log' | 'now'>;
   readonly #exchange: Exchange;
   readonly #delivery: Delivery;
-  readonly #asked: Asked;
-  readonly #sent: Sent;
+  readonly #admitted: AdmittedRoute;
+  readonly #choice: AttemptChoice;
   readonly #startedAt: number; // ms since the exchange began
   #contentAfter: number | undefined; // ms
 
-  constructor(parts: Pick<RelayParts, 'health' | 'log' | 'now'>, exchange: Exchange, asked: Asked, sent: Sent) {
+  constructor(
+    parts: Pick<RelayParts, 'health' | 'log' | 'now'>,
+    exchange: Exchange,
+    admitted: AdmittedRoute,
+    choice: AttemptChoice,
+  ) {
     this.#parts = parts;
     this.#exchange = exchange;
     this.#delivery = exchange.get(delivery);
-    this.#asked = asked;
-    this.#sent = sent;
+    this.#admitted = admitted;
+    this.#choice = choice;
     this.#startedAt = exchange.elapsed;
   }
 
   /** The first content of the answer has come. */
   content(): void {
-    const { route, keys, pass } = this.#asked;
+    const { route, keys, pass } = this.#admitted;
     this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
-    keys.accept(this.#sent.key);
+    keys.accept(this.#choice.key);
     this.#parts.health.answers(route, pass);
   }
 
@@ -57,7 +62,7 @@ export class AttemptReport {
    */
   over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
     this.#record(fault, status);
-    const { route, pass } = this.#asked;
+    const { route, pass } = this.#admitted;
     if (fault !== undefined) return this.#learn(fault);
     const duration = this.#exchange.elapsed - this.#startedAt;
     const timing = { firstContentAfter: this.#contentAfter ?? 0, duration, tokens };
@@ -67,8 +72,8 @@ export class AttemptReport {
   /** What a fault means for the key and for the route, by the table of faults. */
   #learn(fault: Fault): void {
     const { health, now } = this.#parts;
-    const { route, keys, pass } = this.#asked;
-    const { key } = this.#sent;
+    const { route, keys, pass } = this.#admitted;
+    const { key } = this.#choice;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
     if (keyEffect === 'cooldown')
@@ -86,8 +91,8 @@ export class AttemptReport {
   /** Nobody but the operator can help a key that is not accepted: the log has a line for each rest of it. */
   #refuse(fault: Fault): void {
     const { log, now } = this.#parts;
-    const { route, keys } = this.#asked;
-    const { key } = this.#sent;
+    const { route, keys } = this.#admitted;
+    const { key } = this.#choice;
     const seconds = keys.refuse(key, now());
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
@@ -99,8 +104,8 @@ export class AttemptReport {
     const { attempts } = this.#delivery;
     const later = attempts.findLastIndex(({ startedAt }) => startedAt <= this.#startedAt) + 1;
     attempts.splice(later, 0, {
-      route: this.#asked.route.id,
-      format: this.#sent.format,
+      route: this.#admitted.route.id,
+      format: this.#choice.format,
       status,
       startedAt: this.#startedAt,
       duration: this.#exchange.elapsed - this.#startedAt,

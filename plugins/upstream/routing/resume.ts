@@ -1,23 +1,17 @@
 import { Readable } from 'node:stream';
-import type { ReplyReader } from '#core/model-call/adapter.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
-import type { Fault } from '../attempt/fault.ts';
-
-/** The answer of one attempt. */
-export interface Served {
-  readonly reply: Reply;
-  readonly reader: ReplyReader;
-  /** What broke the answer off, once it has ended. */
-  readonly ending: { fault: Fault | undefined };
-}
+import type { RouteAnswer } from './route-attempts.ts';
 
 /**
- * One streamed reply out of the answers of several routes, each going on where the one before broke off.
+ * Joins the answers of several routes into one streamed reply, each continuing where the one before broke off.
  *
- * @param next asks for the rest of a broken answer; undefined when nobody goes on with it
+ * @param resume requests the continuation of a broken answer; undefined when no route continues it
  */
-export function resumedReply(first: Served, next: (broken: Served) => Promise<Served | undefined>): Reply {
+export function resumedReply(
+  first: RouteAnswer,
+  resume: (broken: RouteAnswer) => Promise<RouteAnswer | undefined>,
+): Reply {
   let current = first;
   async function* read(): AsyncGenerator<Buffer | string> {
     for (;;) {
@@ -26,12 +20,12 @@ export function resumedReply(first: Served, next: (broken: Served) => Promise<Se
       else if (body !== null) yield body;
       const { fault } = current.ending;
       if (fault === undefined) return;
-      const rest = await next(current);
-      if (rest === undefined) throw fault.error;
-      current = rest;
+      const continuation = await resume(current);
+      if (continuation === undefined) throw fault.error;
+      current = continuation;
     }
   }
   const body = replyStreamOf(read(), () => discard(current.reply));
-  // Who can write the error that ends the first answer can end the whole: it is one for whoever reads them.
+  // The first reader writes the error that ends the whole: the client reads one answer.
   return { ...first.reply, body };
 }

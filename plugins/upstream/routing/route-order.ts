@@ -12,10 +12,10 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
-/** Routes that are not ready, because they or all their keys rest, come last: they said to wait, or not to come at all. */
-export function readyFirst(routes: Route[], isReady: (route: Route) => boolean): Route[] {
-  if (routes.length < 2 || routes.every(isReady)) return routes;
-  return [...routes.filter(isReady), ...routes.filter((route) => !isReady(route))];
+/** Routes that cool down, or whose keys all do, come last. */
+export function availableFirst(routes: Route[], isAvailable: (route: Route) => boolean): Route[] {
+  if (routes.length < 2 || routes.every(isAvailable)) return routes;
+  return [...routes.filter(isAvailable), ...routes.filter((route) => !isAvailable(route))];
 }
 
 /** Those whose window is known to be larger than that of a route on which a request was too long. */

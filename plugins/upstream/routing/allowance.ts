@@ -1,0 +1,60 @@
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { RetryBudget } from './retry-budget.ts';
+
+export interface AllowanceLimits {
+  readonly maxAttempts: number;
+  readonly deadline: number; // seconds
+}
+
+/** What one request may still spend on attempts: their number, its time, and the retries that all requests share. */
+export class Allowance {
+  readonly #limits: AllowanceLimits;
+  readonly #budget: RetryBudget;
+  readonly #exchange: Pick<Exchange, 'elapsed'>;
+  #used = 0;
+  #stoppedAt = 0; // ms since the exchange began
+  #stopped = 0; // ms that do not count
+
+  constructor(limits: AllowanceLimits, budget: RetryBudget, exchange: Pick<Exchange, 'elapsed'>) {
+    this.#limits = limits;
+    this.#budget = budget;
+    this.#exchange = exchange;
+  }
+
+  /** Attempts that have been made. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** False when the attempts or the time are used up. */
+  get hasAttempts(): boolean {
+    return this.#used < this.#limits.maxAttempts && this.timeLeft > 0;
+  }
+
+  get isLastAttempt(): boolean {
+    return this.#used === this.#limits.maxAttempts - 1;
+  }
+
+  /** Seconds. */
+  get timeLeft(): number {
+    return this.#limits.deadline - (this.#exchange.elapsed - this.#stopped) / 1000;
+  }
+
+  useAttempt(): void {
+    this.#used++;
+  }
+
+  /** True for the first attempt, and for others as long as the shared budget lasts, which they are charged to. */
+  mayRetry(): boolean {
+    return this.#used === 0 || this.#budget.spend();
+  }
+
+  /** An answer is being sent: until `startClock` the time does not count. */
+  stopClock(): void {
+    this.#stoppedAt = this.#exchange.elapsed;
+  }
+
+  startClock(): void {
+    this.#stopped += this.#exchange.elapsed - this.#stoppedAt;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Model, Route } from '#core/catalog/catalog.ts';
+import type { GatewayError } from '#core/errors/table.ts';
+import type { RouteCalls } from '#core/model-call/adapter.ts';
+import { throttled } from '#core/model-call/upstream-error.ts';
+import { Fault, summarize } from '../attempt/fault.ts';
+import type { AdmittedRoute } from '../attempt/report.ts';
+import type { Allowance } from './allowance.ts';
+import type { RelayParts } from './relay-parts.ts';
+import { availableFirst, orderRoutes, widerThan } from './route-order.ts';
+
+type CandidateParts = Pick<RelayParts, 'health' | 'keys' | 'now'>;
+
+/** The routes of a model that a request has not tried yet, in their order, and why some were passed over. */
+export class Candidates {
+  readonly #parts: CandidateParts;
+  readonly #allowance: Allowance;
+  #routes: Route[];
+  /** Routes whose breaker was open. */
+  readonly #skipped: Route[] = [];
+  /** Faults of routes that were not asked because all their keys are throttled. */
+  readonly #throttlings: Fault[] = [];
+
+  constructor(parts: CandidateParts, allowance: Allowance, { routes }: Model, session: string | undefined) {
+    this.#parts = parts;
+    this.#allowance = allowance;
+    this.#routes = availableFirst(
+      orderRoutes(routes, session),
+      (route) => parts.keys(route).isReady(parts.now(), route.model) && parts.health.isAvailable(route),
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.#routes.length === 0;
+  }
+
+  /** Returns the next route that may be tried now; undefined when there is none, or the allowance is used up. */
+  async next(calls: RouteCalls): Promise<AdmittedRoute | undefined> {
+    while (this.#allowance.hasAttempts) {
+      const route = this.#routes.shift();
+      if (route === undefined) return undefined;
+      // Asked late: most requests need one route, and the answer may take a translation.
+      if (!calls.canServe(route)) continue;
+      const admitted = this.#admit(route);
+      const result = admitted instanceof Promise ? await admitted : admitted;
+      if (result !== undefined) return result;
+    }
+    return undefined;
+  }
+
+  /** Keeps only the routes with a larger context window than this one. */
+  keepWiderThan(route: Route): void {
+    this.#routes = widerThan(route, this.#routes);
+  }
+
+  /** The fault that the client gets when no route served. @param faults of the routes that were asked */
+  summarize(faults: readonly Fault[]): GatewayError {
+    const wait = this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped) : undefined;
+    return summarize([...this.#throttlings, ...faults], wait);
+  }
+
+  #admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
+    const { health } = this.#parts;
+    const throttling = throttlingOf(this.#parts, route);
+    if (throttling !== undefined) {
+      this.#throttlings.push(throttling);
+      return undefined;
+    }
+    const isHealthy = this.#isHealthy(route);
+    const pass = health.admit(route);
+    return pass instanceof Promise
+      ? pass.then((claimed) => this.#charge(route, claimed, isHealthy))
+      : this.#charge(route, pass, isHealthy);
+  }
+
+  /** A failover to a healthy route is free: hundreds of requests may be on a route when it dies, and none is lost. */
+  #charge(route: Route, pass: AdmittedRoute['pass'] | undefined, isHealthy: boolean): AdmittedRoute | undefined {
+    if (pass === undefined) {
+      this.#skipped.push(route);
+      return undefined;
+    }
+    if (isHealthy || this.#allowance.mayRetry()) return { route, pass, keys: this.#parts.keys(route) };
+    this.#parts.health.released(route, pass);
+    return undefined;
+  }
+
+  #isHealthy(route: Route): boolean {
+    const { health, keys, now } = this.#parts;
+    return health.isHealthy(route) && keys(route).isReady(now(), route.model);
+  }
+}
+
+/** The fault of a route whose keys are all throttled, without asking it; undefined while it has another key. */
+export function throttlingOf({ keys, now }: CandidateParts, route: Route): Fault | undefined {
+  const wait = keys(route).throttledFor(now(), route.model);
+  return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000), { status: 429 });
+}

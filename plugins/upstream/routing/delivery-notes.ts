@@ -1,0 +1,41 @@
+import type { Delivery } from '#core/facts.ts';
+import { formatNotes } from '#core/model-call/notes-header.ts';
+import type { Reply, Trailers } from '#core/pipeline/reply.ts';
+
+const resumedNote = 'continued by another route after the first broke off';
+
+/** What was lost on the way: noted for the record, and for the client in a header or, after a continuation, a trailer. */
+export class DeliveryNotes {
+  readonly #delivery: Delivery;
+  readonly #header: string;
+
+  constructor(delivery: Delivery, header: string) {
+    this.#delivery = delivery;
+    this.#header = header;
+  }
+
+  add(notes: readonly string[] = []): void {
+    if (notes.length > 0) this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), ...notes])];
+  }
+
+  /** Returns the reply with these notes in its header. */
+  addTo(reply: Reply, notes: readonly string[]): Reply {
+    this.add(notes);
+    if (notes.length === 0) return reply;
+    return { ...reply, headers: { ...reply.headers, [this.#header]: formatNotes(notes) } };
+  }
+
+  /** Another route has continued the answer. The headers have been sent. */
+  addContinuation(notes: readonly string[]): void {
+    this.add([resumedNote, ...notes]);
+  }
+
+  /** All notes, where the answer was continued. */
+  get trailers(): Trailers {
+    const read = (): Record<string, string> => {
+      const { notes = [] } = this.#delivery;
+      return notes.includes(resumedNote) ? { [this.#header]: formatNotes(notes) } : {};
+    };
+    return { names: [this.#header], read };
+  }
+}

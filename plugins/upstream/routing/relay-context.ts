@@ -1,0 +1,23 @@
+import type { Delivery } from '#core/facts.ts';
+import type { Adapter } from '#core/model-call/adapter.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Allowance } from './allowance.ts';
+import type { Candidates } from './candidates.ts';
+import type { DeliveryNotes } from './delivery-notes.ts';
+import type { HedgeTimer } from './hedge-timer.ts';
+import type { RelayParts } from './relay-parts.ts';
+
+/** What all attempts of one request have in common. */
+export interface RelayContext {
+  readonly parts: RelayParts;
+  readonly exchange: Exchange;
+  readonly adapter: Adapter;
+  readonly session: string | undefined;
+  readonly delivery: Delivery;
+  readonly notes: DeliveryNotes;
+  readonly allowance: Allowance;
+  readonly candidates: Candidates;
+  readonly hedgeTimer: HedgeTimer;
+  /** True when another route continues a stream that breaks off. */
+  readonly isResumable: boolean;
+}

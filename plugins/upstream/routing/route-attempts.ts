@@ -1,0 +1,149 @@
+import type { Route } from '#core/catalog/catalog.ts';
+import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { Attempt } from '../attempt/attempt.ts';
+import { targetOf } from '../attempt/connections.ts';
+import { Fault, faultEffects, goneFault, lostFault } from '../attempt/fault.ts';
+import { type AdmittedRoute, AttemptReport } from '../attempt/report.ts';
+import type { AttemptRequest } from '../attempt/request.ts';
+import { authHeaders } from '../keys/auth-headers.ts';
+import { secretsOf } from '../keys/secrets.ts';
+import { throttlingOf } from './candidates.ts';
+import type { RelayContext } from './relay-context.ts';
+
+/** The answer of one route, or its continuation of a broken one. */
+export interface RouteAnswer {
+  readonly reply: Reply;
+  readonly reader: ReplyReader;
+  /** What broke the answer off, once it has ended. */
+  readonly ending: { fault: Fault | undefined };
+}
+
+/** The attempts on one route: with one key after the other, as long as the key is at fault. */
+export class RouteAttempts {
+  readonly route: Route;
+  /** Attempts that the request had made before. */
+  readonly order: number;
+  readonly #context: RelayContext;
+  readonly #admitted: AdmittedRoute;
+  readonly #calls: RouteCalls;
+  #attempt: Attempt | undefined;
+  #isStopped = false;
+
+  /** @param calls the request to send: for an answer, or for a continuation */
+  constructor(context: RelayContext, admitted: AdmittedRoute, calls: RouteCalls) {
+    this.route = admitted.route;
+    this.order = context.allowance.used;
+    this.#context = context;
+    this.#admitted = admitted;
+    this.#calls = calls;
+  }
+
+  async run(): Promise<RouteAnswer | Fault> {
+    const { parts } = this.#context;
+    for (;;) {
+      const result = await this.#tryFresh();
+      if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
+      const isReady = this.#admitted.keys.isReady(parts.now(), this.route.model);
+      // Of several throttled keys, the one that is available first counts.
+      if (!isReady || !this.#mayTryKey()) return throttlingOf(parts, this.route) ?? result;
+    }
+  }
+
+  /** Ends the attempt in flight; there is no other. */
+  stop(fault: Fault): void {
+    this.#isStopped = true;
+    this.#attempt?.end(fault);
+  }
+
+  /** The last attempt is left to another route, where there is one. */
+  #mayTryKey(): boolean {
+    const { allowance, candidates } = this.#context;
+    if (this.#isStopped || !allowance.hasAttempts) return false;
+    return !(allowance.isLastAttempt && !candidates.isEmpty) && allowance.mayRetry();
+  }
+
+  /** A connection that was closed while idle says nothing about the route: retried at once, as the same attempt. */
+  async #tryFresh(): Promise<RouteAnswer | Fault> {
+    this.#context.allowance.useAttempt();
+    const result = await this.#try();
+    return result instanceof Fault && result.isStaleConnection && !this.#isStopped ? this.#try() : result;
+  }
+
+  async #try(): Promise<RouteAnswer | Fault> {
+    const { parts, exchange, adapter, session, notes, hedgeTimer } = this.#context;
+    const { route, keys } = this.#admitted;
+    const isContinuation = this.#calls !== adapter;
+    const key = keys.pick(parts.now(), route.model, session);
+    const request = this.#calls.encode(route);
+    const reader = this.#calls.read(route);
+    const ending: RouteAnswer['ending'] = { fault: undefined };
+    const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format });
+    const connecting = parts.connections.queue(targetOf(route).origin).enter();
+    hedgeTimer.connecting(connecting);
+    const end = (fault: Fault | undefined) => {
+      connecting.leave();
+      this.#attempt = undefined;
+      // A continuation's tokens are counted with those before it, and a slow client slows the best route.
+      const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
+      report.over(fault, attempt.status || undefined, isMeasured ? reader.usage?.output : undefined);
+    };
+    const onEnd = (fault: Fault | undefined) => {
+      this.#context.delivery.usage = reader.usage;
+      notes.add(reader.notes);
+      ending.fault = fault;
+      end(fault);
+    };
+    const attempt = new Attempt(
+      {
+        ...addressed(this.#context, route, key, request),
+        onConnected: () => connecting.leave(),
+        onContent: () => report.content(),
+        onEnd,
+      },
+      reader,
+    );
+    this.#attempt = attempt;
+    if (exchange.signal.aborted) attempt.end(goneFault(exchange.signal.reason));
+    try {
+      const reply = await attempt.run();
+      if (this.#isStopped) return lostFault();
+      const losses = [...(request.notes ?? []), ...(reader.notes ?? [])];
+      if (!isContinuation) return { reply: notes.addTo(reply, losses), reader, ending };
+      notes.addContinuation(losses);
+      return { reply, reader, ending };
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      end(thrown);
+      return thrown;
+    }
+  }
+}
+
+/** Where a request goes, with which key, and what it may take. */
+function addressed(
+  { parts, adapter, allowance, isResumable }: RelayContext,
+  route: Route,
+  key: string,
+  { path, headers, body }: UpstreamRequest,
+) {
+  const { options, connections, now } = parts;
+  const deadline = Math.max(0.001, allowance.timeLeft);
+  const { origin, path: base } = targetOf(route);
+  return {
+    agent: connections.agent(route.connectTimeout ?? options.connectTimeout),
+    origin,
+    path: base + path,
+    headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },
+    body,
+    isStream: adapter.isStream,
+    isResumable,
+    limits: {
+      firstByteTimeout: Math.min(route.firstByteTimeout ?? options.firstByteTimeout, deadline),
+      idleTimeout: route.idleTimeout ?? options.idleTimeout,
+      deadline,
+    },
+    now,
+    secrets: () => secretsOf(route.upstream),
+  } satisfies Partial<AttemptRequest>;
+}

@@ -1,6 +1,6 @@
 import { hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import { startOf } from './record.ts';
+import { startOf } from './record-line.ts';
 
 /** Bytes looked at beyond what is kept, so that a key is seen as a whole before the cut goes through it. */
 const slack = 128;

@@ -8,7 +8,7 @@ import { defineFact } from '#core/pipeline/fact.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import { LineWriter } from './line-writer.ts';
 import { Losses } from './losses.ts';
-import { callerMembers, requestMembers, resultMembers, startOf } from './record.ts';
+import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
 import { type Segment, segmentName } from './segment.ts';
 
 export interface JournalOptions {

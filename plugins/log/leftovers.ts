@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Watch } from './instance-lock.ts';
-import { startOf } from './record.ts';
+import { startOf } from './record-line.ts';
 import { parseSegmentName, readSegment } from './segment.ts';
 
 /** What a dead instance has left in the folder. */

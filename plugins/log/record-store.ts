@@ -1,4 +1,5 @@
 import type { Database } from '#core/database/database.ts';
+import { columns } from '#core/records/columns.ts';
 import { ensurePartition, type Table } from './partitions.ts';
 
 /** Where records end up. */
@@ -18,60 +19,26 @@ export interface RecordStore {
   insertContent(lines: readonly string[]): Promise<void>;
 }
 
-/** Columns as a journal line gives them; `attempts` and the times are converted in the statement. */
-const columns = {
-  id: 'text',
-  account_id: 'uuid',
-  key_hint: 'text',
-  method: 'text',
-  path: 'text',
-  endpoint: 'text',
-  format: 'text',
-  model: 'text',
-  route: 'text',
-  is_stream: 'boolean',
-  outcome: 'text',
-  status: 'smallint',
-  error_code: 'text',
-  error_message: 'text',
-  cache: 'text',
-  duration_ms: 'bigint',
-  first_byte_ms: 'bigint',
-  first_content_ms: 'bigint',
-  bytes_in: 'bigint',
-  bytes_out: 'bigint',
-  input_tokens: 'integer',
-  output_tokens: 'integer',
-  cache_read_tokens: 'integer',
-  cache_write_tokens: 'integer',
-  reasoning_tokens: 'integer',
-  usage_estimated: 'boolean',
-  notes: 'text[]',
-  attempts: 'jsonb',
-  remote_address: 'text',
-  user_agent: 'text',
-} as const;
+/** Epoch ms of a line as a time. */
+const startedAt = "timestamptz 'epoch' + started_at * interval '1 millisecond'";
 
-const names = Object.keys(columns).join(', ');
-const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+const names = Object.keys(columns);
+const input = Object.entries(columns).map(([name, { type }]) => `${name} ${type === 'timestamptz' ? 'bigint' : type}`);
+const values = Object.entries(columns).map(([name, { type }]) => (type === 'timestamptz' ? startedAt : name));
 
 /**
- * One statement, so that rows and counts are one transaction. Rows go in, and accounts are locked, in the order of their
- * keys: two instances that ship the same at the same time would otherwise wait for each other.
+ * One statement, so that rows and counts are one transaction. Rows are inserted, and accounts locked, in the order of their
+ * keys: two instances that ship at the same time would otherwise deadlock.
  */
 const insertion = `
-  WITH input AS (
-    SELECT * FROM json_to_recordset(?::json) AS line (started_at bigint, is_metered boolean, ${typed.join(', ')})
-  ), inserted AS (
-    INSERT INTO request_log (started_at, instance, ${names})
-    SELECT timestamptz 'epoch' + started_at * interval '1 millisecond', ?, ${names} FROM input
-    ORDER BY 1, id
+  WITH inserted AS (
+    INSERT INTO request_log (instance, ${names.join(', ')})
+    SELECT ?, ${values.join(', ')} FROM json_to_recordset(?::json) AS line (${input.join(', ')})
+    ORDER BY started_at, id
     ON CONFLICT (started_at, id) DO NOTHING
-    RETURNING id, account_id, outcome
+    RETURNING account_id, outcome, is_metered
   ), counted AS (
-    SELECT account_id, count(*) AS requests FROM inserted
-    WHERE outcome <> 'refused' AND id IN (SELECT id FROM input WHERE is_metered)
-    GROUP BY account_id
+    SELECT account_id, count(*) AS requests FROM inserted WHERE is_metered AND outcome <> 'refused' GROUP BY account_id
   ), locked AS (
     SELECT account.id, counted.requests FROM account JOIN counted ON counted.account_id = account.id
     ORDER BY account.id FOR NO KEY UPDATE OF account
@@ -80,12 +47,12 @@ const insertion = `
 
 const contentInsertion = `
   INSERT INTO request_content (started_at, id, part, is_cut, body)
-  SELECT timestamptz 'epoch' + started_at * interval '1 millisecond', id, part, is_cut, convert_from(decode(body, 'base64'), 'UTF8')
+  SELECT ${startedAt}, id, part, is_cut, convert_from(decode(body, 'base64'), 'UTF8')
   FROM json_to_recordset(?::json) AS line (started_at bigint, id text, part text, is_cut boolean, body text)
   ORDER BY 1, 2, 3
   ON CONFLICT (started_at, id, part) DO NOTHING`;
 
-const startedAt = /"started_at":(\d{12,13})[,}]/;
+const startedAtMember = /"started_at":(\d{12,13})[,}]/;
 const millisecondsOfDay = 86_400_000;
 
 export class PostgresRecordStore implements RecordStore {
@@ -96,15 +63,15 @@ export class PostgresRecordStore implements RecordStore {
   }
 
   async insert(instance: string, records: readonly string[]): Promise<void> {
-    await this.#insert('request_log', insertion, records, instance);
+    await this.#insert('request_log', insertion, records, [instance]);
   }
 
   async insertContent(lines: readonly string[]): Promise<void> {
     await this.#insert('request_content', contentInsertion, lines);
   }
 
-  async #insert(table: Table, sql: string, lines: readonly string[], ...rest: string[]): Promise<void> {
-    const parameters = [`[${lines.join()}]`, ...rest];
+  async #insert(table: Table, sql: string, lines: readonly string[], first: readonly string[] = []): Promise<void> {
+    const parameters = [...first, `[${lines.join()}]`];
     try {
       await this.#database.query(sql, parameters);
     } catch (error) {
@@ -117,7 +84,7 @@ export class PostgresRecordStore implements RecordStore {
 }
 
 function daysOf(records: readonly string[]): Set<number> {
-  const times = records.map((record) => Number(startedAt.exec(record)?.[1]));
+  const times = records.map((record) => Number(startedAtMember.exec(record)?.[1]));
   return new Set(times.filter((time) => time > 0).map((time) => time - (time % millisecondsOfDay)));
 }
 

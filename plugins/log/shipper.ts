@@ -5,7 +5,7 @@ import { firstOrLate } from '#core/timing/deadline.ts';
 import { Throttle } from '#core/timing/throttle.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
-import { startOf } from './record.ts';
+import { startOf } from './record-line.ts';
 import { isRefused, type RecordStore } from './record-store.ts';
 import type { Rejected } from './rejected.ts';
 import { parseSegmentName, readSegment } from './segment.ts';

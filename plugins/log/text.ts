@@ -1,17 +1,16 @@
 const plain = /^[ !#-[\]-~]*$/;
-const credential = /\b(?:(?:sk|pk|rk|xai)-[\w-]{12,}|AIza[\w-]{20,}|[a-z][a-z0-9]{1,15}_[A-Za-z0-9]{20,})/g;
 
 /**
- * What a stranger wrote, as a JSON string of bounded length on one line. Control characters, line separators and marks
- * that turn the direction of writing become visible escapes. The literal is ASCII, so that its length is that of its
- * bytes, and at most seven times `maxLength`.
+ * Writes a text of any origin as a JSON string of bounded length on one line. Control characters, line separators and marks
+ * that change the direction of writing become visible escapes. The literal is ASCII, so that its length is that of its
+ * bytes: at most seven times `maxLength`.
  */
 export function literal(text: string, maxLength: number): string {
   const bounded = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
   return plain.test(bounded) ? `"${bounded}"` : `"${escape(bounded)}"`;
 }
 
-/** JSON.stringify and replace would do the same in ten times the time; every key hint comes here for its ellipsis. */
+/** JSON.stringify and replace would take ten times as long. */
 function escape(text: string): string {
   const wellFormed = text.toWellFormed();
   let result = '';
@@ -27,8 +26,10 @@ function escape(text: string): string {
 
 const quote = 0x22;
 const backslash = 0x5c;
+const ellipsis = 0x2026;
 
 function escapeUnit(code: number): string {
+  if (code === ellipsis) return '\\u2026'; // is in every key hint
   if (code === quote) return '\\"';
   if (code === backslash) return '\\\\';
   if (code < 0xa0) return `\\\\x${code.toString(16).padStart(2, '0')}`;
@@ -45,9 +46,4 @@ function isDeceptive(code: number): boolean {
     code === 0x200f ||
     code === 0x061c
   );
-}
-
-/** Leaves only the beginning of whatever has the shape of an API key, a vendor's or our own. */
-export function withoutKeys(text: string): string {
-  return text.replace(credential, (key) => `${key.slice(0, 6)}…`);
 }

@@ -152,7 +152,7 @@ describe('log stage', () => {
       },
     ]);
     expect(await requestCount()).toBe(isCounted ? 1 : 0);
-    expect(test.log.lines.filter((text) => !text.includes('mistake of the gateway'))).toEqual([]);
+    expect(test.log.lines.filter((text) => !text.includes('failed inside the gateway'))).toEqual([]);
   });
 
   it('records what another stage refused before it was its turn', async () => {
@@ -382,7 +382,11 @@ describe('partitions', () => {
       `SELECT indexdef AS definition FROM pg_indexes WHERE tablename = 'request_log_20340101' ORDER BY 1`,
     );
     expect(rows.map(({ definition }) => definition.replace(/.* USING /, ''))).toEqual([
+      'btree (account_id, model, started_at DESC)',
       'btree (account_id, started_at DESC)',
+      'btree (account_id, started_at DESC) WHERE (status >= 400)',
+      'btree (account_id, started_at DESC) WHERE has_failover',
+      "btree (account_id, started_at DESC) WHERE (cache = 'hit'::text)",
       'btree (started_at, id)',
     ]);
   });

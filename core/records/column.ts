@@ -1,0 +1,32 @@
+/** How a column is stored, read from what the gateway knows of a request, and bounded in a line of the journal. */
+export interface Column<Source> {
+  readonly type: 'text' | 'uuid' | 'boolean' | 'smallint' | 'integer' | 'bigint' | 'timestamptz' | 'text[]' | 'jsonb';
+  /** The value: epoch ms for `timestamptz`, a list of objects for `jsonb`. The column is null for undefined. */
+  read(source: Source): unknown;
+  /** True when no record lacks the value. */
+  readonly isRequired?: true;
+  /** Characters kept of a text, or of each text in a list. Without it the text is one of the gateway's own words. */
+  readonly maxLength?: number;
+  /** Larger numbers are left out. */
+  readonly maximum?: number;
+  /** Entries kept of a list: the first ones; the last ones where the number is negative. */
+  readonly entries?: number;
+  /** The members of each object in a `jsonb` column, as columns of their own. */
+  readonly members?: Columns<never>;
+}
+
+export type Columns<Source> = Readonly<Record<string, Column<Source>>>;
+
+/** Ties columns to the type of what they are read from. */
+export function columnsOf<Source>() {
+  return <const C extends Columns<Source>>(columns: C): C => columns;
+}
+
+/** A row with these columns, as readers get it: every name is there, and null where nothing is known. */
+export type Row<C extends Columns<never>> = { readonly [Name in keyof C]: Value<C[Name]> };
+
+type Value<C extends Column<never>> =
+  | (C extends { readonly members: infer Members extends Columns<never> }
+      ? readonly Partial<Row<Members>>[]
+      : Exclude<ReturnType<C['read']>, undefined>)
+  | (C extends { readonly isRequired: true } ? never : null);

@@ -1,0 +1,24 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * For whoever reads records: pages of an account, newest first, also of what is rare in them. Indexes of the rare are
+ * partial, so that most requests pay nothing for them. One id needs none: it tells its `started_at`, which the primary key
+ * begins with.
+ */
+export class Migration20261122000001_request_log_reading extends Migration {
+  override up(): void {
+    this.addSql(`
+      ALTER TABLE request_log
+        ADD COLUMN is_metered boolean, -- counts against limits
+        ADD COLUMN has_failover boolean -- more than one route was tried`);
+    this.addSql('CREATE INDEX request_log_model ON request_log (account_id, model, started_at DESC)');
+    this.addSql('CREATE INDEX request_log_errors ON request_log (account_id, started_at DESC) WHERE status >= 400');
+    this.addSql('CREATE INDEX request_log_failovers ON request_log (account_id, started_at DESC) WHERE has_failover');
+    this.addSql(`CREATE INDEX request_log_hits ON request_log (account_id, started_at DESC) WHERE cache = 'hit'`);
+  }
+
+  override down(): void {
+    this.addSql('DROP INDEX request_log_model, request_log_errors, request_log_failovers, request_log_hits');
+    this.addSql('ALTER TABLE request_log DROP COLUMN is_metered, DROP COLUMN has_failover');
+  }
+}

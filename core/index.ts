@@ -56,6 +56,12 @@ export {
 } from './pages/page.ts';
 export { defineTexts, type Language, type Text, type Texts, type Translate } from './pages/texts.ts';
 
+// Records of requests.
+export type { RequestRecord } from './records/columns.ts';
+export { type CountBy, countRequests, type RequestCounts } from './records/count-requests.ts';
+export type { RequestFilter } from './records/filter.ts';
+export { findRequest, listRequests, readRequests, type RequestPage } from './records/read-requests.ts';
+
 // Tables, jobs and events.
 export { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
 export { Migration } from '@mikro-orm/migrations';

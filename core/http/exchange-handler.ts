@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { bounds } from '../bounds.ts';
+import { createRequestId } from '../records/request-id.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
@@ -15,7 +16,6 @@ import type { ClientAddress } from './client-address.ts';
 import { callerDialect } from './dialect.ts';
 import { inviteBody } from './listener.ts';
 import type { EndpointTable, Match, WrongMethod } from './paths.ts';
-import { createRequestId } from './request-id.ts';
 import { type BodyLimits, RequestBody } from './request-body.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
@@ -86,8 +86,9 @@ export class ExchangeHandler {
     const { pipeline, host, bodyLimits, writeTimeout, clientAddress } = this.serving;
     const method = req.method ?? 'GET';
     const match = this.#match(method, path, req);
+    const receivedAt = host.now();
     const exchange = new Exchange({
-      id: createRequestId(),
+      id: createRequestId(receivedAt),
       endpoint: match.endpoint,
       params: match.params,
       dialect: callerDialect(match.endpoint, req.headers),
@@ -96,7 +97,7 @@ export class ExchangeHandler {
       query: queryOf(req.url),
       headers: req.headers,
       remoteAddress: clientAddress(info.remoteAddress, req.headers),
-      receivedAt: host.now(),
+      receivedAt,
       body: new RequestBody(req, bodyLimits, () => inviteBody(req)),
     });
     const closed = this.#untilClosed(exchange, res);

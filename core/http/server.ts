@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from 'node:http';
 import { type Request, type ResponseToolkit, type Server, server as createHapi } from '@hapi/hapi';
+import { createRequestId } from '../records/request-id.ts';
 import { GatewayError } from '../errors/table.ts';
 import type { Logger } from '../logger.ts';
 import { renderError } from '../errors/render.ts';
@@ -7,7 +8,6 @@ import { callerDialect } from './dialect.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { createListener, inviteBody, tameHapi } from './listener.ts';
 import { canonicalPath, type EndpointTable } from './paths.ts';
-import { createRequestId } from './request-id.ts';
 
 /** hapi on a listener of our own, which starts to listen only when the app says so. */
 export function createServer(log: Logger): { server: Server; listener: HttpServer } {
@@ -67,7 +67,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
     if (!isExchangePath(request.path, endpoints)) {
       // hapi's own ids name the machine and the process.
-      request.info.id = createRequestId();
+      request.info.id = createRequestId(Date.now());
       inviteBody(request.raw.req);
     }
     return h.continue;
@@ -89,7 +89,7 @@ function renderHostError(
     response.message,
   );
   const dialect = callerDialect(undefined, request.raw.req.headers);
-  const reply = renderError(error, { id: createRequestId(), format: undefined, dialect });
+  const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
   const rendered = h.response(reply.body as string).code(statusCode);
   for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);
   return rendered;

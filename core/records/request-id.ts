@@ -1,0 +1,23 @@
+import { randomUUIDv7 } from 'node:crypto';
+
+/**
+ * A request id is `req_` and the 32 hexadecimal digits of a UUID version 7 (RFC 9562, 5.7), whose first 12 are the time at
+ * which the request came. So ids sort by time, and the day's partition that has a record follows from its id.
+ */
+const form = /^req_([\da-f]{12})7[\da-f]{19}$/;
+
+/** The last millisecond of the year 9999, after which ISO 8601 needs more digits. */
+const latest = 253_402_300_799_999;
+
+/** @param receivedAt epoch ms; exactly the time that is stored with the record */
+export function createRequestId(receivedAt: number): string {
+  const random = randomUUIDv7().slice(14).replaceAll('-', '');
+  return `req_${receivedAt.toString(16).padStart(12, '0')}${random}`;
+}
+
+/** When the request of this id came, epoch ms; undefined for texts that are not a request id. */
+export function timeOfRequestId(id: string): number | undefined {
+  const digits = form.exec(id)?.[1];
+  const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);
+  return time <= latest ? time : undefined;
+}

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
-import { answerQuestions } from './process-figures.ts';
+import { reportFigures } from './process-figures.ts';
 
 const upstream = process.argv[2] as string;
 const agent = new Agent({ keepAliveTimeout: 60_000 });
@@ -27,5 +27,5 @@ const server = createServer(async (incoming, outgoing) => {
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  answerQuestions({ port: typeof address === 'object' ? (address?.port ?? 0) : 0, key: 'none' });
+  reportFigures({ port: typeof address === 'object' ? (address?.port ?? 0) : 0, key: 'none' });
 });

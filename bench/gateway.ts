@@ -1,18 +1,18 @@
-/** The gateway as it is measured, a process of its own: every stage on, PostgreSQL embedded, limits out of the way. */
+/** The measured gateway, a process of its own: every stage, embedded PostgreSQL, limits that no load reaches. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount } from '#core/accounts/accounts.ts';
 import { Gateway } from '#core/app.ts';
 import { createLogger } from '#core/logger.ts';
-import { answerQuestions } from './process-figures.ts';
+import { reportFigures } from './process-figures.ts';
 
 const upstream = process.argv[2] as string;
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-'));
-// PostgreSQL may run as another user, who has to get there.
+// PostgreSQL may run as another user, which must be able to enter.
 await chmod(folder, 0o755);
 const file = join(folder, 'gateway.yaml');
-const most = 1_000_000;
+const unreached = 1_000_000;
 
 await writeFile(
   file,
@@ -20,7 +20,7 @@ await writeFile(
 pipeline:
   - auth
   - plan
-  - rate-limit: { limit: ${most}, period: 1, burst: ${most}, concurrent: ${most} }
+  - rate-limit: { limit: ${unreached}, period: 1, burst: ${unreached}, concurrent: ${unreached} }
   - cache
   - format
   - upstream
@@ -43,4 +43,4 @@ process.once('SIGTERM', () => {
     .then(() => rm(folder, { recursive: true, force: true }))
     .finally(() => process.exit(0));
 });
-answerQuestions({ port: Number(new URL(gateway.url).port), key });
+reportFigures({ port: Number(new URL(gateway.url).port), key });

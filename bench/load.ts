@@ -4,15 +4,15 @@ export interface Load {
   readonly name: string;
   readonly path: string;
   readonly body: string;
-  readonly requests: number; // a round
+  readonly requests: number; // per round
   readonly concurrency: number;
-  /** What CPU is divided by: 1 a request, or the events of a stream. */
+  /** Divisor of the CPU time: 1, or the events of a stream. */
   readonly unitsPerRequest: number;
 }
 
 const agent = new Agent({ connections: 128, keepAliveTimeout: 60_000, bodyTimeout: 60_000 });
 
-/** Sends a number of requests, some at once, and reads every answer to its end. @throws when an answer is not a 200 */
+/** Sends requests with limited concurrency and reads every answer to its end. @throws when a status is not 200 */
 export async function sendLoad(port: number, key: string, load: Load, requests: number = load.requests): Promise<void> {
   let left = requests;
   const worker = async () => {
@@ -60,13 +60,13 @@ export const loads: readonly Load[] = [
   },
 ];
 
-/** A stream of 200 events from a client's path, to an upstream of the format that the model's name tells. */
+/** A stream of 200 events; path and model select the formats of client and upstream. */
 function stream(name: string, path: string, model: string): Load {
   const body = JSON.stringify({ ...message('z', model), max_tokens: 1_000, stream: true });
   return { name, path, body, requests: 200, concurrency: 100, unitsPerRequest: 200 };
 }
 
-/** Translated streams, each with the stream that passes through from the same upstream. */
+/** Translated streams, each beside the stream that passes through from the same upstream. */
 export const translations: readonly { readonly translated: Load; readonly passed: Load }[] = [
   {
     translated: stream('chat client, messages upstream', chat, 'bench-messages'),

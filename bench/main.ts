@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what the gateway costs over a bare forwarder, measured in one run, in turns, as CPU time of the
- * process itself. With `--memory`, also whether its memory grows over 100,000 requests.
+ * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. With `--memory`, also
+ * the memory growth over 100,000 requests.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,8 +9,8 @@ import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** Ms that a process may take to tell its figures; one that has died tells none. */
-const answerLimit = 10_000;
+/** Ms until a process must report its figures; a dead one never does. */
+const reportTimeout = 10_000;
 
 interface Subject extends Ready {
   readonly name: string;
@@ -18,7 +18,7 @@ interface Subject extends Ready {
 }
 
 interface Measure {
-  readonly cpu: number; // µs a unit
+  readonly cpu: number; // µs per unit
   readonly throughput: number; // requests a second
 }
 
@@ -51,7 +51,7 @@ async function stop({ process: child }: Subject): Promise<void> {
 }
 
 async function ask(subject: Subject, question: 'figures' | 'collect' = 'figures'): Promise<Figures> {
-  const signal = AbortSignal.timeout(answerLimit);
+  const signal = AbortSignal.timeout(reportTimeout);
   const answered = once(subject.process, 'message', { signal });
   subject.process.send(question);
   const [figures] = (await answered) as [Figures];
@@ -82,14 +82,14 @@ async function compare(load: Load): Promise<void> {
     const cpu = median(pairs.map((pair) => pair[name].cpu));
     const throughput = median(pairs.map((pair) => pair[name].throughput));
     console.log(
-      `  ${name.padEnd(8)} ${cpu.toFixed(1).padStart(8)} µs CPU a ${unit} ${throughput.toFixed(0).padStart(7)} requests/s`,
+      `  ${name.padEnd(8)} ${cpu.toFixed(1).padStart(8)} µs CPU per ${unit} ${throughput.toFixed(0).padStart(7)} requests/s`,
     );
   }
   const ratio = median(pairs.map((pair) => pair.gateway.cpu / pair.bare.cpu));
   console.log(`  ratio    ${ratio.toFixed(2).padStart(8)} × (aim: at most ${unit === 'event' ? '2.0' : '1.5'})`);
 }
 
-/** What translating costs over passing through, within the gateway. */
+/** CPU time of translation over passing through, inside the gateway. */
 async function compareTranslation(translated: Load, passed: Load): Promise<void> {
   for (const load of [translated, passed]) await sendLoad(gateway.port, gateway.key, load);
   const pairs: { translated: Measure; passed: Measure }[] = [];
@@ -101,7 +101,7 @@ async function compareTranslation(translated: Load, passed: Load): Promise<void>
     console.log(
       `  ${name.padEnd(10)} ${median(pairs.map((pair) => pair[name].cpu))
         .toFixed(1)
-        .padStart(6)} µs CPU an event`,
+        .padStart(6)} µs CPU per event`,
     );
   }
   const ratio = median(pairs.map((pair) => pair.translated.cpu / pair.passed.cpu));

@@ -1,4 +1,4 @@
-/** What a measured process tells about itself when the benchmark asks. */
+/** The figures that a measured process reports to the benchmark. */
 export interface Figures {
   readonly cpu: number; // µs of user and system time since the start
   readonly memory: number; // resident bytes
@@ -9,8 +9,8 @@ export interface Ready {
   readonly key: string;
 }
 
-/** Reports where this process listens, then answers each message with its figures. */
-export function answerQuestions(ready: Ready): void {
+/** Reports the port and key of this process, then answers each message with its figures. */
+export function reportFigures(ready: Ready): void {
   process.on('message', (question) => {
     if (question === 'collect') globalThis.gc?.();
     const { user, system } = process.cpuUsage();

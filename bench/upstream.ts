@@ -1,6 +1,6 @@
 /**
- * The upstream of the benchmark, a process of its own: as cheap as an HTTP server can be. Small calls and large prompts
- * get the same short answer; streams get events of the usual size, one every few milliseconds.
+ * The upstream of the benchmark, a process of its own and as cheap as possible. Small calls and large prompts get the
+ * same short answer; streams get events of typical size, one every few milliseconds.
  */
 import { createServer, type ServerResponse } from 'node:http';
 
@@ -36,7 +36,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** How a format says that a stream begins, goes on with a word, and ends. */
+/** The first event of a stream, one word, and the last events, in one format. */
 interface EventTexts {
   readonly begin: string;
   word(text: string): string;

@@ -168,6 +168,6 @@ describe('a configuration that every stage accepts', () => {
   it('serves even if a stage fails to activate, and the log names that stage', async () => {
     expect(await load({ ...stages, thermostat: '{ degrees: 99 }', log: changed.log })).toBe(true);
     expect(await inForce()).toMatchObject({ degrees: 99, keepDays: 1 });
-    expect(lines.join('')).toContain('stage thermostat failed in activate');
+    expect(lines.join('')).toContain('stage "thermostat" failed in activate');
   });
 });

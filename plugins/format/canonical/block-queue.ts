@@ -1,9 +1,9 @@
-import { CallBlock, type OpenBlock, type Sealer, TextBlock } from './open-block.ts';
+import { CallBlock, type OpenBlock, type StateTagger, TextBlock } from './open-block.ts';
 import type { Block, Citation, ReplyEvent } from './reply.ts';
 
 export interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
-  readonly seal: Sealer;
+  readonly tag: StateTagger;
 }
 
 /**
@@ -91,7 +91,7 @@ export class BlockQueue {
   }
 
   #closeLive(live: OpenBlock): void {
-    const block = live.complete(this.#options.seal);
+    const block = live.complete(this.#options.tag);
     const unsent = live.unsent(block);
     if (unsent === '') this.#announce(live);
     else this.#delta(live, unsent);

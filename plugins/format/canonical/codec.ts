@@ -14,7 +14,7 @@ export interface UpstreamCodec {
    *
    * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve in any way
    */
-  encodeRequest(conversation: Conversation, target: Target): JsonObject;
+  encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject;
   /** Reads one reply of an upstream. Create one a reply. @param profile of the route, where vendors bend the format */
   createDecoder(profile?: Profile): ReplyDecoder;
 }
@@ -36,7 +36,7 @@ export interface ClientCodec {
 export interface Codec extends UpstreamCodec, ClientCodec {}
 
 /** Where a request is going. */
-export interface Target {
+export interface EncodeTarget {
   /** The model's name there. */
   readonly model: string;
   readonly profile: Profile;
@@ -44,8 +44,8 @@ export interface Target {
   /** Names under which the tools of this conversation travel. */
   readonly names: ToolNames;
   readonly notes: Notes;
-  /** What is inside a sealed state that this upstream has made; undefined for anybody else's. */
-  open(state: OpaqueState | undefined): string | undefined;
+  /** The data of a state that this upstream has made; undefined for any other. */
+  ownState(state: OpaqueState | undefined): string | undefined;
 }
 
 /** Tolerates whatever vendors do to the format: nothing that they send makes it throw. */

@@ -1,13 +1,13 @@
 import type { JsonObject } from '#core/json.ts';
 
 /**
- * What a client asks for, in no vendor's words: a superset of all text formats. Decoders write it, encoders read it.
+ * A client's request, independent of vendors: a superset of all text formats. Decoders write it, encoders read it.
  *
  * Invariants, which decoders keep and encoders rely on:
- * - instructions stand before the dialogue; a system message further on is an item in its place, so that the beginning
- *   of a prompt stays the same from turn to turn and vendors' prompt caches hold;
- * - no part of text is empty, no message is without parts;
- * - after `settleCalls` every call has exactly one result, results follow their run of calls in the calls' order.
+ * - instructions precede the dialogue; a later system message is an item in its place, so that the beginning of a prompt
+ *   stays the same from turn to turn and vendors' prompt caches hit;
+ * - no text part is empty, no message has no parts;
+ * - after `normalizeCalls` every call has exactly one result, results follow their run of calls in the calls' order.
  */
 export interface Conversation {
   readonly instructions: readonly string[];
@@ -23,14 +23,14 @@ export interface Conversation {
   readonly maxOutputTokens: number | undefined;
   readonly stop: readonly string[];
   readonly verbosity: string | undefined;
-  /** The caller's own end user, as the client names him. */
+  /** The caller's own end user. */
   readonly user: string | undefined;
   /** What requests with the same beginning have in common. */
   readonly cacheKey: string | undefined;
-  /** True where that is read out of the user's name: nothing that the client has asked for. */
+  /** True where it is derived from the user, and not asked for by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
   readonly serviceTier: string | undefined;
-  /** What the client files the request under, for itself; undefined when that is nothing. */
+  /** The client's own labels; undefined when there are none. */
   readonly metadata?: JsonObject | undefined;
   /** Answers wanted at once; 1 unless the client says otherwise. */
   readonly candidates: number;
@@ -51,7 +51,7 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** What an assistant said instead of an answer. */
+/** The assistant's refusal, in place of an answer. */
 export interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
@@ -82,16 +82,16 @@ export type Source =
   /** A file that was uploaded to the vendor: means nothing to any other. */
   | { readonly type: 'id'; readonly id: string };
 
-/** What a model thought, as the client hands it back. */
+/** A model's reasoning, as the client sends it back. */
 export interface Reasoning {
   readonly type: 'reasoning';
   /** Visible text, several parts joined by a blank line; may be empty. */
   readonly text: string;
-  /** The vendor's sealed form of it; undefined when it carried no tag of ours, and so could be anybody's. */
+  /** The vendor's opaque form of it; undefined when it has no tag of ours and its origin is unknown. */
   readonly state: OpaqueState | undefined;
 }
 
-/** Sealed reasoning: signature, encrypted content, thought signature. Of use only to the upstream that made it. */
+/** Opaque reasoning state: signature, encrypted content, thought signature. Only the upstream that made it can use it. */
 export interface OpaqueState {
   readonly kind: StateKind;
   /** Of the upstream that made it, see opaque-state.ts. */
@@ -104,7 +104,7 @@ export interface OpaqueState {
  * - `signature`, `redacted`: of Messages; the latter has no visible text
  * - `encrypted`: of Responses, `ITEM_ID:ENCRYPTED_CONTENT`
  * - `thought`: of Gemini
- * - `none`: the upstream seals nothing; the tag only tells where the text came from
+ * - `none`: the upstream has no such state; the tag only names the origin of the text
  */
 export type StateKind = 'signature' | 'redacted' | 'encrypted' | 'thought' | 'none';
 
@@ -169,7 +169,7 @@ export interface ReasoningRequest {
   readonly effort: Effort | undefined;
   /** Tokens for thinking. */
   readonly budget: number | undefined;
-  /** False when the client has no use for the text. */
+  /** False when the client does not want the text. */
   readonly wantsText: boolean;
 }
 

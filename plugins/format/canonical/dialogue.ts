@@ -1,7 +1,7 @@
 import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult } from './conversation.ts';
 
 /** One side's turn, for formats that speak in turns. */
-export type Turn = AssistantTurn | UserTurn | SystemTurn;
+export type DialogueTurn = AssistantTurn | UserTurn | SystemTurn;
 
 /** What the model has said. */
 export interface AssistantTurn {
@@ -32,7 +32,7 @@ export interface SystemTurn {
  * - A call without a result gets one that says so.
  * - A result without a call becomes what a user says.
  */
-export function settleCalls(items: readonly Item[]): Item[] {
+export function normalizeCalls(items: readonly Item[]): Item[] {
   const results = new Map<string, ToolResult>();
   for (const item of items) if (item.type === 'tool_result' && !results.has(item.id)) results.set(item.id, item);
   const called = new Set<string>();
@@ -75,8 +75,8 @@ function orphan({ parts }: ToolResult): Item[] {
 }
 
 /** Groups settled items into turns; neighbours of the same side become one. */
-export function toTurns(items: readonly Item[]): Turn[] {
-  const turns: Turn[] = [];
+export function toTurns(items: readonly Item[]): DialogueTurn[] {
+  const turns: DialogueTurn[] = [];
   for (const item of items) {
     if (item.type === 'tool_result') userTurn(turns).results.push(item);
     else if (item.type === 'message' && item.role === 'user') userTurn(turns).parts.push(...item.parts);
@@ -86,7 +86,7 @@ export function toTurns(items: readonly Item[]): Turn[] {
   return turns;
 }
 
-function userTurn(turns: Turn[]): UserTurn {
+function userTurn(turns: DialogueTurn[]): UserTurn {
   const last = turns.at(-1);
   if (last?.role === 'user') return last;
   const turn: UserTurn = { role: 'user', results: [], parts: [] };
@@ -94,7 +94,7 @@ function userTurn(turns: Turn[]): UserTurn {
   return turn;
 }
 
-function assistantTurn(turns: Turn[]): AssistantTurn {
+function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
   const last = turns.at(-1);
   if (last?.role === 'assistant') return last;
   const turn: AssistantTurn = { role: 'assistant', items: [] };

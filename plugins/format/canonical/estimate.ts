@@ -8,8 +8,8 @@ const tokensPerAttachment = 1_500;
 const tokensPerObject = 3;
 /** Members whose text is data, not words. */
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
-/** Members in which upstreams seal what the model has thought. */
-const sealNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
+/** Members that hold opaque reasoning state. */
+const stateNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
 /** Members at the top, over the formats, that a model gets to read; all others are settings. */
 const promptNames = new Set([
   'messages',
@@ -27,7 +27,7 @@ const promptNames = new Set([
 /** Tokens of a text. */
 export type TextEstimate = (text: string) => number;
 
-/** A cheap guess, where the upstream has not counted and the answer must not wait for a tokenizer. */
+/** A cheap estimate, where the upstream has not counted and the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
@@ -56,7 +56,7 @@ function ofLength(text: string): number {
 }
 
 function stringTokens(name: string, value: string, ofText: TextEstimate): number {
-  if (sealNames.has(name)) return 0;
+  if (stateNames.has(name)) return 0;
   return isAttachment(name, value) ? tokensPerAttachment : ofText(value);
 }
 

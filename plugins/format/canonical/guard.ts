@@ -3,16 +3,16 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { Usage } from '#core/facts.ts';
 import { BlockQueue } from './block-queue.ts';
 import { Notes } from './notes.ts';
-import { CallBlock, type OpenBlock, ReasoningBlock, type Sealer, TextBlock } from './open-block.ts';
+import { CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './open-block.ts';
 import type { CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
-import { settleFinish } from './settle-finish.ts';
+import { resolveFinish } from './resolve-finish.ts';
 import type { ToolNames } from './tool-names.ts';
 import { UsageTally } from './usage-tally.ts';
 
 /** What belongs to the route that an answer comes from. */
 export interface GuardedRoute {
   readonly names: ToolNames;
-  readonly seal: Sealer;
+  readonly tag: StateTagger;
 }
 
 export interface GuardOptions extends GuardedRoute {
@@ -31,7 +31,7 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
 export class GrammarGuard {
   failure: GatewayError | undefined;
   /** What of the answer could not be passed on. */
-  readonly losses = new Notes();
+  readonly notes = new Notes();
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
   #route: GuardedRoute;
@@ -51,7 +51,7 @@ export class GrammarGuard {
     this.#usage = new UsageTally(options.inputTokens);
     this.#queue = new BlockQueue({
       emit: (event) => this.#emit(event),
-      seal: (...sealed) => this.#route.seal(...sealed),
+      tag: (kind, data) => this.#route.tag(kind, data),
     });
   }
 
@@ -117,7 +117,7 @@ export class GrammarGuard {
         this.#text(fragment.type, fragment.text);
         return;
       case 'reasoning_state':
-        this.#seal(fragment);
+        this.#reasoningState(fragment);
         return;
       case 'citation':
         this.#cite(fragment);
@@ -134,8 +134,8 @@ export class GrammarGuard {
       case 'call_end':
         this.#endCall(fragment.key, fragment.input);
         return;
-      case 'loss':
-        this.losses.drop(fragment.what);
+      case 'dropped':
+        this.notes.drop(fragment.what);
         return;
       case 'usage':
         this.#usage.take(fragment.usage);
@@ -160,7 +160,7 @@ export class GrammarGuard {
     this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
   }
 
-  #seal({ kind, data }: Extract<Fragment, { type: 'reasoning_state' }>): void {
+  #reasoningState({ kind, data }: Extract<Fragment, { type: 'reasoning_state' }>): void {
     const tail = this.#queue.last;
     const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
     const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());
@@ -252,7 +252,7 @@ export class GrammarGuard {
     }
     this.#reply = {
       blocks,
-      finish: settleFinish(this.#finish, blocks),
+      finish: resolveFinish(this.#finish, blocks),
       stopSequence: this.#stopSequence,
       usage: this.#usage.full,
     };

@@ -3,9 +3,9 @@ import type { Upstream } from '#core/catalog/catalog.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**
- * Vendors seal what their models thought, and refuse what another has sealed: a conversation with one foreign seal in it
- * stays broken. So whatever the gateway hands out carries a tag in front that says who has made it, and on its way back
- * goes only there. What carries no tag is of unknown origin and goes nowhere.
+ * Vendors refuse opaque reasoning state that another vendor has made, and with it every later request of the conversation.
+ * The gateway therefore puts a tag with the origin in front of it, and sends it back only to that origin. State without a
+ * tag is of unknown origin and is dropped.
  *
  * `dps1` kind origin `.` data, for instance `dps1s4fa61b0c.EqQBCkYIBRgC…`
  */
@@ -31,15 +31,15 @@ export function originOf(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   return origin;
 }
 
-/** Asked for by every reply that passes through: a hash each time was one of the dearest steps of a small request. */
+/** Every reply that passes through asks for its origin: a hash each time was among the costliest steps of a small request. */
 const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
-/** Sealed state as a client gets it. */
+/** Opaque state as a client gets it. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
   return `${prefix}${letters[kind]}${origin}.${data}`;
 }
 
-/** Undefined when there is no tag of ours on it. */
+/** Undefined when it has no tag of ours. */
 export function readTaggedState(text: string): OpaqueState | undefined {
   const match = tagPattern.exec(text);
   const kind = kinds.get(match?.[1] ?? '');

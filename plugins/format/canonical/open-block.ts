@@ -3,8 +3,8 @@ import type { StateKind } from './conversation.ts';
 import type { Block, BlockHead, CallHead, Citation } from './reply.ts';
 import type { NamedTool } from './tool-names.ts';
 
-/** Tags what an upstream has sealed; without data, the tag only tells where the text came from. */
-export type Sealer = (kind: StateKind, data: string) => string;
+/** Tags opaque reasoning state with its origin; without data, the tag only names the origin of the text. */
+export type StateTagger = (kind: StateKind, data: string) => string;
 
 /** A block under way. */
 export abstract class OpenBlock {
@@ -18,8 +18,8 @@ export abstract class OpenBlock {
     return false;
   }
 
-  /** @param seal for reasoning */
-  abstract complete(seal: Sealer): Block;
+  /** @param tag for reasoning */
+  abstract complete(tag: StateTagger): Block;
 
   /** What of the complete block has not gone out as deltas. */
   unsent(_block: Block): string {
@@ -43,14 +43,14 @@ export class TextBlock extends OpenBlock {
   }
 }
 
-/** What the model thinks, and the state in which its vendor has sealed it. */
+/** The text of the reasoning, and the vendor's opaque state of it. */
 export class ReasoningBlock extends OpenBlock {
   readonly head = { type: 'reasoning' } as const;
   state: { readonly kind: StateKind; readonly data: string } | undefined;
 
-  complete(seal: Sealer): Block {
+  complete(tag: StateTagger): Block {
     const { kind, data } = this.state ?? { kind: 'none', data: '' };
-    return { type: 'reasoning', text: this.text, state: seal(kind, data), isRedacted: kind === 'redacted' };
+    return { type: 'reasoning', text: this.text, state: tag(kind, data), isRedacted: kind === 'redacted' };
   }
 }
 

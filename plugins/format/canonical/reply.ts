@@ -11,7 +11,7 @@ export type Fragment =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** Seals the reasoning that is open, or stands for one that cannot be seen. */
+  /** Closes the open reasoning with its state, or stands for reasoning that has no text. */
   | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string }
   /** Belongs to the text that is open. */
   | { readonly type: 'citation'; readonly citation: Citation }
@@ -31,7 +31,7 @@ export type Fragment =
   /** A call is complete. `input` is the whole of it, where the upstream repeats it; what was missing is made up for. */
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
   /** A piece of the answer that no reply of ours has a place for, in the words of `Notes.drop`: `images in the answer`. */
-  | { readonly type: 'loss'; readonly what: string }
+  | { readonly type: 'dropped'; readonly what: string }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from './codec.ts';
+import type { EncodeTarget } from './codec.ts';
 import type { ClientTool, Conversation } from './conversation.ts';
 import { invalid, readText } from './read.ts';
 
@@ -28,7 +28,10 @@ export function freeformSchema(): JsonObject {
 }
 
 /** The value of `parallel_tool_calls` in OpenAI's formats; undefined where it was not asked for or cannot be said. */
-export function parallelSwitch({ parallelToolCalls }: Conversation, { profile, notes }: Target): boolean | undefined {
+export function parallelSwitch(
+  { parallelToolCalls }: Conversation,
+  { profile, notes }: EncodeTarget,
+): boolean | undefined {
   if (parallelToolCalls === undefined) return undefined;
   if (profile.quirks.parallel_switch) return parallelToolCalls && profile.capabilities.parallel_tools;
   if (!parallelToolCalls) notes.drop('parallel_tool_calls');

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from './codec.ts';
+import type { EncodeTarget } from './codec.ts';
 import type { Conversation, OutputFormat } from './conversation.ts';
 import { textOf } from './dialogue.ts';
 
@@ -11,7 +11,7 @@ export interface WrittenFormat {
 }
 
 /** Asks for JSON as well as the model can be asked. */
-export function writeFormat(conversation: Conversation, { profile, notes }: Target): WrittenFormat {
+export function writeFormat(conversation: Conversation, { profile, notes }: EncodeTarget): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
   const known = profile.capabilities.structured_output;

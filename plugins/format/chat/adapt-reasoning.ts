@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#core/json.ts';
 import { isSaid, without } from '../pass-through/adapt-members.ts';
 import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../pass-through/adaptation.ts';
-import { noteThoughtless, thinksWithoutTools } from './thoughtless.ts';
+import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-with-tools.ts';
 
 /** Everything by which reasoning is asked for in Chat, whichever vendor's. */
 const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
@@ -14,7 +14,7 @@ const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', '
 export function adaptReasoning(probe: Probe): Adaptation {
   return (body, target) => {
     const { tools } = body;
-    const isRefused = Array.isArray(tools) && tools.length > 0 && thinksWithoutTools(target.profile);
+    const isRefused = Array.isArray(tools) && tools.length > 0 && refusesToolsWithReasoning(target.profile);
     if (isRefused && body['reasoning_effort'] !== 'none') return withoutEffort(body, target);
     const isAsked = names.some((name) => isSaid(body[name]));
     if (!isAsked) return body;
@@ -29,6 +29,6 @@ export function adaptReasoning(probe: Probe): Adaptation {
 }
 
 function withoutEffort(body: JsonObject, { notes }: AdaptationTarget): JsonObject {
-  noteThoughtless(notes);
+  noteReasoningDropped(notes);
   return { ...without(body, names), reasoning_effort: 'none' };
 }

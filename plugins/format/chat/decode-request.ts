@@ -22,7 +22,7 @@ import {
   readTexts,
 } from '../canonical/read.ts';
 import { count, member } from '../request/members.ts';
-import { MessageReader } from './read-messages.ts';
+import { ChatHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 
 /** Members that are read, or that say nothing to an upstream: how the reply is kept and sent is the gateway's affair. */
@@ -41,7 +41,7 @@ const known = new Set(
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
-  const reader = new MessageReader(notes);
+  const reader = new ChatHistoryReader(notes);
   reader.read(body['messages']);
   checkUnsaid(body, notes);
   notes.dropUnknown(body, known);

@@ -65,8 +65,8 @@ export class ChatEncoder implements ReplyEncoder {
     const begun = this.#hasBegun ? '' : this.#chunk(begin(''), null);
     // An answer of nothing but thoughts has an empty text.
     const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
-    const seals = this.#deltas.end().map((sealed) => this.#chunk(sealed, null));
-    const end = begun + seals.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld));
+    const states = this.#deltas.end().map((state) => this.#chunk(state, null));
+    const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld));
     const usage = { ...this.#head('chat.completion.chunk'), choices: [], usage: writeUsage(reply.usage) };
     return `${end}${this.#wantsUsage ? write(usage) : ''}data: [DONE]\n\n`;
   }

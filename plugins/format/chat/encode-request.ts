@@ -1,13 +1,13 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { wantedEffort } from '../canonical/effort.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
-import { noteThoughtless, thinksWithoutTools } from './thoughtless.ts';
+import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-with-tools.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeReasoning } from './write-reasoning.ts';
 import { writeTools } from './write-tools.ts';
@@ -20,7 +20,7 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
  *
  * @throws GatewayError `not_supported`
  */
-export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   // The format has a word for it, but a reply that is read and written again has room for one answer.
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
@@ -47,14 +47,18 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeInstructions(conversation: Conversation, more: string | undefined, { profile }: Target): JsonObject[] {
+function writeInstructions(
+  conversation: Conversation,
+  more: string | undefined,
+  { profile }: EncodeTarget,
+): JsonObject[] {
   const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
   return text === '' ? [] : [{ role: profile.quirks.system_role, content: text }];
 }
 
-function writeThinking(conversation: Conversation, target: Target, hasTools: boolean): JsonObject {
-  if (!hasTools || !thinksWithoutTools(target.profile)) return writeReasoning(conversation, target);
-  if (wantedEffort(conversation.reasoning) !== 'none') noteThoughtless(target.notes);
+function writeThinking(conversation: Conversation, target: EncodeTarget, hasTools: boolean): JsonObject {
+  if (!hasTools || !refusesToolsWithReasoning(target.profile)) return writeReasoning(conversation, target);
+  if (wantedEffort(conversation.reasoning) !== 'none') noteReasoningDropped(target.notes);
   return { reasoning_effort: 'none' };
 }
 
@@ -65,7 +69,7 @@ function nestFormat(format: JsonObject | undefined): JsonObject | undefined {
   return { type, json_schema: wanted };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): JsonObject {
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   if (maxOutputTokens === undefined) return {};
   const { max_tokens_name: name, max_output_tokens: most = Infinity } = profile.quirks;
   const limit = Math.min(maxOutputTokens, most);
@@ -73,7 +77,7 @@ function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Targe
   return { [name]: limit };
 }
 
-function writeSampling({ sampling }: Conversation, { profile, notes }: Target): JsonObject {
+function writeSampling({ sampling }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   if (topK !== undefined) notes.drop('top_k');
   const wanted: JsonObject = {
@@ -88,14 +92,14 @@ function writeSampling({ sampling }: Conversation, { profile, notes }: Target): 
   return { [seedName]: seed };
 }
 
-function writeStop({ stop }: Conversation, { profile, notes }: Target): string[] | undefined {
+function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
   const most = profile.quirks.stop;
   if (stop.length > most) noteCutting(notes);
   const kept = stop.slice(0, most);
   return kept.length === 0 ? undefined : kept;
 }
 
-function writeUser({ user }: Conversation, { profile, notes }: Target): string | undefined {
+function writeUser({ user }: Conversation, { profile, notes }: EncodeTarget): string | undefined {
   if (user === undefined) return undefined;
   if (profile.quirks.end_user) return shortenId(user);
   notes.drop('user');
@@ -105,7 +109,7 @@ function writeUser({ user }: Conversation, { profile, notes }: Target): string |
 /**
  * Members that OpenAI has and many others refuse. They are as new as custom tools, so whoever knows those knows these.
  */
-function writeExtras(conversation: Conversation, { profile, notes }: Target): JsonObject {
+function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const { verbosity, cacheKey, serviceTier, metadata } = conversation;
   const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
   if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { BlockHead, ReplyEvent } from '../canonical/reply.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
-import { writeCall, writeCitation, writeSealed } from './reply-object.ts';
+import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 
 /** Between parts of a text that something else has parted. */
 const paragraph = '\n\n';
@@ -19,7 +19,7 @@ export class MessageDeltas {
   #thoughts = 0;
   #refusal = 0;
   #calls = 0;
-  readonly #seals: JsonObject[] = [];
+  readonly #states: JsonObject[] = [];
   /** Characters of the text before the block that is open. */
   #before = 0;
   #separator = '';
@@ -44,17 +44,17 @@ export class MessageDeltas {
       case 'citation':
         return [{ annotations: [writeCitation(event.citation, this.#before)] }];
       case 'block_stop':
-        if (event.block.type === 'reasoning') this.#seals.push(writeSealed(event.block, this.#seals.length));
+        if (event.block.type === 'reasoning') this.#states.push(writeReasoningState(event.block, this.#states.length));
         return [];
     }
   }
 
   /**
-   * What comes after all blocks: the seals, in one delta. Some clients add up such lists, and the openai SDK keeps the
+   * What comes after all blocks: the reasoning states, in one delta. Some clients add up such lists, and the openai SDK keeps the
    * last one only; so both have all of it.
    */
   end(): JsonObject[] {
-    return this.#seals.length === 0 ? [] : [{ reasoning_details: this.#seals }];
+    return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
   }
 
   #open(head: BlockHead): JsonObject[] {

@@ -11,7 +11,7 @@ import { readName } from '../canonical/tools.ts';
  * Reads the messages of a request; what the system says before anybody else is set apart.
  * Source: OpenAI API reference, "Create chat completion", `messages`.
  */
-export class MessageReader {
+export class ChatHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;

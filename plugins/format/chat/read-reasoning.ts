@@ -8,7 +8,7 @@ import { count } from '../request/members.ts';
 /** Between the thoughts of one message, which has room for one text only. */
 export const thoughtSeparator = '\n\n';
 
-interface Sealed {
+interface StateEntry {
   readonly state: OpaqueState;
   /** Characters of the text that belongs to it, where the entry says so. */
   readonly length: number | undefined;
@@ -23,9 +23,9 @@ interface Sealed {
 export function readReasoning(message: JsonObject, path: string, notes: Notes): Reasoning[] {
   const details = maybeList(message['reasoning_details'], `${path}.reasoning_details`);
   const text = maybeText(message['reasoning_content'], `${path}.reasoning_content`) || plainReasoning(message, details);
-  const sealed = details.flatMap((entry) => readSealed(entry, notes));
-  if (sealed.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
-  return share(text, sealed) ?? [{ type: 'reasoning', text, state: undefined }];
+  const states = details.flatMap((entry) => readReasoningState(entry, notes));
+  if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
+  return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }];
 }
 
 function plainReasoning({ reasoning }: JsonObject, details: readonly JsonValue[]): string {
@@ -40,23 +40,23 @@ export function thoughtOf(entry: JsonValue | undefined): string {
   return typeof text === 'string' ? text : '';
 }
 
-function readSealed(entry: JsonValue, notes: Notes): Sealed[] {
+function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   if (!isJsonObject(entry) || entry['type'] !== 'reasoning.encrypted') return [];
   const state = typeof entry['data'] === 'string' ? readTaggedState(entry['data']) : undefined;
   if (state !== undefined) return [{ state, length: count(entry['text_length']) }];
-  notes.drop('sealed reasoning of unknown origin');
+  notes.drop('reasoning state of unknown origin');
   return [];
 }
 
-/** Gives every seal its text. A seal beside another text than its own is refused, so where it cannot be told, none has. */
-function share(text: string, sealed: readonly Sealed[]): Reasoning[] | undefined {
-  const [only] = sealed;
-  if (sealed.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
+/** Gives every state its text. Upstreams refuse a state beside another text, so where the text is unclear, none gets one. */
+function share(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
+  const [only] = states;
+  if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {
     return [{ type: 'reasoning', text, state: only.state }];
   }
   const reasoning: Reasoning[] = [];
   let rest = text;
-  for (const { state, length } of sealed) {
+  for (const { state, length } of states) {
     if (length === undefined || length > rest.length) return undefined;
     reasoning.push({ type: 'reasoning', text: rest.slice(0, length), state });
     rest = rest.slice(length);

@@ -56,7 +56,7 @@ export function writeCitation({ url, title, start = 0, end = start }: Citation, 
  * What a client has to hand back for the reasoning to be of use, in the shape of OpenRouter's `reasoning_details`.
  * `text_length` tells how much of the text belongs to it: there is one text for all.
  */
-export function writeSealed({ state, text }: Reasoning, index: number): JsonObject {
+export function writeReasoningState({ state, text }: Reasoning, index: number): JsonObject {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { textOf } from '../canonical/dialogue.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
@@ -18,7 +18,7 @@ const details = new Map([
  *
  * @throws GatewayError `not_supported` for what the model can neither see nor hear
  */
-export function writeContent(parts: readonly Part[], target: Target): string | JsonObject[] {
+export function writeContent(parts: readonly Part[], target: EncodeTarget): string | JsonObject[] {
   const written = parts.map((part) => writePart(part, target));
   const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const isText = texts.length === written.length;
@@ -31,12 +31,12 @@ export function isShown({ type }: Part): boolean {
 }
 
 /** What an assistant said, as one text. */
-export function writeSaid(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): string {
+export function writeSaid(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): string {
   for (const part of parts.filter(isShown)) notes.drop(`${part.type} in assistant message`);
   return textOf(parts);
 }
 
-function writePart(part: Part, target: Target): JsonObject {
+function writePart(part: Part, target: EncodeTarget): JsonObject {
   switch (part.type) {
     case 'image':
       return writeImage(part, target);
@@ -49,7 +49,7 @@ function writePart(part: Part, target: Target): JsonObject {
   }
 }
 
-function writeImage(image: ImagePart, { profile, notes }: Target): JsonObject {
+function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObject {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
   if (source.type === 'id') throw unsupported('images by the id of a file', image);
@@ -59,7 +59,7 @@ function writeImage(image: ImagePart, { profile, notes }: Target): JsonObject {
   return { type: 'image_url', image_url: { url, ...(closeness !== undefined && { detail: closeness }) } };
 }
 
-function writeFile(file: FilePart, { profile, notes }: Target): JsonObject {
+function writeFile(file: FilePart, { profile, notes }: EncodeTarget): JsonObject {
   const { source, name } = file;
   if (source.type === 'base64' && source.mediaType.startsWith('text/')) {
     notes.approximate('text files as text');
@@ -76,7 +76,7 @@ function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 
-function writeAudio(audio: AudioPart, { profile }: Target): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };

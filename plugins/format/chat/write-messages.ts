@@ -1,7 +1,14 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Item, Message, Part, ToolCall, ToolResult } from '../canonical/conversation.ts';
-import { asReminder, type AssistantTurn, settleCalls, textOf, toTurns, type UserTurn } from '../canonical/dialogue.ts';
+import {
+  asReminder,
+  type AssistantTurn,
+  normalizeCalls,
+  textOf,
+  toTurns,
+  type UserTurn,
+} from '../canonical/dialogue.ts';
 import { wireId } from './call-ids.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isShown, writeContent, writeSaid } from './write-content.ts';
@@ -13,10 +20,10 @@ import { isRaw } from './write-tools.ts';
  *
  * @throws GatewayError `not_supported`
  */
-export function writeMessages(items: readonly Item[], target: Target): JsonObject[] {
+export function writeMessages(items: readonly Item[], target: EncodeTarget): JsonObject[] {
   const { late_system, system_role } = target.profile.quirks;
   const spoken = late_system ? items : items.map((item) => withoutSystem(item, target));
-  return toTurns(settleCalls(spoken)).flatMap((turn): JsonObject[] => {
+  return toTurns(normalizeCalls(spoken)).flatMap((turn): JsonObject[] => {
     if (turn.role === 'assistant') return writeAssistant(turn, target);
     if (turn.role === 'user') return writeUser(turn, target);
     return [{ role: system_role, content: textOf(turn.parts) }];
@@ -24,14 +31,14 @@ export function writeMessages(items: readonly Item[], target: Target): JsonObjec
 }
 
 /** A late system message where only users may speak, in its place so that the prompt before it stays the same. */
-function withoutSystem(item: Item, { notes }: Target): Item {
+function withoutSystem(item: Item, { notes }: EncodeTarget): Item {
   if (item.type !== 'message' || item.role !== 'system') return item;
   notes.approximate('late system message as user message');
   return { ...item, role: 'user', parts: [{ type: 'text', text: asReminder(textOf(item.parts)) }] };
 }
 
 /** Results of tools may hold only text: a user shows the rest, when all results of the run have been told. */
-function writeUser({ results, parts }: UserTurn, target: Target): JsonObject[] {
+function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObject[] {
   const shown = results.flatMap((result) => result.parts.filter(isShown));
   if (shown.length > 0) target.notes.approximate('images in tool results as user message');
   const said: Part[] = [...shown, ...parts];
@@ -41,13 +48,13 @@ function writeUser({ results, parts }: UserTurn, target: Target): JsonObject[] {
 }
 
 /** There is no flag for an error: the text says it. Some vendors refuse an empty text. */
-function writeResult({ id, parts, isError }: ToolResult, target: Target): JsonObject {
+function writeResult({ id, parts, isError }: ToolResult, target: EncodeTarget): JsonObject {
   const hint = parts.some(isShown) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
   return { role: 'tool', tool_call_id: wireId(id, target), content: isError ? `Error: ${text}` : text };
 }
 
-function writeAssistant({ items }: AssistantTurn, target: Target): JsonObject[] {
+function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): JsonObject[] {
   const said = items.filter((item): item is Message => item.type === 'message').flatMap(({ parts }) => parts);
   const calls = items.filter((item): item is ToolCall => item.type === 'tool_call');
   const thoughts = items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
@@ -70,14 +77,14 @@ function writeAssistant({ items }: AssistantTurn, target: Target): JsonObject[] 
 }
 
 /** The thoughts of a message, where they are wanted; the empty string when they are lost, because they are missed. */
-function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: Target): string | undefined {
+function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
   const when = profile.quirks.replay_reasoning;
   const isWanted = profile.capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
   return isWanted ? thoughts.join(thoughtSeparator) : undefined;
 }
 
 /** Who thinks inside the text gets it back there. */
-function withThoughts(text: string, thoughts: string | undefined, { profile }: Target): JsonObject {
+function withThoughts(text: string, thoughts: string | undefined, { profile }: EncodeTarget): JsonObject {
   const { inline_thinking, text_content } = profile.quirks;
   const content = text === '' && !text_content ? null : text;
   if (thoughts === undefined) return { content };
@@ -85,7 +92,7 @@ function withThoughts(text: string, thoughts: string | undefined, { profile }: T
   return { content: thoughts === '' ? content : `<think>\n${thoughts}\n</think>\n\n${text}` };
 }
 
-function writeCall(call: ToolCall, target: Target): JsonObject {
+function writeCall(call: ToolCall, target: EncodeTarget): JsonObject {
   const id = wireId(call.id, target);
   const name = target.names.toWire(call.name, call.namespace);
   if (isRaw(call.form, target)) return { id, type: 'custom', custom: { name, input: call.input } };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../canonical/conversation.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
@@ -7,7 +7,7 @@ import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
  * Asks for reasoning in the words of the vendor. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
  * Nothing is said where the client has not said how much: the vendor's own choice stands.
  */
-export function writeReasoning({ reasoning }: Conversation, { profile, notes }: Target): JsonObject {
+export function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const wanted = wantedEffort(reasoning);
   if (reasoning === undefined || wanted === undefined) return {};
   const { quirks, capabilities } = profile;

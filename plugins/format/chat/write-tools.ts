@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/tools.ts';
@@ -8,7 +8,7 @@ import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/t
  * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
  * an empty list, and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
-export function writeTools(conversation: Conversation, target: Target): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
   const tools = usableTools(conversation, target);
   if (tools.length === 0) return {};
   return {
@@ -19,7 +19,7 @@ export function writeTools(conversation: Conversation, target: Target): JsonObje
 }
 
 /** Only OpenAI has words for tools that are there and may not be called: for all others they are left out. */
-function usableTools({ tools, toolChoice }: Conversation, { profile, notes }: Target): ClientTool[] {
+function usableTools({ tools, toolChoice }: Conversation, { profile, notes }: EncodeTarget): ClientTool[] {
   if (!profile.capabilities.tools) {
     if (tools.length > 0) notes.drop('tools');
     return [];
@@ -31,11 +31,11 @@ function usableTools({ tools, toolChoice }: Conversation, { profile, notes }: Ta
 }
 
 /** True when raw text can be said as what it is; otherwise the tool is a function. */
-export function isRaw(form: ToolForm, { profile }: Pick<Target, 'profile'>): boolean {
+export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }
 
-function writeTool(tool: ClientTool, target: Target): JsonObject {
+function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
   const name = target.names.toWire(tool.name, tool.namespace);
   if (isRaw(tool.form, target)) return writeCustom(tool, name);
   const isFreeform = tool.form === 'freeform';
@@ -51,7 +51,7 @@ function writeTool(tool: ClientTool, target: Target): JsonObject {
   };
 }
 
-function writeStrict({ strict }: ClientTool, { profile, notes }: Target): JsonObject {
+function writeStrict({ strict }: ClientTool, { profile, notes }: EncodeTarget): JsonObject {
   if (strict === undefined) return {};
   if (profile.quirks.strict_tools) return { strict };
   if (strict) notes.drop('strict of tools');
@@ -66,7 +66,7 @@ function writeCustom({ description, grammar }: ClientTool, name: string): JsonOb
 function writeChoice(
   choice: ToolChoice | undefined,
   tools: readonly ClientTool[],
-  target: Target,
+  target: EncodeTarget,
 ): string | JsonObject | undefined {
   if (choice === undefined) return undefined;
   const { type, name, namespace } = choice;

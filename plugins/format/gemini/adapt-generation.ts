@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Notes } from '../canonical/notes.ts';
 import type { Adaptation } from '../pass-through/adaptation.ts';
 import { camelName, fieldsOf } from './fields.ts';
@@ -53,7 +53,7 @@ function limit(value: JsonValue, most: number, notes: Notes): JsonValue {
 }
 
 /** What cannot be read stays as it is: the route may know more of its own format. */
-function changeThinking(value: JsonValue, target: Pick<Target, 'profile' | 'notes'>): JsonValue | undefined {
+function changeThinking(value: JsonValue, target: Pick<EncodeTarget, 'profile' | 'notes'>): JsonValue | undefined {
   if (!isJsonObject(value) || !isRefused(fieldsOf(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(value), target);

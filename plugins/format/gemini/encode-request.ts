@@ -1,8 +1,8 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
-import { settleCalls, toTurns } from '../canonical/dialogue.ts';
+import { normalizeCalls, toTurns } from '../canonical/dialogue.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { writeContents } from './write-contents.ts';
 import { writeFormat } from './write-output-format.ts';
@@ -14,7 +14,7 @@ import { writeTools } from './write-tools.ts';
  *
  * @throws GatewayError `not_supported`
  */
-export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
   }
@@ -29,7 +29,7 @@ export function encodeRequest(conversation: Conversation, target: Target): JsonO
   });
   return withoutUnset({
     systemInstruction: writeSystem(conversation, instruction),
-    contents: writeContents(toTurns(settleCalls(conversation.items)), target),
+    contents: writeContents(toTurns(normalizeCalls(conversation.items)), target),
     ...writeTools(conversation, target),
     generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
   });
@@ -45,14 +45,14 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return parts.length === 0 ? undefined : { parts };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): number | undefined {
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number | undefined {
   const most = profile.quirks.max_output_tokens;
   if (maxOutputTokens === undefined || most === undefined || maxOutputTokens <= most) return maxOutputTokens;
   notes.approximate(`the limit of output tokens as ${most}`);
   return most;
 }
 
-function writeSampling({ sampling }: Conversation, { profile, notes }: Target): JsonObject {
+function writeSampling({ sampling }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   const wanted = {
     temperature,
@@ -66,14 +66,14 @@ function writeSampling({ sampling }: Conversation, { profile, notes }: Target): 
   return { seed };
 }
 
-function writeStop({ stop }: Conversation, { profile, notes }: Target): string[] | undefined {
+function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
   const taken = stop.slice(0, profile.quirks.stop);
   if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 
 /** Notes what the format has no words for. */
-function noteUnsaid(conversation: Conversation, { notes }: Target): void {
+function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
   const { user, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
   const unsaid = {
     user,

@@ -2,10 +2,10 @@ import { type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Item, OpaqueState, Part } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, maybeObject, maybeText, readList, readText } from '../canonical/read.ts';
-import { CallBook } from './call-book.ts';
+import { CallMatcher } from './call-matcher.ts';
 import { readFields, readMany } from './fields.ts';
 import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
-import { readSeal, skipValidation } from './thought-signature.ts';
+import { decodeSignature, skipValidation } from './thought-signature.ts';
 
 type Side = 'user' | 'assistant';
 
@@ -33,17 +33,17 @@ export function readInstructions(value: JsonValue | undefined, notes: Notes): st
 }
 
 /**
- * Reads the dialogue into items. A signature seals the thoughts that led to the part that carries it.
+ * Reads the dialogue into items. A signature belongs to the thoughts that led to its part.
  *
  * Source: Gemini API reference, "Content"; docs, "Thought signatures".
  */
 export class ContentReader {
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  readonly #calls = new CallBook();
+  readonly #calls = new CallMatcher();
   /** What one side has said since its last call or result. */
   #parts: Part[] = [];
-  /** Thoughts whose seal may be on the part that follows. */
+  /** Thoughts whose signature may be on the next part. */
   #thought = '';
 
   constructor(notes: Notes) {
@@ -105,7 +105,7 @@ export class ContentReader {
   /** @param signature empty when the part that follows has none, undefined when none follows */
   #closeThought(side: Side, signature: string | undefined): void {
     const text = this.#thought;
-    const state = signature === undefined || signature === '' ? undefined : readSeal(signature);
+    const state = signature === undefined || signature === '' ? undefined : decodeSignature(signature);
     this.#thought = '';
     if (text === '' && !isWorthKeeping(state)) {
       const isForeign =

@@ -33,10 +33,10 @@ export class PartReader {
 
   #part(part: JsonObject): Fragment[] {
     const call = part['functionCall'];
-    const seal = readSignature(part['thoughtSignature']);
-    // The seal of a call is that of the thoughts before it, the seal of a text comes behind it.
-    if (isJsonObject(call)) return [...seal, ...this.#call(call)];
-    return [...this.#say(part), ...readLosses(part), ...seal];
+    const signature = readSignature(part['thoughtSignature']);
+    // The signature of a call belongs to the thoughts before it; that of a text comes after the text.
+    if (isJsonObject(call)) return [...signature, ...this.#call(call)];
+    return [...this.#say(part), ...readDropped(part), ...signature];
   }
 
   #say(part: JsonObject): Fragment[] {
@@ -71,14 +71,14 @@ const mediaNames = new Map([
   ['audio', 'audio'],
 ]);
 
-function readLosses(part: JsonObject): Fragment[] {
+function readDropped(part: JsonObject): Fragment[] {
   const lost = codeMembers.some((name) => isJsonObject(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
     if (!isJsonObject(part[name])) continue;
     const [kind = ''] = String(member(part[name], 'mimeType')).split('/');
     lost.push(mediaNames.get(kind) ?? 'files');
   }
-  return lost.map((what) => ({ type: 'loss', what: `${what} in the answer` }));
+  return lost.map((what) => ({ type: 'dropped', what: `${what} in the answer` }));
 }
 
 function wholeCall(key: number, args: JsonObject): Fragment[] {

@@ -4,7 +4,7 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { isCounted, objectOr, type ReplyAdapter, rewriteData } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
 import { member } from '../request/members.ts';
-import { sealSignatures } from './thought-signature.ts';
+import { tagSignatures } from './thought-signature.ts';
 import { writeUsage } from './usage.ts';
 
 export class GeminiReplyAdapter implements ReplyAdapter {
@@ -21,13 +21,13 @@ export class GeminiReplyAdapter implements ReplyAdapter {
     if (text.includes('"candidates"')) this.meter.delta(event);
     const chunk = !isCounted(counted) && text.includes('"finishReason"') ? event.parse() : undefined;
     const isLast = chunk !== undefined && hasFinished(chunk);
-    return sealSignatures(isLast ? rewriteData(text, this.#withUsage(chunk, counted)) : text, this.#origin);
+    return tagSignatures(isLast ? rewriteData(text, this.#withUsage(chunk, counted)) : text, this.#origin);
   }
 
   whole(text: string, body: JsonObject, counted?: Usage): string {
-    if (isCounted(counted)) return sealSignatures(text, this.#origin);
+    if (isCounted(counted)) return tagSignatures(text, this.#origin);
     this.meter.whole(body);
-    return sealSignatures(JSON.stringify(this.#withUsage(body, counted)), this.#origin);
+    return tagSignatures(JSON.stringify(this.#withUsage(body, counted)), this.#origin);
   }
 
   #withUsage(body: JsonObject, counted: Usage | undefined): JsonObject {

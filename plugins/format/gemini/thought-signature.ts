@@ -6,31 +6,31 @@ import { readTaggedState, tagState } from '../canonical/opaque-state.ts';
  * Thought signatures are bytes, written in base64, and clients that have types refuse anything else: so our tag goes
  * into the base64 as well.
  */
-export function writeSeal(tagged: string): string {
+export function encodeSignature(tagged: string): string {
   return Buffer.from(tagged).toString('base64');
 }
 
 /** Undefined for what carries no tag of ours. Takes base64url, too: clients write bytes as they like. */
-export function readSeal(signature: string): OpaqueState | undefined {
-  if (!signature.startsWith(sealBeginning)) return undefined;
+export function decodeSignature(signature: string): OpaqueState | undefined {
+  if (!signature.startsWith(encodedPrefix)) return undefined;
   return readTaggedState(Buffer.from(signature, 'base64').toString());
 }
 
 /** `dps1` in base64, as far as what follows leaves it alone. */
-const sealBeginning = 'ZHBzM';
+const encodedPrefix = 'ZHBzM';
 
-/** For a call whose thoughts nobody has sealed: a route to Google knows by it what to put in its place. */
-export const unsealed = writeSeal(tagState({ kind: 'none', origin: '00000000', data: '' }));
+/** Marks a call without a signature, so that a route to Google puts a placeholder in its place. */
+export const noSignature = encodeSignature(tagState({ kind: 'none', origin: '00000000', data: '' }));
 
 /** Tags the signatures in the text of a reply and leaves every other byte alone. */
-export function sealSignatures(text: string, origin: string): string {
+export function tagSignatures(text: string, origin: string): string {
   if (!text.includes('"thoughtSignature"')) return text;
   // Inside of strings quotes are escaped, and so not met.
   return text.replace(
     /("thoughtSignature"\s*:\s*)"(?=[^"])([^"\\]*(?:\\.[^"\\]*)*)"/g,
     (whole, name: string, value: string) => {
       const data = unescape(value);
-      return data === undefined ? whole : `${name}"${writeSeal(tagState({ kind: 'thought', origin, data }))}"`;
+      return data === undefined ? whole : `${name}"${encodeSignature(tagState({ kind: 'thought', origin, data }))}"`;
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
 import { fileText, unsupported } from '../canonical/parts.ts';
@@ -24,7 +24,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
  *
  * @throws GatewayError `not_supported` for what the model can neither see nor hear
  */
-export function writeInput(parts: readonly Part[], target: Target): JsonObject[] {
+export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
   return parts.flatMap((part) => {
     switch (part.type) {
       case 'image':
@@ -40,7 +40,7 @@ export function writeInput(parts: readonly Part[], target: Target): JsonObject[]
 }
 
 /** Writes what the assistant said; there it can only have been text. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): JsonObject[] {
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
   return parts.flatMap((part) => {
     if (part.type === 'text' || part.type === 'refusal') return writeText(part.text);
     notes.drop(`${part.type} in assistant message`);
@@ -52,7 +52,7 @@ export function writeText(text: string): JsonObject[] {
   return text === '' ? [] : [{ text }];
 }
 
-function writeImage(image: ImagePart, target: Target): JsonObject {
+function writeImage(image: ImagePart, target: EncodeTarget): JsonObject {
   const { detail } = image;
   const { profile, notes } = target;
   if (!profile.capabilities.images) throw unsupported('images', image);
@@ -61,7 +61,7 @@ function writeImage(image: ImagePart, target: Target): JsonObject {
 }
 
 /** Text can be read by models that read no files. */
-function writeFile(file: FilePart, target: Target): JsonObject[] {
+function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
@@ -72,13 +72,13 @@ function writeFile(file: FilePart, target: Target): JsonObject[] {
   return writeText([name, content].filter(Boolean).join('\n\n'));
 }
 
-function writeAudio(audio: AudioPart, { profile }: Target): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-function writeSource(part: ImagePart | FilePart, { notes }: Target): JsonObject {
+function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): JsonObject {
   const { source } = part;
   switch (source.type) {
     case 'base64':
@@ -92,7 +92,7 @@ function writeSource(part: ImagePart | FilePart, { notes }: Target): JsonObject 
 }
 
 /** Google fetches what it can reach. */
-function writeUrl(url: string, part: ImagePart | FilePart, notes: Target['notes']): JsonObject {
+function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['notes']): JsonObject {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
     if (inline === undefined) throw unsupported('data that is not base64', part);

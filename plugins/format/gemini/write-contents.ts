@@ -1,12 +1,12 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Part, Reasoning, ToolCall, ToolResult } from '../canonical/conversation.ts';
 import {
   type AssistantTurn,
   asReminder,
   type SystemTurn,
   textOf,
-  type Turn,
+  type DialogueTurn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
 import { parseInput } from '../request/members.ts';
@@ -24,7 +24,7 @@ const opening = 'Begin.';
  * Writes turns as contents: a user begins, both sides alternate, results follow their calls.
  * Source: Gemini API reference, "Content".
  */
-export function writeContents(turns: readonly Turn[], target: Target): JsonObject[] {
+export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarget): JsonObject[] {
   const writer = new ContentWriter(target);
   for (const turn of turns) {
     if (turn.role === 'user') writer.user(turn);
@@ -35,12 +35,12 @@ export function writeContents(turns: readonly Turn[], target: Target): JsonObjec
 }
 
 class ContentWriter {
-  readonly #target: Target;
+  readonly #target: EncodeTarget;
   readonly #contents: Written[] = [];
   /** Results have to name what they are results of. */
   readonly #names = new Map<string, string>();
 
-  constructor(target: Target) {
+  constructor(target: EncodeTarget) {
     this.#target = target;
   }
 
@@ -55,7 +55,7 @@ class ContentWriter {
     for (const item of items) {
       if (item.type === 'message') parts.say(writeOutput(item.parts, this.#target));
       else if (item.type === 'tool_call') parts.call(this.#call(item));
-      else parts.seal(this.#signature(item));
+      else parts.sign(this.#signature(item));
     }
     this.#push('model', parts.finish());
     if (parts.hasSkipped) this.#target.notes.approximate('missing thought signatures');
@@ -83,11 +83,11 @@ class ContentWriter {
     else this.#contents.push({ role, parts: [...parts] });
   }
 
-  /** Only what this upstream has sealed itself. The words of thoughts are not wanted back. */
+  /** Only a signature that this upstream has made. It does not take the text of thoughts back. */
   #signature({ state }: Reasoning): string {
-    const sealed = this.#target.open(state) ?? '';
-    if (sealed === '') this.#target.notes.drop('reasoning of earlier turns');
-    return sealed;
+    const signature = this.#target.ownState(state) ?? '';
+    if (signature === '') this.#target.notes.drop('reasoning of earlier turns');
+    return signature;
   }
 
   #call(call: ToolCall): JsonObject {
@@ -145,7 +145,7 @@ class ModelParts {
     this.#needsSignature = needsSignature;
   }
 
-  seal(signature: string): void {
+  sign(signature: string): void {
     if (signature === '') return;
     this.#place();
     this.#signature = signature;

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
 import { cleanSchema } from './clean-schema.ts';
 
 /** How an answer's form is asked for: in the configuration, in words, or both. */
-export interface WrittenFormat {
+export interface GeminiOutputFormat {
   readonly config?: JsonObject;
   /** To be said after all other instructions. */
   readonly instruction?: string;
@@ -14,7 +14,7 @@ export interface WrittenFormat {
 const json = { responseMimeType: 'application/json' };
 
 /** Asks for JSON as well as the model can be asked. Source: Gemini docs, "Structured output". */
-export function writeFormat({ output, tools }: Conversation, { profile, notes }: Target): WrittenFormat {
+export function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
   const { quirks, capabilities } = profile;
   // Older models refuse a form of the answer beside functions.

@@ -1,17 +1,17 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, Citation, CompleteReply, FinishReason } from '../canonical/reply.ts';
 import { parseInput } from '../request/members.ts';
-import { unsealed, writeSeal } from './thought-signature.ts';
+import { noSignature, encodeSignature } from './thought-signature.ts';
 
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Writes blocks as parts. The seal of thoughts goes with the part that they led to: clients keep those parts, and forget
+ * Writes blocks as parts. The signature of thoughts goes with the part that they led to: clients keep those parts, and forget
  * the thoughts. Source: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
-  #seal = '';
+  #signature = '';
   #hasCalled = false;
 
   constructor(showsThoughts: boolean) {
@@ -22,21 +22,21 @@ export class PartWriter {
   delta({ type }: BlockHead, text: string): JsonObject[] {
     if (type === 'tool_call') return [];
     if (type === 'reasoning') return this.#showsThoughts ? [{ text, thought: true }] : [];
-    return [{ text, ...this.#takeSeal() }];
+    return [{ text, ...this.#takeSignature() }];
   }
 
   /** What is said of a block only at its end. */
   stop(block: Block): JsonObject[] {
     if (block.type === 'tool_call') return [this.#call(block)];
     if (block.type !== 'reasoning') return [];
-    const before = this.#seal === '' ? [] : [{ text: '', ...this.#takeSeal() }];
-    this.#seal = block.state;
+    const before = this.#signature === '' ? [] : [{ text: '', ...this.#takeSignature() }];
+    this.#signature = block.state;
     return before;
   }
 
   /** What nothing has followed; an empty text where there has to be a part, as at the end of a stream. */
   rest(isNeeded = true): JsonObject[] {
-    return this.#seal === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSeal() }];
+    return this.#signature === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSignature() }];
   }
 
   /** The first call always has a signature: Google refuses a history in which it has none. */
@@ -45,15 +45,15 @@ export class PartWriter {
     this.#hasCalled = true;
     return {
       functionCall: writeCall(block),
-      ...(isFirst && { thoughtSignature: unsealed }),
-      ...this.#takeSeal(),
+      ...(isFirst && { thoughtSignature: noSignature }),
+      ...this.#takeSignature(),
     };
   }
 
-  #takeSeal(): { thoughtSignature?: string } {
-    const seal = this.#seal;
-    this.#seal = '';
-    return seal === '' ? {} : { thoughtSignature: writeSeal(seal) };
+  #takeSignature(): { thoughtSignature?: string } {
+    const signature = this.#signature;
+    this.#signature = '';
+    return signature === '' ? {} : { thoughtSignature: encodeSignature(signature) };
   }
 }
 

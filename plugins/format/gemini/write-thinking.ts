@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
-type ThinkingTarget = Pick<Target, 'profile' | 'notes'>;
+type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
 /** Most tokens that every model with budgets takes. Source: Gemini docs, "Thinking". */
 const mostThinkingTokens = 24_576;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, ToolChoice } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
@@ -9,7 +9,7 @@ import { cleanSchema } from './clean-schema.ts';
  * Writes the tools of a request and the choice among them; nothing when there are none.
  * Source: Gemini API reference, "Tool", "ToolConfig".
  */
-export function writeTools(conversation: Conversation, target: Target): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { capabilities, quirks } = target.profile;
   const { tools, parallelToolCalls, toolChoice } = conversation;
   if (!capabilities.tools) {
@@ -39,7 +39,7 @@ function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
 }
 
-function writeDeclarations(tools: readonly ClientTool[], target: Target): JsonObject[] {
+function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): JsonObject[] {
   const written = new Map<string, JsonObject>();
   for (const tool of tools) {
     const name = target.names.toWire(tool.name, tool.namespace);
@@ -48,7 +48,7 @@ function writeDeclarations(tools: readonly ClientTool[], target: Target): JsonOb
   return [...written.values()];
 }
 
-function writeDeclaration(tool: ClientTool, name: string, target: Target): JsonObject {
+function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): JsonObject {
   const { profile, notes } = target;
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
@@ -62,7 +62,7 @@ function writeDeclaration(tool: ClientTool, name: string, target: Target): JsonO
   };
 }
 
-function writeParameters(schema: JsonObject, { profile, notes }: Target): JsonObject {
+function writeParameters(schema: JsonObject, { profile, notes }: EncodeTarget): JsonObject {
   const object = schema['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
   if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
   const parameters = cleanSchema(object, notes);
@@ -73,7 +73,7 @@ function writeParameters(schema: JsonObject, { profile, notes }: Target): JsonOb
 function writeChoice(
   choice: ToolChoice | undefined,
   functions: readonly ClientTool[],
-  target: Target,
+  target: EncodeTarget,
 ): JsonObject | undefined {
   const { forced_tools: canForce, strict_tools: canValidate } = target.profile.quirks;
   const isStrict = canValidate && functions.some(({ strict }) => strict === true);
@@ -89,7 +89,7 @@ function writeChoice(
   return { mode: 'ANY', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) };
 }
 
-function allowedNames(choice: ToolChoice, functions: readonly ClientTool[], { names }: Target): string[] {
+function allowedNames(choice: ToolChoice, functions: readonly ClientTool[], { names }: EncodeTarget): string[] {
   const { name, namespace, allowed } = choice;
   if (name !== undefined) return [names.toWire(name, namespace)];
   if (allowed === undefined) return [];

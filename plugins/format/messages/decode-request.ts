@@ -13,7 +13,7 @@ import {
   readObject,
   readText,
 } from '../canonical/read.ts';
-import { MessageReader } from './read-messages.ts';
+import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 
 /** Members that are read, or that only say how a prompt is cached. */
@@ -32,7 +32,7 @@ const fewestThinkingTokens = 1_024;
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
-  const reader = new MessageReader(notes);
+  const reader = new MessagesHistoryReader(notes);
   reader.readSystem(body['system'], 'system');
   reader.readMessages(body['messages']);
   const tools = readTools(body['tools'], notes);

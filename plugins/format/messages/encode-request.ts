@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
-import { settleCalls, toTurns } from '../canonical/dialogue.ts';
+import { normalizeCalls, toTurns } from '../canonical/dialogue.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeFormat } from './write-output-format.ts';
@@ -21,12 +21,12 @@ const minThinkingTopP = 0.95;
  *
  * @throws GatewayError `not_supported`
  */
-export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
   }
   const { isStream, model, profile } = target;
-  const turns = toTurns(settleCalls(conversation.items));
+  const turns = toTurns(normalizeCalls(conversation.items));
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeFormat(conversation.output, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
@@ -53,7 +53,7 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): number {
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {
   const most = profile.quirks.max_output_tokens;
   const wanted = maxOutputTokens ?? most ?? defaultMaxTokens;
   const limit = Math.min(wanted, most ?? wanted);
@@ -67,7 +67,7 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return said.length === 0 ? undefined : said.join('\n\n');
 }
 
-function writeSampling({ sampling }: Conversation, target: Target, isThinking: boolean): JsonObject {
+function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
   const { temperature, topP, topK } = sampling;
   if (!target.profile.quirks.sampling) return noneOf(sampling, target);
   if (isThinking) return writeThinkingSampling(sampling, target);
@@ -83,7 +83,10 @@ function writeSampling({ sampling }: Conversation, target: Target, isThinking: b
   };
 }
 
-function writeThinkingSampling({ temperature, topP, topK }: Conversation['sampling'], { notes }: Target): JsonObject {
+function writeThinkingSampling(
+  { temperature, topP, topK }: Conversation['sampling'],
+  { notes }: EncodeTarget,
+): JsonObject {
   const isTopPTaken = topP !== undefined && topP >= minThinkingTopP;
   if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
   if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
@@ -91,21 +94,24 @@ function writeThinkingSampling({ temperature, topP, topK }: Conversation['sampli
   return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
 }
 
-function noneOf({ temperature, topP, topK }: Conversation['sampling'], { notes }: Target): JsonObject {
+function noneOf({ temperature, topP, topK }: Conversation['sampling'], { notes }: EncodeTarget): JsonObject {
   const unsaid = { temperature, top_p: topP, top_k: topK };
   for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
   return {};
 }
 
 /** Sequences without a visible character are refused. */
-function writeStop({ stop }: Conversation, { profile, notes }: Target): string[] | undefined {
+function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
   const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, profile.quirks.stop);
   if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 
 /** What is too long, or looks like the address or the number of a person, becomes a hash. */
-function writeUser({ user: named, metadata = {} }: Conversation, { profile, notes }: Target): JsonObject | undefined {
+function writeUser(
+  { user: named, metadata = {} }: Conversation,
+  { profile, notes }: EncodeTarget,
+): JsonObject | undefined {
   const { user_id: id, ...others } = metadata;
   const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
   // Of what the client files its request under, the user alone has a place.
@@ -119,7 +125,7 @@ function writeUser({ user: named, metadata = {} }: Conversation, { profile, note
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }
 
-function writeTier({ serviceTier }: Conversation, { notes }: Target): string | undefined {
+function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): string | undefined {
   if (serviceTier === undefined || serviceTier === 'auto') return serviceTier;
   if (serviceTier === 'default') return 'standard_only';
   notes.drop('service_tier');
@@ -127,7 +133,7 @@ function writeTier({ serviceTier }: Conversation, { notes }: Target): string | u
 }
 
 /** Notes what the format has no words for. */
-function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conversation, { notes }: Target): void {
+function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conversation, { notes }: EncodeTarget): void {
   const unsaid = {
     presence_penalty: sampling.presencePenalty || undefined,
     frequency_penalty: sampling.frequencyPenalty || undefined,

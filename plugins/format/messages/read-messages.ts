@@ -12,7 +12,7 @@ const billingHeader = 'x-anthropic-billing-header';
  * Reads the messages of a request into items, and system messages before the first of them into instructions.
  * Source: Anthropic API reference, "Messages".
  */
-export class MessageReader {
+export class MessagesHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
@@ -71,7 +71,7 @@ export class MessageReader {
   }
 
   #push(role: 'user' | 'assistant', item: Reasoning | ToolCall | ToolResult): void {
-    // Sealed by nobody that we know, and without words: it tells nothing to anybody.
+    // Without text and without a known origin, no upstream can use it.
     if (item.type === 'reasoning' && item.text === '' && item.state === undefined) {
       this.#notes.drop('reasoning of unknown origin');
       return;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { lose } from '../canonical/lose.ts';
+import { droppedPart } from '../canonical/dropped-part.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 
@@ -9,7 +9,7 @@ interface OpenBlock {
   readonly key: number;
   readonly type: string;
   readonly id: JsonValue | undefined;
-  /** Sealed thoughts come in pieces too. */
+  /** Signatures come in pieces too. */
   signature: string;
   /** The whole input, where it comes with the beginning; deltas that come nevertheless say the same. */
   readonly input: string | undefined;
@@ -86,7 +86,7 @@ export class BlockReader {
         // Vendors leave the type out; the deltas tell what it is.
         return [head];
       default:
-        return [head, lose(block.type, 'unknown blocks')];
+        return [head, droppedPart(block.type, 'unknown blocks')];
     }
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
 import { fileText, unsupported } from '../canonical/parts.ts';
 
@@ -16,7 +16,7 @@ const imageBeginnings: readonly (readonly [string, string])[] = [
  *
  * @throws GatewayError `not_supported` for what the model can neither see nor hear
  */
-export function writeInput(parts: readonly Part[], target: Target): JsonObject[] {
+export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
   return parts.flatMap((part) => {
     switch (part.type) {
       case 'image':
@@ -32,7 +32,7 @@ export function writeInput(parts: readonly Part[], target: Target): JsonObject[]
 }
 
 /** Writes what the assistant said; there it can only have been text. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): JsonObject[] {
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
   return parts.flatMap((part) => {
     if (part.type === 'text' || part.type === 'refusal') return writeText(part.text);
     notes.drop(`${part.type} in assistant message`);
@@ -45,7 +45,7 @@ export function writeText(text: string): JsonObject[] {
 }
 
 /** @param from the client's part that it is */
-function writeImage({ source, detail }: ImagePart, { profile, notes }: Target, from: Part): JsonObject {
+function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): JsonObject {
   if (!profile.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source) };
@@ -65,7 +65,7 @@ function writeSource(source: Source): JsonObject {
 }
 
 /** Text can be read by models that read no files. */
-function writeFile(file: FilePart, target: Target): JsonObject[] {
+function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
   const { source, name } = file;
   const content = fileText(source);
   const { files } = target.profile.capabilities;

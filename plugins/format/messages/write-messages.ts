@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Part, Reasoning, ToolCall, ToolResult } from '../canonical/conversation.ts';
 import {
   type AssistantTurn,
   asReminder,
   type SystemTurn,
   textOf,
-  type Turn,
+  type DialogueTurn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
 import { parseInput } from '../request/members.ts';
@@ -29,7 +29,7 @@ const opening = 'Begin.';
  *
  * Source: Anthropic API reference, "Messages".
  */
-export function writeMessages(turns: readonly Turn[], target: Target): JsonObject[] {
+export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarget): JsonObject[] {
   const writer = new MessageWriter(target);
   for (const [index, turn] of turns.entries()) {
     if (turn.role === 'user') writer.user(turn);
@@ -40,10 +40,10 @@ export function writeMessages(turns: readonly Turn[], target: Target): JsonObjec
 }
 
 class MessageWriter {
-  readonly #target: Target;
+  readonly #target: EncodeTarget;
   readonly #messages: Written[] = [];
 
-  constructor(target: Target) {
+  constructor(target: EncodeTarget) {
     this.#target = target;
   }
 
@@ -62,7 +62,7 @@ class MessageWriter {
   }
 
   /** A system message is sure to be taken only between what a user said and the answer; elsewhere a user says it. */
-  system({ parts }: SystemTurn, next: Turn | undefined): void {
+  system({ parts }: SystemTurn, next: DialogueTurn | undefined): void {
     const { notes, profile } = this.#target;
     const text = textOf(parts);
     if (text.trim() === '') return;
@@ -92,15 +92,15 @@ class MessageWriter {
     else this.#messages.push({ role, content: [...content] });
   }
 
-  /** Only what this upstream has sealed itself: anything else is refused, and would be in every request that follows. */
+  /** Only state that this upstream has made: it refuses any other, in every later request too. */
   #reasoning({ text, state }: Reasoning): JsonObject[] {
-    const sealed = this.#target.open(state);
-    if (sealed === undefined || sealed === '') {
+    const own = this.#target.ownState(state);
+    if (own === undefined || own === '') {
       this.#target.notes.drop('reasoning of earlier turns');
       return [];
     }
-    if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: sealed }];
-    return [{ type: 'thinking', thinking: text, signature: sealed }];
+    if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: own }];
+    return [{ type: 'thinking', thinking: text, signature: own }];
   }
 
   #call(call: ToolCall): JsonObject {

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { OutputFormat } from '../canonical/conversation.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
 
 /** How an answer's form is asked for: as a parameter, or in words. */
-export interface WrittenFormat {
+export interface MessagesOutputFormat {
   readonly format?: JsonObject;
   /** To be said after all other instructions. */
   readonly instruction?: string;
 }
 
 /** Asks for JSON as well as the model can be asked. Source: Anthropic docs, "Structured outputs". */
-export function writeFormat(output: OutputFormat | undefined, { profile, notes }: Target): WrittenFormat {
+export function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): MessagesOutputFormat {
   if (output === undefined) return {};
   if (output.type === 'json_object') {
     notes.approximate('json_object as instruction');

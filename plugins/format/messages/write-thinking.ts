@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
-import type { AssistantTurn, Turn } from '../canonical/dialogue.ts';
+import type { AssistantTurn, DialogueTurn } from '../canonical/dialogue.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
 export interface WrittenThinking {
@@ -24,9 +24,9 @@ const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh
  */
 export function writeThinking(
   reasoning: ReasoningRequest | undefined,
-  turns: readonly Turn[],
+  turns: readonly DialogueTurn[],
   maxTokens: number,
-  target: Target,
+  target: EncodeTarget,
 ): WrittenThinking {
   const wanted = wantedEffort(reasoning);
   if (reasoning === undefined || wanted === 'none') return off;
@@ -51,7 +51,7 @@ function writeBudget(
   { budget, effort }: ReasoningRequest,
   wanted: Effort | undefined,
   maxTokens: number,
-  { profile, notes }: Target,
+  { profile, notes }: EncodeTarget,
 ): JsonObject | undefined {
   const asked =
     (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', profile.quirks.efforts));
@@ -65,7 +65,7 @@ function writeBudget(
   return { type: 'enabled', budget_tokens: fitting };
 }
 
-function writeEffort(wanted: Effort, { profile, notes }: Target): Effort | undefined {
+function writeEffort(wanted: Effort, { profile, notes }: EncodeTarget): Effort | undefined {
   const known = profile.quirks.efforts.filter((effort) => ownEfforts.has(effort));
   if (known.length === 0) {
     notes.drop('reasoning effort');
@@ -81,15 +81,15 @@ function writeEffort(wanted: Effort, { profile, notes }: Target): Effort | undef
  * in, has to have begun with thoughts of this very upstream. Adaptive thinking does not insist on it.
  * Source: Anthropic docs, "Adaptive thinking", "Validation changes".
  */
-function mayThinkOn(dialogue: readonly Turn[], target: Target): boolean {
+function mayThinkOn(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
   const begun = beginOfLoop(dialogue);
-  if (begun === undefined || beginsWithSeal(begun, target)) return true;
+  if (begun === undefined || beginsWithState(begun, target)) return true;
   target.notes.drop('reasoning until the end of this tool loop');
   return false;
 }
 
 /** The assistant's first turn after what a user last said, when it has led to calls whose results come last. */
-function beginOfLoop(dialogue: readonly Turn[]): AssistantTurn | undefined {
+function beginOfLoop(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
   let begun: AssistantTurn | undefined;
   for (const turn of dialogue.toReversed()) {
     if (turn.role === 'assistant') begun = turn;
@@ -98,7 +98,7 @@ function beginOfLoop(dialogue: readonly Turn[]): AssistantTurn | undefined {
   return begun;
 }
 
-function beginsWithSeal({ items }: AssistantTurn, target: Target): boolean {
-  const sealed = items.map((item) => item.type !== 'reasoning' || Boolean(target.open(item.state)));
-  return items.find((_, index) => sealed[index])?.type === 'reasoning';
+function beginsWithState({ items }: AssistantTurn, target: EncodeTarget): boolean {
+  const isKept = items.map((item) => item.type !== 'reasoning' || Boolean(target.ownState(item.state)));
+  return items.find((_, index) => isKept[index])?.type === 'reasoning';
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
@@ -10,7 +10,7 @@ const searchName = 'web_search';
  * Writes the tools of a request and the choice among them; nothing when there are none, and no calls either.
  * Source: Anthropic API reference, "Messages", tools.
  */
-export function writeTools(conversation: Conversation, target: Target, isThinking: boolean): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
   const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
   const tools = capabilities.tools ? writeList(allowedTools(conversation), target) : [];
@@ -24,7 +24,7 @@ function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
 }
 
-function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
+function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
   const written = new Map<string, JsonObject>();
   for (const tool of tools.filter(isClientTool)) {
     const name = target.names.toWire(tool.name, tool.namespace);
@@ -37,7 +37,7 @@ function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
   return [...written.values()];
 }
 
-function writeTool(tool: ClientTool, name: string, { profile, notes }: Target): JsonObject {
+function writeTool(tool: ClientTool, name: string, { profile, notes }: EncodeTarget): JsonObject {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
   const isStrict = tool.strict === true && profile.quirks.strict_tools;
@@ -56,7 +56,7 @@ function objectSchema(schema: JsonObject | undefined): JsonObject {
 }
 
 /** Calls in the history are refused where no tool is known; these tell what was called, and cannot be called again. */
-function writeForgotten({ items }: Conversation, { names, profile }: Target): JsonObject {
+function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): JsonObject {
   if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');
   const called = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
@@ -68,7 +68,7 @@ function writeForgotten({ items }: Conversation, { names, profile }: Target): Js
   };
 }
 
-function writeChoice(conversation: Conversation, target: Target, isThinking: boolean): JsonObject | undefined {
+function writeChoice(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject | undefined {
   const { toolChoice, parallelToolCalls } = conversation;
   const choice = toolChoice && writeChoiceType(toolChoice, target, isThinking);
   if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice;
@@ -77,7 +77,7 @@ function writeChoice(conversation: Conversation, target: Target, isThinking: boo
   return choice;
 }
 
-function writeChoiceType({ type, name, namespace }: ToolChoice, target: Target, isThinking: boolean): JsonObject {
+function writeChoiceType({ type, name, namespace }: ToolChoice, target: EncodeTarget, isThinking: boolean): JsonObject {
   const isForced = type === 'required' || type === 'tool';
   if (!isForced) return { type };
   // Who thinks decides for himself: to force a call is refused then.

@@ -4,7 +4,7 @@ import { Notes } from '../canonical/notes.ts';
 import { originOf, readTaggedState } from '../canonical/opaque-state.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
 import { type ClientRequest, exactBody } from '../request/client-request.ts';
-import { demandsSignatures, readSeal, skipValidation } from '../gemini/thought-signature.ts';
+import { demandsSignatures, decodeSignature, skipValidation } from '../gemini/thought-signature.ts';
 import { isClientTextFormat, isTextFormat } from '../descriptor.ts';
 import { rewriteModel } from './rewrite-model.ts';
 
@@ -155,17 +155,17 @@ const readers: Readonly<Record<string, (text: string) => OpaqueState | undefined
   signature: readTaggedState,
   encrypted_content: readTaggedState,
   data: readTaggedState,
-  thoughtSignature: readSeal,
-  thought_signature: readSeal,
+  thoughtSignature: decodeSignature,
+  thought_signature: decodeSignature,
 };
-const sealNames = Object.keys(readers);
+const stateNames = Object.keys(readers);
 
 function isPartSeal(name: string): boolean {
-  return readers[name] === readSeal;
+  return readers[name] === decodeSignature;
 }
 
 function sealedMember(value: JsonObject): SealedMember | undefined {
-  for (const name of sealNames) {
+  for (const name of stateNames) {
     const text = value[name];
     const state = typeof text === 'string' ? readers[name]?.(text) : undefined;
     if (state !== undefined) return { name, state };

@@ -58,6 +58,6 @@ export function rewriteMembers(probe: Probe, members: JsonObject, target: Adapta
     isStream: false,
     names: new ToolNames(conversation, toolNames),
     notes,
-    open: (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined),
+    ownState: (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined),
   });
 }

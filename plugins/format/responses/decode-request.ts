@@ -98,7 +98,7 @@ function checkRepeated(body: JsonObject, notes: Notes): void {
   if (maybeText(body['truncation'], 'truncation') === 'auto') notes.drop('truncation');
 }
 
-/** What else an answer can have in it belongs to items and tools that only this format has. Seals are always there. */
+/** What else an answer can have in it belongs to items and tools that only this format has. Reasoning state is always there. */
 function noteUnserved(wanted: readonly string[], notes: Notes): void {
   for (const entry of wanted) {
     if (entry !== 'reasoning.encrypted_content') notes.drop(includable.has(entry) ? `include ${entry}` : 'include');

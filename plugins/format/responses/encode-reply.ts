@@ -110,7 +110,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     }
   }
 
-  /** A summary has parts only once there is text: sealed reasoning has none. */
+  /** A summary has parts only once there is text: reasoning that is encrypted has none. */
   #beginSummary(index: number, head: BlockHead): string {
     if (this.#hasSummary) return '';
     this.#hasSummary = true;
@@ -178,7 +178,7 @@ export class ResponsesEncoder implements ReplyEncoder {
       case 'refusal':
         return writeItem(id, { type: 'refusal', text }, 'incomplete');
       case 'reasoning': {
-        // Its seal comes with its end.
+        // Its state comes with its end.
         const { encrypted_content: _, ...item } = writeItem(id, { ...head, text, state: '', isRedacted: false });
         return { ...item, status: 'incomplete' };
       }

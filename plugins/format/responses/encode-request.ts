@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { clampEffort, wantedEffort } from '../canonical/effort.ts';
@@ -21,7 +21,7 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
  *
  * @throws GatewayError `not_supported`
  */
-export function encodeRequest(conversation: Conversation, target: Target): JsonObject {
+export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
   }
@@ -55,7 +55,7 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeReasoning({ reasoning }: Conversation, { profile, notes }: Target): JsonObject | undefined {
+function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
   const wanted = wantedEffort(reasoning);
   if (!profile.capabilities.reasoning || profile.quirks.reasoning === 'none') {
@@ -73,7 +73,7 @@ function writeText({ verbosity }: Conversation, format: JsonObject | undefined):
   return { ...(format !== undefined && { format }), ...(verbosity !== undefined && { verbosity }) };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Target): number | undefined {
+function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number | undefined {
   if (maxOutputTokens === undefined) return undefined;
   const most = profile.quirks.max_output_tokens ?? Infinity;
   const limit = Math.max(minOutputTokens, Math.min(maxOutputTokens, most));
@@ -81,14 +81,17 @@ function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Targe
   return limit;
 }
 
-function writeSampling({ sampling: { temperature, topP } }: Conversation, { profile, notes }: Target): JsonObject {
+function writeSampling(
+  { sampling: { temperature, topP } }: Conversation,
+  { profile, notes }: EncodeTarget,
+): JsonObject {
   if (profile.quirks.sampling) return { temperature, top_p: topP };
   if (temperature !== undefined) notes.drop('temperature');
   if (topP !== undefined) notes.drop('top_p');
   return {};
 }
 
-function writeIdentity({ user, cacheKey }: Conversation, { profile, notes }: Target): JsonObject {
+function writeIdentity({ user, cacheKey }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const isUserKnown = profile.quirks.end_user;
   if (user !== undefined && !isUserKnown) notes.drop('user');
   return {
@@ -97,20 +100,20 @@ function writeIdentity({ user, cacheKey }: Conversation, { profile, notes }: Tar
   };
 }
 
-function writeTier({ serviceTier }: Conversation, { notes }: Target): string | undefined {
+function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): string | undefined {
   if (serviceTier === undefined || tiers.has(serviceTier)) return serviceTier;
   notes.drop('service_tier');
   return undefined;
 }
 
-function writeMetadata({ metadata }: Conversation, { notes }: Target): JsonObject | undefined {
+function writeMetadata({ metadata }: Conversation, { notes }: EncodeTarget): JsonObject | undefined {
   if (metadata === undefined || isPlainMetadata(metadata)) return metadata;
   notes.drop('metadata');
   return undefined;
 }
 
 /** Notes what the format has no words for. */
-function noteUnsaid({ stop, sampling }: Conversation, { notes }: Target): void {
+function noteUnsaid({ stop, sampling }: Conversation, { notes }: EncodeTarget): void {
   if (stop.length > 0) noteCutting(notes);
   const unsaid = {
     top_k: sampling.topK,

@@ -12,8 +12,8 @@ export interface TrackedItem {
   readonly parts: Map<string, string>;
   lastPart: string | undefined;
   citations: number;
-  /** Its seal has been told, or it is too late for it. */
-  isSealed: boolean;
+  /** Its reasoning state has been passed on, or can no longer be. */
+  hasState: boolean;
   /** The call has been named, and so can take its input. */
   isNamed: boolean;
   isDone: boolean;
@@ -107,7 +107,7 @@ function newItem(key: number): TrackedItem {
     parts: new Map(),
     lastPart: undefined,
     citations: 0,
-    isSealed: false,
+    hasState: false,
     isNamed: false,
     isDone: false,
   };

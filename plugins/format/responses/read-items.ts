@@ -80,9 +80,9 @@ export class ItemReader {
 
   #reasoning(item: JsonObject, path: string): void {
     const text = [...readTexts(item, 'summary', path), ...readTexts(item, 'content', path)].join('\n\n');
-    const sealed = maybeText(item['encrypted_content'], `${path}.encrypted_content`);
-    const state: Reasoning['state'] = sealed === undefined ? undefined : readTaggedState(sealed);
-    if (sealed !== undefined && state === undefined) this.#notes.drop('encrypted_content of unknown origin');
+    const encrypted = maybeText(item['encrypted_content'], `${path}.encrypted_content`);
+    const state: Reasoning['state'] = encrypted === undefined ? undefined : readTaggedState(encrypted);
+    if (encrypted !== undefined && state === undefined) this.#notes.drop('encrypted_content of unknown origin');
     if (text !== '' || state !== undefined) this.items.push({ type: 'reasoning', text, state });
   }
 

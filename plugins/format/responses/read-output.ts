@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ToolForm } from '../canonical/conversation.ts';
-import { lose } from '../canonical/lose.ts';
+import { droppedPart } from '../canonical/dropped-part.ts';
 import type { Citation, Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
@@ -75,7 +75,7 @@ export class ItemFragments {
     if (item['type'] === 'message') return [...readMessage(item, tracked), { type: 'break' }];
     if (item['type'] === 'reasoning') return readReasoning(item, tracked);
     // What has been told in pieces is not lost, whatever its item is called.
-    return tracked.parts.size > 0 ? [] : [lose(textOf(item['type']), 'unknown items')];
+    return tracked.parts.size > 0 ? [] : [droppedPart(textOf(item['type']), 'unknown items')];
   }
 
   /** An item in the list at the end of a reply: new only to who has not heard of it. */
@@ -84,8 +84,8 @@ export class ItemFragments {
     const event: JsonObject = { item, output_index: index };
     const known = this.#tracker.recall(event);
     if (known === undefined) return this.done(item, this.#tracker.open(event));
-    // A seal that comes after other items would no longer be that of its reasoning.
-    known.isSealed ||= !this.#tracker.isLast(known);
+    // After other items, the state could no longer be placed with its reasoning.
+    known.hasState ||= !this.#tracker.isLast(known);
     return this.done(item, known);
   }
 }
@@ -155,10 +155,10 @@ function readReasoning(item: JsonObject, tracked: TrackedItem): Fragment[] {
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
     }),
   );
-  const sealed = textOf(item['encrypted_content']);
-  if (sealed === '' || tracked.isSealed) return [...texts, { type: 'break' }];
-  tracked.isSealed = true;
-  return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${textOf(item['id'])}:${sealed}` }];
+  const encrypted = textOf(item['encrypted_content']);
+  if (encrypted === '' || tracked.hasState) return [...texts, { type: 'break' }];
+  tracked.hasState = true;
+  return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${textOf(item['id'])}:${encrypted}` }];
 }
 
 /** Calls that the vendor carries out itself are none of the client's. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
 import { unsupported } from '../canonical/parts.ts';
 
@@ -12,7 +12,7 @@ const details = new Set(['low', 'high', 'auto', 'original']);
  *
  * @throws GatewayError `not_supported` for what the model can neither see nor hear
  */
-export function writeInput(parts: readonly Part[], target: Target): JsonObject[] {
+export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
   return parts.map((part) => {
     switch (part.type) {
       case 'image':
@@ -28,7 +28,7 @@ export function writeInput(parts: readonly Part[], target: Target): JsonObject[]
 }
 
 /** Writes what the assistant said; there it can only have been text. */
-export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'notes'>): JsonObject[] {
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
   return parts.flatMap((part): JsonObject[] => {
     if (part.type === 'text') return [{ type: 'output_text', text: part.text, annotations: [] }];
     if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.text }];
@@ -37,7 +37,7 @@ export function writeOutput(parts: readonly Part[], { notes }: Pick<Target, 'not
   });
 }
 
-function writeImage(image: ImagePart, { profile, notes }: Target): JsonObject {
+function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObject {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
   const closeness = detail !== undefined && details.has(detail) ? { detail } : {};
@@ -47,7 +47,7 @@ function writeImage(image: ImagePart, { profile, notes }: Target): JsonObject {
   return { type: 'input_image', image_url: url, ...closeness };
 }
 
-function writeFile(file: FilePart, { profile }: Target): JsonObject {
+function writeFile(file: FilePart, { profile }: EncodeTarget): JsonObject {
   const { source, name } = file;
   if (!profile.capabilities.files) throw unsupported('files', file);
   if (source.type === 'id') return { type: 'input_file', file_id: source.id };
@@ -60,7 +60,7 @@ function defaultName(mediaType: string): string {
   return mediaType.startsWith('text/') ? 'document.txt' : 'document.pdf';
 }
 
-function writeAudio(audio: AudioPart, { profile }: Target): JsonObject {
+function writeAudio(audio: AudioPart, { profile }: EncodeTarget): JsonObject {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
   return { type: 'input_audio', input_audio: { data, format } };

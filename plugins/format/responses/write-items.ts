@@ -1,16 +1,16 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
-import { asReminder, settleCalls, textOf } from '../canonical/dialogue.ts';
+import { asReminder, normalizeCalls, textOf } from '../canonical/dialogue.ts';
 import { parseInput } from '../request/members.ts';
 import { nineCharacters, shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import { speaksNatively, wireName } from './write-tools.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
-export function writeItems(items: readonly Item[], target: Target): JsonObject[] {
+export function writeItems(items: readonly Item[], target: EncodeTarget): JsonObject[] {
   const writer = new ItemWriter(target);
-  const settled = settleCalls(items);
+  const settled = normalizeCalls(items);
   for (const [index, item] of settled.entries()) {
     if (item.type !== 'tool_result') writer.showImages();
     if (item.type === 'reasoning' && !leadsSomewhere(settled, index)) target.notes.drop('reasoning without an answer');
@@ -29,12 +29,12 @@ function leadsSomewhere(items: readonly Item[], index: number): boolean {
 
 class ItemWriter {
   readonly items: JsonObject[] = [];
-  readonly #target: Target;
+  readonly #target: EncodeTarget;
   readonly #forms = new Map<string, ToolForm>();
   /** Pictures in results of tools that cannot hold any: a user shows them when all results have been told. */
   #images: Part[] = [];
 
-  constructor(target: Target) {
+  constructor(target: EncodeTarget) {
     this.#target = target;
   }
 
@@ -65,19 +65,19 @@ class ItemWriter {
     }
   }
 
-  /** Without its seal an upstream that keeps nothing does not know the item at all. */
+  /** An upstream that stores nothing does not know the item without its state. */
   #reasoning({ text, state }: Reasoning): void {
     const { notes, profile } = this.#target;
     const isWelcome = state?.kind === 'encrypted' && profile.capabilities.reasoning;
-    const sealed = isWelcome ? this.#target.open(state) : undefined;
-    if (sealed === undefined) return notes.drop('reasoning of earlier turns');
-    const colon = sealed.indexOf(':');
-    const id = sealed.slice(0, Math.max(colon, 0));
+    const own = isWelcome ? this.#target.ownState(state) : undefined;
+    if (own === undefined) return notes.drop('reasoning of earlier turns');
+    const colon = own.indexOf(':');
+    const id = own.slice(0, Math.max(colon, 0));
     this.items.push({
       type: 'reasoning',
       ...(id !== '' && { id }),
       summary: text === '' ? [] : [{ type: 'summary_text', text }],
-      encrypted_content: sealed.slice(colon + 1),
+      encrypted_content: own.slice(colon + 1),
     });
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Target } from '../canonical/codec.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/tools.ts';
@@ -8,7 +8,7 @@ import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/t
  * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
  * an empty list, and a choice without a list.
  */
-export function writeTools(conversation: Conversation, target: Target): JsonObject {
+export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { notes, profile } = target;
   if (!profile.capabilities.tools) {
     if (conversation.tools.length > 0) notes.drop('tools');
@@ -28,18 +28,18 @@ export function writeTools(conversation: Conversation, target: Target): JsonObje
 }
 
 /** A list of allowed tools cannot name what is in a group; then the others are left out instead. */
-function canSayAllowed({ tools, toolChoice }: Conversation, target: Target): boolean {
+function canSayAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowed = toolChoice?.allowed;
   if (allowed === undefined || !speaksNatively(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
 }
 
 /** True when groups, freeform tools and searches can be said as what they are; otherwise all are functions. */
-export function speaksNatively({ profile }: Pick<Target, 'profile'>): boolean {
+export function speaksNatively({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }
 
-function writeList(tools: readonly Tool[], target: Target): JsonObject[] {
+function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
   const written: JsonObject[] = [];
   const groups = new Map<string, JsonObject[]>();
   for (const tool of tools) {
@@ -65,11 +65,11 @@ function writeGroup(name: string, tools: JsonObject[]): JsonObject {
 }
 
 /** What a tool is called there, within its group where there are groups. */
-export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: Target): string {
+export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: EncodeTarget): string {
   return target.names.toWire(name, speaksNatively(target) ? undefined : namespace);
 }
 
-function writeTool(tool: ClientTool, target: Target): JsonObject {
+function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
   const name = wireName(tool, target);
   if (tool.form === 'function' || !speaksNatively(target)) return writeFunction(tool, name, target);
   if (tool.form === 'freeform') return writeCustom(tool, name);
@@ -82,7 +82,7 @@ function writeTool(tool: ClientTool, target: Target): JsonObject {
 }
 
 /** Strictness is always said: where nothing is said, it is on, and ordinary schemas are refused. */
-function writeFunction(tool: ClientTool, name: string, { profile, notes }: Target): JsonObject {
+function writeFunction(tool: ClientTool, name: string, { profile, notes }: EncodeTarget): JsonObject {
   const isFreeform = tool.form === 'freeform';
   const strict = tool.strict === true && profile.quirks.strict_tools;
   if (tool.strict === true && !strict) notes.drop('strict of tools');
@@ -105,7 +105,7 @@ function emptySchema(): JsonObject {
   return { type: 'object', properties: {} };
 }
 
-function writeChoice(choice: ToolChoice, conversation: Conversation, target: Target): string | JsonObject {
+function writeChoice(choice: ToolChoice, conversation: Conversation, target: EncodeTarget): string | JsonObject {
   const { type, name, allowed } = choice;
   const isForced = type === 'required' || type === 'tool';
   if (isForced && !target.profile.quirks.forced_tools) {
@@ -118,7 +118,11 @@ function writeChoice(choice: ToolChoice, conversation: Conversation, target: Tar
   return { type: 'allowed_tools', mode: type, tools: tools.map((tool) => writeMention(tool, target)) };
 }
 
-function writeNamed({ name, namespace }: ToolChoice, { tools }: Conversation, target: Target): string | JsonObject {
+function writeNamed(
+  { name, namespace }: ToolChoice,
+  { tools }: Conversation,
+  target: EncodeTarget,
+): string | JsonObject {
   const wanted = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
   if (wanted !== undefined && isClientTool(wanted)) {
     if (namespace === undefined || !speaksNatively(target)) return writeMention(wanted, target);
@@ -128,7 +132,7 @@ function writeNamed({ name, namespace }: ToolChoice, { tools }: Conversation, ta
   return { type: 'function', name: target.names.toWire(name ?? '', namespace) };
 }
 
-function writeMention(tool: ClientTool, target: Target): JsonObject {
+function writeMention(tool: ClientTool, target: EncodeTarget): JsonObject {
   if (tool.form === 'tool_search' && speaksNatively(target)) return { type: 'tool_search' };
   const type = tool.form === 'freeform' && speaksNatively(target) ? 'custom' : 'function';
   return { type, name: wireName(tool, target) };

@@ -5,7 +5,7 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from '../canonical/guard.ts';
-import { Joint } from '../canonical/joint.ts';
+import { ContinuationSeam } from '../canonical/continuation-seam.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../canonical/reply.ts';
 import { isTornObject, parseBody } from '../request/members.ts';
 
@@ -20,35 +20,35 @@ export class TranslatingReader implements ReplyReader {
   readonly #guard: GrammarGuard;
   readonly #encoder: ReplyEncoder;
   readonly #framer = new SseFramer();
-  readonly #joint: Joint | undefined;
+  readonly #seam: ContinuationSeam | undefined;
   #written = '';
   #damage: GatewayError | undefined;
 
-  /** @param joint where guard and encoder have begun the answer with what another route wrote */
-  constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder, joint?: Joint) {
+  /** @param seam where guard and encoder have begun the answer with the text of another route */
+  constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder, seam?: ContinuationSeam) {
     this.#decoder = decoder;
     this.#guard = guard;
     this.#encoder = encoder;
-    this.#joint = joint;
+    this.#seam = seam;
   }
 
   get hasContent(): boolean {
-    return this.#joint === undefined ? this.#guard.hasContent : this.#joint.hasContent;
+    return this.#seam === undefined ? this.#guard.hasContent : this.#seam.hasContent;
   }
 
-  /** What the client has of an answer that another route could go on with, see `GrammarGuard.plainText`. */
+  /** The text that the client has of an answer that another route can continue, see `GrammarGuard.plainText`. */
   get plainText(): string | undefined {
     return this.#guard.plainText;
   }
 
   /**
-   * Reads the rest of the answer from another route. For the client it is the same answer: same id, numbers that go on.
+   * Reads the continuation from another route. For the client it is the same answer: the id stays, numbers continue.
    *
-   * @param sent the text that it goes on from
+   * @param sent the text that it continues
    */
   continueWith(decoder: ReplyDecoder, route: GuardedRoute, sent: string): TranslatingReader {
     this.#guard.resume(route);
-    return new TranslatingReader(decoder, this.#guard, this.#encoder, new Joint(sent));
+    return new TranslatingReader(decoder, this.#guard, this.#encoder, new ContinuationSeam(sent));
   }
 
   get isComplete(): boolean {
@@ -64,7 +64,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   get notes(): readonly string[] {
-    return this.#guard.losses.entries;
+    return this.#guard.notes.entries;
   }
 
   finished(): JsonObject | undefined {
@@ -77,7 +77,7 @@ export class TranslatingReader implements ReplyReader {
 
   whole(body: Buffer): WholeReply {
     const value = parseBody(body.toString());
-    if (value === undefined) throw noAnswer(body.length === 0 ? 'an empty body' : 'a body that is no JSON object');
+    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : 'a body that is not a JSON object');
     this.#push(this.#decoder.whole(value));
     return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
   }
@@ -95,7 +95,7 @@ export class TranslatingReader implements ReplyReader {
 
   push(chunk: Buffer): Buffer {
     for (const event of this.#framer.push(chunk)) this.#take(event);
-    if (this.#framer.isOverfull) this.#damage = noAnswer('an event over the size limit');
+    if (this.#framer.isOverfull) this.#damage = malformed('an event over the size limit');
     return this.#taken();
   }
 
@@ -109,19 +109,19 @@ export class TranslatingReader implements ReplyReader {
   #completed(write: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
     const { reply } = this.#guard;
     if (this.failure !== undefined) throw this.failure;
-    if (reply === undefined) throw noAnswer('a body without an answer');
+    if (reply === undefined) throw malformed('a body without an answer');
     return { contentType: `${contentType}; charset=utf-8`, body: write(reply), usage: this.usage };
   }
 
   #take({ name, data }: StreamEvent): void {
     if (data === undefined || this.#guard.isOver) return;
-    if (isTornObject(data)) this.#damage = noAnswer('a truncated event');
+    if (isTornObject(data)) this.#damage = malformed('a truncated event');
     if (this.#damage !== undefined) return;
     this.#write(this.#push(this.#decoder.event(name, data)));
   }
 
   #push(fragments: readonly Fragment[]): ReplyEvent[] {
-    return this.#guard.push(this.#joint?.take(fragments) ?? fragments);
+    return this.#guard.push(this.#seam?.take(fragments) ?? fragments);
   }
 
   #write(events: readonly ReplyEvent[]): void {
@@ -136,6 +136,6 @@ export class TranslatingReader implements ReplyReader {
   }
 }
 
-function noAnswer(what: string): GatewayError {
+function malformed(what: string): GatewayError {
   return new GatewayError('upstream_failed', `the upstream answered with ${what}`);
 }

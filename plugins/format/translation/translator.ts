@@ -7,7 +7,7 @@ import type { Conversation } from '../canonical/conversation.ts';
 import { promptTokens } from '../canonical/estimate.ts';
 import { GrammarGuard } from '../canonical/guard.ts';
 import { Notes } from '../canonical/notes.ts';
-import type { Sealer } from '../canonical/open-block.ts';
+import type { StateTagger } from '../canonical/open-block.ts';
 import { originOf, tagState } from '../canonical/opaque-state.ts';
 import { StopCutter } from '../canonical/stop-cutter.ts';
 import { ToolNames } from '../canonical/tool-names.ts';
@@ -101,7 +101,7 @@ export class Translation implements Way {
   /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
     const decoder = createDecoder(this.#route, this.#to, this.#localStops);
-    return broken.continueWith(decoder, { names: this.#names, seal: sealerOf(this.#route) }, sent);
+    return broken.continueWith(decoder, { names: this.#names, tag: taggerOf(this.#route) }, sent);
   }
 
   #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
@@ -115,7 +115,7 @@ export class Translation implements Way {
       isStream,
       names: this.#names,
       notes,
-      open: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
+      ownState: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
     });
     const reported = text.reportedStops(body);
     this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
@@ -150,7 +150,7 @@ export function readerBetween(
   const id = shortId(exchange.id);
   const guard = new GrammarGuard({
     names,
-    seal: sealerOf(route),
+    tag: taggerOf(route),
     id,
     inputTokens: () => promptTokens(client.body),
   });
@@ -169,7 +169,7 @@ function createDecoder({ profile }: Route, { text }: TextFormat, localStops: rea
   return localStops.length === 0 ? decoder : new StopCutter(decoder, localStops);
 }
 
-function sealerOf({ upstream }: Route): Sealer {
+function taggerOf({ upstream }: Route): StateTagger {
   const origin = originOf(upstream);
   return (kind, data) => tagState({ kind, origin, data });
 }

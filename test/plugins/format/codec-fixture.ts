@@ -3,7 +3,7 @@ import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
-import type { ClientCodec, Target, UpstreamCodec } from '../../../plugins/format/canonical/codec.ts';
+import type { ClientCodec, EncodeTarget, UpstreamCodec } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
 import { plainNames, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
@@ -90,7 +90,7 @@ export function refusalBy(work: () => unknown): GatewayError {
 export function encodeWith(
   codec: UpstreamCodec,
   wanted: Partial<Conversation>,
-  { profile = {}, ...target }: Partial<Omit<Target, 'profile'>> & { readonly profile?: ProfileSettings },
+  { profile = {}, ...target }: Partial<Omit<EncodeTarget, 'profile'>> & { readonly profile?: ProfileSettings },
 ): { body: JsonObject; notes: readonly string[] } {
   const conversation = { ...nothing, ...wanted };
   const notes = new Notes();
@@ -100,7 +100,7 @@ export function encodeWith(
     isStream: false,
     names: new ToolNames(conversation, plainNames),
     notes,
-    open: () => undefined,
+    ownState: () => undefined,
     ...target,
   });
   return { body: JSON.parse(JSON.stringify(body)) as JsonObject, notes: notes.entries };

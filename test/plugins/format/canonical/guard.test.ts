@@ -23,7 +23,7 @@ const names = new ToolNames(
 function guardOf(): GrammarGuard {
   return new GrammarGuard({
     names,
-    seal: (kind, data) => `sealed:${kind}:${data}`,
+    tag: (kind, data) => `sealed:${kind}:${data}`,
     id: 'abc',
     inputTokens: () => 100,
   });
@@ -388,7 +388,7 @@ describe('text that another route can go on with', () => {
     expect(plainTextOf(...fragments)).toBe(expected);
   });
 
-  const route = { names, seal: () => 'sealed' };
+  const route = { names, tag: () => 'sealed' };
 
   it('is gone on with in the block that is open', () => {
     const guard = guardOf();

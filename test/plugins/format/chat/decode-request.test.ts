@@ -163,7 +163,7 @@ describe('reasoning that a client hands back', () => {
       messages: [{ role: 'assistant', content: 'x', reasoning: 'Hm.', reasoning_details: [foreign] }],
     });
     expect(conversation.items[0]).toEqual({ type: 'reasoning', text: 'Hm.', state: undefined });
-    expect(notes).toEqual(['dropped sealed reasoning of unknown origin']);
+    expect(notes).toEqual(['dropped reasoning state of unknown origin']);
   });
 
   it('is parted again where it was several thoughts', () => {

@@ -5,7 +5,7 @@ import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ProfileSettings } from '#core/catalog/profile.ts';
 import { chatCodec } from '../../../../plugins/format/chat/codec.ts';
-import type { ReplyDecoder, Target } from '../../../../plugins/format/canonical/codec.ts';
+import type { ReplyDecoder, EncodeTarget } from '../../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
@@ -23,7 +23,7 @@ export const thinks = (value: string): Item => ({ type: 'reasoning', text: value
 export function newGuard(tools: readonly ClientTool[] = []): GrammarGuard {
   return new GrammarGuard({
     names: new ToolNames({ tools, items: [] }, plainNames),
-    seal: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 100,
   });
@@ -86,7 +86,7 @@ export function refusal(body: JsonObject): GatewayError {
 export function encode(
   wanted: Partial<Conversation>,
   profile: ProfileSettings = {},
-  target: Partial<Target> = {},
+  target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(chatCodec, wanted, { profile, ...target });
 }

@@ -64,7 +64,7 @@ it('says what of an answer no other format has a place for', () => {
   const { guard } = guarded(fragmentsOf(says(parts, stop, { usageMetadata })));
   expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Here.' }]);
   const lost = ['images', 'audio', 'files', 'executed code'];
-  expect(guard.losses.entries).toEqual(lost.map((what) => `dropped ${what} in the answer`));
+  expect(guard.notes.entries).toEqual(lost.map((what) => `dropped ${what} in the answer`));
 });
 
 /** A reply as Google streams it, and the same whole. */

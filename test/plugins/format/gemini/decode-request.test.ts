@@ -4,7 +4,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
-import { unsealed } from '../../../../plugins/format/gemini/thought-signature.ts';
+import { noSignature } from '../../../../plugins/format/gemini/thought-signature.ts';
 import { decode, hello, model, refusal, sealedBy, text, user } from './fixture.ts';
 import { descriptors } from '../../../support/formats.ts';
 
@@ -191,7 +191,7 @@ describe('thoughts', () => {
   });
 
   it('that are said to be missing are no loss', () => {
-    for (const thoughtSignature of ['skip_thought_signature_validator', unsealed]) {
+    for (const thoughtSignature of ['skip_thought_signature_validator', noSignature]) {
       const { conversation, notes } = decode({ contents: [hello, calling({ name: 'ls' }, { thoughtSignature })] });
       expect(conversation.items.map(({ type }) => type)).toEqual(['message', 'tool_call']);
       expect(notes).toEqual([]);

@@ -3,7 +3,7 @@ export { calls, clientTool, nothing, picture, returns, says, text } from '../cod
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ProfileSettings } from '#core/catalog/profile.ts';
-import type { ReplyContext, Target } from '../../../../plugins/format/canonical/codec.ts';
+import type { ReplyContext, EncodeTarget } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
@@ -37,7 +37,7 @@ export const withThoughts: JsonObject = { generationConfig: { thinkingConfig: { 
 export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
     names: new ToolNames({ tools: [], items: [] }, toolNames),
-    seal: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x',
     inputTokens: () => 25,
   });
@@ -57,14 +57,14 @@ export function refusal(more: JsonObject): GatewayError {
 export function encode(
   wanted: Partial<Conversation>,
   profile: ProfileSettings = {},
-  target: Partial<Target> = {},
+  target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(geminiCodec, wanted, {
     model: 'gemini-there',
     profile: { ...profile, quirks: { reasoning: 'level', ...profile.quirks } },
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, toolNames),
-    open: (state) => (state?.origin === 'own' ? state.data : undefined),
+    ownState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });
 }

@@ -45,7 +45,7 @@ export function requestOf(format: TextFormat, body: JsonObject = wantsAll): Clie
 export function newGuard(): GrammarGuard {
   return new GrammarGuard({
     names: new ToolNames({ tools: [patch], items: [] }, plainNames),
-    seal: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 25,
   });

@@ -9,7 +9,7 @@ import type {
   StateKind,
   ToolCall,
 } from '../../../../plugins/format/canonical/conversation.ts';
-import { settleCalls, textOf, toTurns } from '../../../../plugins/format/canonical/dialogue.ts';
+import { normalizeCalls, textOf, toTurns } from '../../../../plugins/format/canonical/dialogue.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
@@ -30,7 +30,7 @@ const callOf = ({ id, name, input }: ToolCall) => ({ id, name, input: parsed(inp
 
 /** What a dialogue means, turn by turn. Pictures that tools have shown count as the user's, who hands them on. */
 function meaningOf(items: readonly Item[]): unknown[] {
-  return toTurns(settleCalls(items)).map((turn) => {
+  return toTurns(normalizeCalls(items)).map((turn) => {
     if (turn.role === 'assistant') {
       const said = turn.items.flatMap((item) => (item.type === 'message' ? item.parts : []));
       return { text: plain(textOf(said)), calls: turn.items.filter((item) => item.type === 'tool_call').map(callOf) };

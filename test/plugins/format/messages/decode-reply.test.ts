@@ -57,7 +57,7 @@ const replyTo = (...events: (Sent | string)[]): CompleteReply => repliedTo(fragm
 const blocksOf = (...events: (Sent | string)[]): readonly Block[] => replyTo(begin(), ...events, ending(), end).blocks;
 const failureOf = (...events: (Sent | string)[]): GatewayError | undefined =>
   guarded(fragmentsOf(events)).guard.failure;
-const lossesOf = (fragments: Fragment[]) => guarded(fragments).guard.losses.entries;
+const lossesOf = (fragments: Fragment[]) => guarded(fragments).guard.notes.entries;
 const usageOf = (first: JsonObject, last: JsonObject) =>
   replyTo(begin(first), ...speak(0, 'x'), ending(undefined, last), end).usage;
 const wholeFragments = (body: JsonObject): Fragment[] => messagesCodec.createDecoder().whole(body);

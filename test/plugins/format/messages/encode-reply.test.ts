@@ -80,7 +80,7 @@ function readStream(stream: string): Sent[] {
 function write(fragments: readonly Fragment[]): Written {
   const guard = new GrammarGuard({
     names: new ToolNames({ tools: [patch], items: [] }, plainNames),
-    seal: (kind, data) => tagState({ kind, origin, data }),
+    tag: (kind, data) => tagState({ kind, origin, data }),
     id: 'x',
     inputTokens: () => 25,
   });

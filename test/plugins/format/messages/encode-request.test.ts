@@ -147,7 +147,7 @@ describe('what Claude Code sends', () => {
   const adaptive = parameters({ reasoning: 'adaptive', late_system: true });
 
   it('goes on to Messages elsewhere, results in the order of their calls', () => {
-    const own = { open: (state: { origin: string; data: string } | undefined) => state?.data };
+    const own = { ownState: (state: { origin: string; data: string } | undefined) => state?.data };
     const { body } = encode(conversation, adaptive, own);
     expect(body).toMatchObject({
       system: 'You are an agent.',

@@ -3,7 +3,7 @@ export { calls, clientTool, nothing, picture, returns, says, text } from '../cod
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ProfileSettings } from '#core/catalog/profile.ts';
-import type { ReplyContext, Target } from '../../../../plugins/format/canonical/codec.ts';
+import type { ReplyContext, EncodeTarget } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
@@ -30,7 +30,7 @@ export const context: ReplyContext = { id: 'req1', model: 'asked-for', created: 
 export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
     names: new ToolNames({ tools: [], items: [] }, plainNames),
-    seal: (kind, data) => `dps1:${kind}:${data}`,
+    tag: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
     inputTokens: () => 25,
   });
@@ -55,14 +55,14 @@ export function refusal(more: JsonObject): GatewayError {
 export function encode(
   wanted: Partial<Conversation>,
   profile: ProfileSettings = {},
-  target: Partial<Target> = {},
+  target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(messagesCodec, wanted, {
     model: 'claude-there',
     profile,
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, { ...plainNames, maxLength: 128 }),
-    open: (state) => (state?.origin === 'own' ? state.data : undefined),
+    ownState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });
 }

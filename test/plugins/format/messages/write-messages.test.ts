@@ -201,7 +201,7 @@ describe('calls', () => {
 
 describe('thoughts of earlier turns', () => {
   const redacted: Item = { type: 'reasoning', text: '', state: { kind: 'redacted', origin: 'own', data: 'Zz' } };
-  const unsealed: Item = { type: 'reasoning', text: 'Free.', state: undefined };
+  const noSignature: Item = { type: 'reasoning', text: 'Free.', state: undefined };
 
   it('go back only to the upstream that has sealed them', () => {
     const items = [
@@ -209,7 +209,7 @@ describe('thoughts of earlier turns', () => {
       thinks('Mine.', 'EqQB'),
       redacted,
       thinks('Theirs.', 'Foreign', 'other'),
-      unsealed,
+      noSignature,
       says('assistant', 'Done'),
       hi,
     ];
@@ -226,7 +226,7 @@ describe('thoughts of earlier turns', () => {
   });
 
   it('are no turn by themselves', () => {
-    expect(messagesOf([hi, unsealed, says('user', 'there')])).toEqual([
+    expect(messagesOf([hi, noSignature, says('user', 'there')])).toEqual([
       { role: 'user', content: [block('Hi'), block('there')] },
     ]);
   });

@@ -8,7 +8,7 @@ import { descriptors, type Format } from '../../../support/formats.ts';
 import { streamEvent } from '../codec-fixture.ts';
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
-import { readSeal, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
+import { decodeSignature, encodeSignature } from '../../../../plugins/format/gemini/thought-signature.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
@@ -62,8 +62,8 @@ describe('a Gemini reply', () => {
     const before =
       '{"candidates": [{"content": {"parts": [{"text": "\\"thoughtSignature\\": \\"x\\"", "thoughtSignature": "';
     const after = '"}]}}], "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1}}';
-    const seal = writeSeal(`dps1t${own}.SIG=`);
-    expect(readSeal(seal)).toEqual({ kind: 'thought', origin: own, data: 'SIG=' });
+    const seal = encodeSignature(`dps1t${own}.SIG=`);
+    expect(decodeSignature(seal)).toEqual({ kind: 'thought', origin: own, data: 'SIG=' });
     for (const signature of ['SIG=', 'SIG\\u003d']) {
       const body = before + signature + after;
       const counted = { input: 1, output: 1 };

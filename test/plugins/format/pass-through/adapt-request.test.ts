@@ -7,7 +7,7 @@ import type { QuirkSettings } from '#core/catalog/quirks.ts';
 import { adaptRequest } from '../../../../plugins/format/pass-through/adapt-request.ts';
 import { originOf } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { ClientRequest } from '../../../../plugins/format/request/client-request.ts';
-import { unsealed, writeSeal } from '../../../../plugins/format/gemini/thought-signature.ts';
+import { noSignature, encodeSignature } from '../../../../plugins/format/gemini/thought-signature.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
 const routeAt = (url: string, profile: ProfileSettings = {}): Route =>
@@ -129,10 +129,10 @@ describe('a request of the client’s own format', () => {
   describe('in parts', () => {
     const call = { functionCall: { name: 'f', args: {} } };
     const notes = ['dropped reasoning of another upstream'];
-    const thoughtSignature = writeSeal(`dps1t${foreign}.SIG`);
+    const thoughtSignature = encodeSignature(`dps1t${foreign}.SIG`);
 
     it('takes the tag off its own seals', () => {
-      const signed = writeSeal(`dps1t${own}.SIG=`);
+      const signed = encodeSignature(`dps1t${own}.SIG=`);
       expect(amendedPart({ ...call, thoughtSignature: signed }).parts).toEqual([{ ...call, thoughtSignature: 'SIG=' }]);
       expect(amendedPart({ ...call, thought_signature: signed }).parts).toEqual([
         { ...call, thought_signature: 'SIG=' },
@@ -143,7 +143,7 @@ describe('a request of the client’s own format', () => {
       const skipped = { ...call, thoughtSignature: 'skip_thought_signature_validator' };
       expect(amendedPart({ ...call, thoughtSignature })).toEqual({ parts: [skipped], notes });
       expect(amendedPart({ ...call, thoughtSignature }, { reasoning: 'budget' })).toEqual({ parts: [call], notes });
-      expect(amendedPart({ ...call, thoughtSignature: unsealed })).toEqual({ parts: [skipped], notes: [] });
+      expect(amendedPart({ ...call, thoughtSignature: noSignature })).toEqual({ parts: [skipped], notes: [] });
     });
 
     it('lets both sides take turns where a content held nothing but a seal', () => {

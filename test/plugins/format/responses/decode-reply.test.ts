@@ -20,12 +20,12 @@ function guarded(fragments: readonly Fragment[]): {
 } {
   const guard = new GrammarGuard({
     names: new ToolNames({ tools: [], items: [] }, plainNames),
-    seal: (kind, data) => `${kind}=${data}`,
+    tag: (kind, data) => `${kind}=${data}`,
     id: 'x',
     inputTokens: () => 25,
   });
   guard.push(fragments);
-  return { reply: guard.reply, failure: guard.failure, losses: guard.losses.entries };
+  return { reply: guard.reply, failure: guard.failure, losses: guard.notes.entries };
 }
 
 const replyTo = (events: readonly JsonObject[]) => guarded(fragmentsOf(events)).reply;

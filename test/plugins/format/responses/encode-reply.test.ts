@@ -23,7 +23,7 @@ afterEach(() => vi.useRealTimers());
 function repliedTo(fragments: readonly Fragment[]): { events: ReplyEvent[]; reply: CompleteReply } {
   const guard = new GrammarGuard({
     names: new ToolNames({ tools: [], items: [] }, plainNames),
-    seal: (kind, data) => `dps1:${kind}:${data}`,
+    tag: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
     inputTokens: () => 25,
   });

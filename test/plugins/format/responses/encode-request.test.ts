@@ -165,7 +165,7 @@ describe('sealed reasoning', () => {
   });
 
   it('goes to nobody else', () => {
-    const { body, notes } = encode({ items: answered }, {}, { open: () => undefined });
+    const { body, notes } = encode({ items: answered }, {}, { ownState: () => undefined });
     expect(body['input']).toHaveLength(2);
     expect(JSON.stringify(body)).not.toContain('gA:A');
     expect(notes).toEqual(['dropped reasoning of earlier turns']);

@@ -3,7 +3,7 @@ export { calls, clientTool, nothing, picture, returns, says, text } from '../cod
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ProfileSettings } from '#core/catalog/profile.ts';
-import type { Target } from '../../../../plugins/format/canonical/codec.ts';
+import type { EncodeTarget } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation } from '../../../../plugins/format/canonical/conversation.ts';
 import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';
 
@@ -18,13 +18,13 @@ export function refusal(body: JsonObject): GatewayError {
 export function encode(
   wanted: Partial<Conversation>,
   profile: ProfileSettings = {},
-  target: Partial<Target> = {},
+  target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
   return encodeWith(responsesCodec, wanted, {
     model: 'gpt-there',
     profile,
     isStream: true,
-    open: (state) => state?.data,
+    ownState: (state) => state?.data,
     ...target,
   });
 }

@@ -3,7 +3,7 @@
  * its name that is still open. Ids made here depend on nothing but the calls before, so that they stay the same from turn
  * to turn.
  */
-export class CallBook {
+export class CallMatcher {
   #count = 0;
   #open: { readonly id: string; readonly name: string }[] = [];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Joint } from '../../../../plugins/format/canonical/joint.ts';
+import { ContinuationSeam } from '../../../../plugins/format/canonical/continuation-seam.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
 
 const text = (value: string): Fragment => ({ type: 'text', text: value });
@@ -8,8 +8,8 @@ const end: Fragment[] = [{ type: 'finish', reason: 'stop' }, { type: 'end' }];
 
 /** The text that passes, of a rest that comes in these pieces and then ends. */
 const passed = (sent: string, ...pieces: string[]): string => {
-  const joint = new Joint(sent);
-  const fragments = [...pieces.flatMap((piece) => joint.take([text(piece)])), ...joint.take(end)];
+  const seam = new ContinuationSeam(sent);
+  const fragments = [...pieces.flatMap((piece) => seam.take([text(piece)])), ...seam.take(end)];
   return fragments.map((fragment) => (fragment.type === 'text' ? fragment.text : '')).join('');
 };
 
@@ -75,30 +75,30 @@ it('nothing is lost or made up, however the rest is cut', () => {
 
 describe('what is no text', () => {
   it('is left out when it is a thought, and does not end the text', () => {
-    const joint = new Joint('It was');
+    const seam = new ContinuationSeam('It was');
     const thought: Fragment[] = [
       { type: 'reasoning', text: 'Go on.' },
       { type: 'reasoning_state', kind: 'signature', data: 's' },
       { type: 'break' },
     ];
-    expect(joint.take([...thought, text(' a dark night'), { type: 'break' }])).toEqual([
+    expect(seam.take([...thought, text(' a dark night'), { type: 'break' }])).toEqual([
       text(' a dark night'),
       { type: 'break' },
     ]);
   });
 
   it('comes behind the text that was held back', () => {
-    const joint = new Joint('It was a dark night');
+    const seam = new ContinuationSeam('It was a dark night');
     const call: Fragment = { type: 'call', key: 0, id: 'c', name: 'look' };
-    expect(joint.take([text('a dark')])).toEqual([]);
-    expect(joint.hasContent).toBe(false);
-    expect(joint.take([call])).toEqual([text('a dark'), call]);
-    expect(joint.hasContent).toBe(true);
+    expect(seam.take([text('a dark')])).toEqual([]);
+    expect(seam.hasContent).toBe(false);
+    expect(seam.take([call])).toEqual([text('a dark'), call]);
+    expect(seam.hasContent).toBe(true);
   });
 
   it('loses its place when it is a citation', () => {
     const citation = { url: 'https://a.test', title: undefined, quote: undefined, start: 3, end: 5 };
-    expect(new Joint('It').take([{ type: 'citation', citation }])).toEqual([
+    expect(new ContinuationSeam('It').take([{ type: 'citation', citation }])).toEqual([
       { type: 'citation', citation: { ...citation, start: undefined, end: undefined } },
     ]);
   });

@@ -1,26 +1,25 @@
 import type { Fragment } from './reply.ts';
 
-/** Characters before the joint in which a repetition is looked for, and so the longest that is found. */
+/** Characters before the seam in which a repetition is looked for, and so the longest that is found. */
 const longestOverlap = 4_096;
-/** From this length on a repetition is none by chance, wherever it begins. */
+/** A repetition of this length is never a coincidence, wherever it begins. */
 const surelyMeant = 12;
-/** Shorter ones count where they begin with a word, from this length on. */
+/** A shorter one counts from this length on, and only where it begins with a word. */
 const perhapsMeant = 3;
 const beginsWithLetter = /^\p{L}/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 
 /**
- * Stands where a second route goes on with the text of a first one. Models like to take a run-up: what they repeat of
- * the text before is left out, and so is what they thought about going on. Text is held back while it may still turn out
- * to be such a repetition.
+ * Joins the text of two routes. Models tend to repeat the end of the text that they continue: the repetition is left out,
+ * and so is their reasoning about it. Text is held back while it may still be such a repetition.
  */
-export class Joint {
+export class ContinuationSeam {
   readonly #tail: string;
   #held = '';
   #isPast = false;
   #hasContent = false;
 
-  /** @param sent the text before the joint */
+  /** @param sent the text before the seam */
   constructor(sent: string) {
     this.#tail = sent.slice(-longestOverlap);
   }
@@ -42,12 +41,12 @@ export class Joint {
       case 'reasoning_state':
         return [];
       case 'break':
-        // Ends a thought that is left out: the text before the joint goes on.
+        // Ends reasoning that is left out: the text before the seam continues.
         return this.#hasContent ? [fragment] : [];
       case 'citation':
-        // Offsets count from the joint, and the block began before it.
+        // Offsets count from the seam, and the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
-      case 'loss':
+      case 'dropped':
       case 'usage':
       case 'error':
         return [fragment];
@@ -98,7 +97,7 @@ function countRepeated(tail: string, text: string): number | undefined {
   return 0;
 }
 
-/** A few characters may be the same by chance, numbers above all; white space is not: nobody begins with more of it. */
+/** A few characters, digits above all, may repeat by coincidence. White space does not: models do not begin with it. */
 function isRepetition(tail: string, begin: number): boolean {
   const end = tail.slice(begin);
   if (end.length >= surelyMeant || end.trim() === '') return true;

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { textFormats } from '../../../support/formats.ts';
+import { readers } from './expectation.ts';
+import { playStream, replay } from './gateway.ts';
+import { isKnownRaw } from './known-raw.ts';
+import { recordings, rowOf } from './recordings.ts';
+
+// Replies tell when they were completed.
+beforeEach(() => vi.useFakeTimers({ now: 1_763_770_000_000, toFake: ['Date'] }));
+afterEach(() => vi.useRealTimers());
+
+/** Streams that are cut at every byte; longer ones every seven bytes, which is inside of characters too. */
+const smallStream = 1_800;
+
+function crumbsOf(stream: Buffer): Buffer[] {
+  const size = stream.length <= smallStream ? 1 : 7;
+  return Array.from({ length: Math.ceil(stream.length / size) }, (_, at) =>
+    stream.subarray(at * size, (at + 1) * size),
+  );
+}
+
+/** One event a piece, comments included. */
+function piecesOf(stream: Buffer): Buffer[] {
+  const text = stream.toString('latin1');
+  return text.split(/(?<=\r\n\r\n|\n\n)/).map((event) => Buffer.from(event, 'latin1'));
+}
+
+/** The same stream with the other kind of line ends. */
+function withOtherLineEnds(stream: Buffer): Buffer {
+  const text = stream.toString();
+  return Buffer.from(text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text.replaceAll('\n', '\r\n'));
+}
+
+describe.each(textFormats)('a client of %s', (client) => {
+  it.each(recordings.map(rowOf))('gets the same bytes of %s wherever it is cut', async (_name, recording) => {
+    const { stream } = recording;
+    const call = await replay(client, recording, true);
+    const { body, usage } = playStream(call, [stream]);
+    expect(playStream(call, piecesOf(stream))).toEqual({ body, usage });
+    expect(playStream(call, crumbsOf(stream))).toEqual({ body, usage });
+  });
+
+  const rows = recordings.filter(({ name, format }) => format !== client || !isKnownRaw(name, 'streamed')).map(rowOf);
+
+  it.each(rows)('reads the same in %s with other line ends', async (_name, recording) => {
+    const { stream } = recording;
+    const call = await replay(client, recording, true);
+    const answer = readers[client].stream(playStream(call, [stream]).body);
+    const other = withOtherLineEnds(stream);
+    expect(readers[client].stream(playStream(call, [other]).body)).toEqual(answer);
+    expect(readers[client].stream(playStream(call, crumbsOf(other)).body)).toEqual(answer);
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'vitest';
+import type { Usage } from '#core/model-call/usage.ts';
+import type { TextFormat } from '../../../support/formats.ts';
+import type { Answer, Call, ClientReader, Counts } from './answer.ts';
+import { chatReader } from './read-chat.ts';
+import { geminiReader } from './read-gemini.ts';
+import { messagesReader } from './read-messages.ts';
+import { responsesReader } from './read-responses.ts';
+import type { Expected, Recording } from './recordings.ts';
+
+export const readers: Readonly<Record<TextFormat, ClientReader>> = {
+  chat: chatReader,
+  responses: responsesReader,
+  messages: messagesReader,
+  gemini: geminiReader,
+};
+
+/** What errors are called in each format. */
+const errorCodes: Readonly<Record<TextFormat, Readonly<Record<'overloaded' | 'failed', string>>>> = {
+  chat: { overloaded: 'server_is_overloaded', failed: 'upstream_failed' },
+  responses: { overloaded: 'server_is_overloaded', failed: 'upstream_failed' },
+  messages: { overloaded: 'overloaded_error', failed: 'api_error' },
+  gemini: { overloaded: 'UNAVAILABLE', failed: 'UNAVAILABLE' },
+};
+
+/** Holds what a client has read against what the recording says. */
+export function expectAnswer(client: TextFormat, answer: Answer, { format, expected }: Recording): void {
+  if (expected.error !== undefined) return expectError(client, answer, expected);
+  expect(answer.error).toBeUndefined();
+  expectText(client, answer, expected);
+  expectWords(answer.reasoning, expected.reasoning ?? '');
+  expectCalls(client, answer.calls, expected.calls ?? []);
+  expect([...new Set(answer.citations)]).toEqual(expected.citations ?? []);
+  expect(finishesOf(client, expected)).toContain(answer.finish);
+  expectCounts(answer.usage, countsOf(client, format, expected.usage));
+}
+
+/** Holds what the record has against what the recording says. */
+export function expectRecorded(usage: Usage | undefined, { usage: counts = {} }: Expected): void {
+  const { input, output, cacheRead, cacheWrite, reasoning } = usage ?? {};
+  expect({ input, output, cached: cacheRead, written: cacheWrite, reasoning }).toMatchObject(counts);
+}
+
+function expectError(client: TextFormat, answer: Answer, { error = 'failed', text = '' }: Expected): void {
+  expect(answer.finish).toBeUndefined();
+  expect(answer.error).toEqual({ code: errorCodes[client][error], message: expect.stringMatching(/\S/) });
+  expectWords(answer.text, text);
+}
+
+/** Gemini has no words for a refusal but those of the answer. */
+function expectText(client: TextFormat, { text, refusal }: Answer, expected: Expected): void {
+  if (expected.refusal === true) return;
+  const isInText = client === 'gemini' && expected.refusal !== undefined;
+  expectWords(isInText ? text : refusal, expected.refusal ?? refusal);
+  if (!isInText) expectWords(text, expected.text ?? '');
+}
+
+/** Several texts may come parted by a blank line, or not. */
+function expectWords(text: string, expected: string | readonly string[]): void {
+  if (typeof expected === 'string') expect(text).toBe(expected);
+  else expect(text.replaceAll('\n\n', '')).toBe(expected.join('').replaceAll('\n\n', ''));
+}
+
+/** Only OpenAI's formats have tools of raw text: elsewhere it is the one argument of a function. */
+function expectCalls(client: TextFormat, calls: readonly Call[], expected: readonly Call[]): void {
+  const hasFreeform = client === 'chat' || client === 'responses';
+  const wanted = expected.map(({ input, ...call }) => {
+    if (input === undefined) return call;
+    return { ...call, ...(hasFreeform ? { input } : { arguments: { input } }) };
+  });
+  expect(calls).toMatchObject(wanted);
+  expect(calls).toHaveLength(wanted.length);
+  const ids = calls.flatMap(({ id = '' }) => (id === '' ? [] : [id]));
+  expect(new Set(ids).size).toBe(ids.length);
+}
+
+/** Pauses are known to Messages only. A refusal may be an ending like any other, or one that was filtered. */
+function finishesOf(client: TextFormat, { finish, refusal }: Expected): unknown[] {
+  if (refusal !== undefined) return ['stop', 'content_filter'];
+  return [finish === 'pause' && client !== 'messages' ? 'stop' : finish];
+}
+
+function expectCounts(counts: Counts | undefined, expected: Counts | undefined): void {
+  expect(counts).toMatchObject({ input: expect.any(Number), output: expect.any(Number) });
+  expect(counts).toMatchObject(expected ?? {});
+}
+
+/**
+ * What a client reads of these counts. A vendor spells details in its own way, and a route of the client's format leaves
+ * them so; Gemini has no word for tokens written to a cache.
+ */
+function countsOf(client: TextFormat, format: TextFormat, { input, output, ...details }: Counts = {}): Counts {
+  const { written, ...read } = details;
+  const told = client === 'gemini' || written === undefined ? read : { ...read, written };
+  return {
+    ...(input !== undefined && { input }),
+    ...(output !== undefined && { output }),
+    ...(client !== format && told),
+  };
+}

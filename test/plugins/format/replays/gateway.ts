@@ -1,0 +1,137 @@
+import { assemble } from '#core/assembly.ts';
+import { buildCatalog } from '#core/catalog/build.ts';
+import type { Model, Route } from '#core/catalog/catalog.ts';
+import { parseDocument } from '#core/config/document.ts';
+import { validate } from '#core/config/load.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import { adapter } from '#core/facts.ts';
+import type { Host } from '#core/host.ts';
+import type { JsonObject } from '#core/json.ts';
+import { createLogger } from '#core/logger.ts';
+import type { Adapter } from '#core/model-call/adapter.ts';
+import type { Usage } from '#core/model-call/usage.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import { createExchange } from '../../../support/exchange.ts';
+import type { TextFormat } from '../../../support/formats.ts';
+import { type Recording, recordings } from './recordings.ts';
+
+const { registry } = await assemble(
+  undefined,
+  createLogger(() => undefined),
+  () => host,
+);
+const catalog = buildCatalog(configured(recordings), registry.vendors);
+const host = { catalog, now: () => Date.now() } as Host;
+const stage = await registry.stages.get('format')?.create({}, host);
+
+/** A client's request under way to the vendor of a recording. It can be played any number of times. */
+export interface Replay {
+  readonly call: Adapter;
+  readonly route: Route;
+}
+
+/** The answer that a client gets for a recording. */
+export interface Played {
+  readonly body: string;
+  /** For the record of the request. */
+  readonly usage: Usage | undefined;
+}
+
+export async function replay(client: TextFormat, { name, expected }: Recording, isStream: boolean): Promise<Replay> {
+  const own = name.startsWith(client) ? expected.request : undefined;
+  const exchange = createExchange({
+    endpoint: endpointOf(client, isStream),
+    params: client === 'gemini' ? { id: name } : {},
+    body: { ...requests[client], ...(client !== 'gemini' && { model: name, stream: isStream }), ...own },
+  });
+  await stage?.enter?.(exchange);
+  const [route] = (catalog.resolve(name) as Model).routes;
+  return { call: exchange.get(adapter), route: route as Route };
+}
+
+/** Plays a stream in these pieces, as the upstream stage does: it ends with the error where it breaks. */
+export function playStream({ call, route }: Replay, pieces: Iterable<Buffer>): Played {
+  const reader = call.read(route);
+  const got: Buffer[] = [];
+  for (const piece of pieces) {
+    got.push(reader.push(piece));
+    if (reader.failure !== undefined) break;
+  }
+  if (reader.failure === undefined) got.push(reader.end());
+  const cut = reader.isComplete ? undefined : new GatewayError('upstream_failed', 'the answer broke off');
+  const error = reader.failure ?? cut;
+  const ending = error === undefined ? '' : reader.renderFailure(error);
+  return { body: Buffer.concat(got).toString() + ending, usage: reader.usage };
+}
+
+/** @throws GatewayError where the answer is an error */
+export function playWhole({ call, route }: Replay, whole: Buffer): Played {
+  const { body, usage } = call.read(route).whole(whole, 'application/json');
+  return { body: body.toString(), usage };
+}
+
+/** Plays a stream to a client that wants the whole answer, or a whole answer to one that wants a stream. */
+export function playConverted({ call, route }: Replay, body: Buffer, isStream: boolean): Played {
+  const converted = call.read(route).convert?.(body, isStream);
+  return { body: String(converted?.body), usage: converted?.usage };
+}
+
+/** A gateway.yaml with a model for each recording, whose one route speaks its format in the way of its vendor. */
+function configured(all: readonly Recording[]) {
+  const upstreams = all.map(({ name, format, expected: { vendor } }) => {
+    const where = vendor === undefined ? { base_url: 'https://vendor.test/v1' } : { vendor, api_keys: ['k'] };
+    return [upstreamName(name), { format, ...where }];
+  });
+  const models = all.map(({ name, expected: { model = 'model-there' } }) => {
+    return [name, { routes: [`${upstreamName(name)}/${model}`] }];
+  });
+  const sections = { upstreams: Object.fromEntries(upstreams), models: Object.fromEntries(models) };
+  // JSON is YAML.
+  const text = JSON.stringify({ pipeline: ['format'], ...sections });
+  return validate(parseDocument(text, '/etc/daypass/gateway.yaml', {}), registry);
+}
+
+function upstreamName(name: string): string {
+  return name.replace('/', '-');
+}
+
+function endpointOf(client: TextFormat, isStream: boolean): Endpoint {
+  const geminiName = isStream ? 'stream_generate_content' : 'generate_content';
+  const wanted = client === 'gemini' ? geminiName : client;
+  return registry.endpoints.find(({ name }) => name === wanted) as Endpoint;
+}
+
+const parameters = { type: 'object', properties: { input: { type: 'string' } } };
+const functions = ['get_weather', 'get_time', 'write_file'];
+const question = [{ role: 'user', content: 'Go.' }];
+
+/** What asks for all that an answer can hold. */
+const requests: Readonly<Record<TextFormat, JsonObject>> = {
+  chat: {
+    messages: question,
+    stream_options: { include_usage: true },
+    tools: [
+      ...functions.map((name) => ({ type: 'function', function: { name, parameters } })),
+      { type: 'custom', custom: { name: 'apply_patch' } },
+    ],
+  },
+  responses: {
+    input: 'Go.',
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    tools: [
+      ...functions.map((name) => ({ type: 'function', name, parameters, strict: false })),
+      { type: 'custom', name: 'apply_patch' },
+    ],
+  },
+  messages: {
+    messages: question,
+    max_tokens: 4096,
+    tools: [...functions, 'apply_patch'].map((name) => ({ name, input_schema: parameters })),
+  },
+  gemini: {
+    contents: [{ role: 'user', parts: [{ text: 'Go.' }] }],
+    generationConfig: { thinkingConfig: { includeThoughts: true } },
+    tools: [{ functionDeclarations: [...functions, 'apply_patch'].map((name) => ({ name, parameters })) }],
+  },
+};

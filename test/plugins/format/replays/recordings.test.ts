@@ -1,0 +1,27 @@
+import { globSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isKnownRaw, knownRaw } from './known-raw.ts';
+import { recordings, rowOf } from './recordings.ts';
+
+const root = join(import.meta.dirname, '../../../fixtures/replays');
+
+describe('the recordings', () => {
+  it.each(recordings.map(rowOf))('say where the shape of %s is documented, and how it ends', (_name, { expected }) => {
+    expect(expected.source).toMatch(/^https:\/\//);
+    expect([expected.finish, expected.error].filter((end) => end !== undefined)).toHaveLength(1);
+  });
+
+  it('are named by every other file beside them', () => {
+    const names = globSync('*/*.json', { cwd: root }).map((file) =>
+      join(dirname(file), basename(file).replace(/(\.expected)?\.json$/, '')),
+    );
+    expect(new Set(names)).toEqual(new Set(recordings.map(({ name }) => name)));
+  });
+
+  it('that pass raw are there, each with its oddity', () => {
+    const raw = recordings.filter(({ name }) => isKnownRaw(name, 'streamed') || isKnownRaw(name, 'whole'));
+    expect(raw.filter(({ expected }) => expected.oddity === undefined)).toEqual([]);
+    expect(new Set(raw.map(({ name }) => name))).toEqual(new Set(knownRaw.map(({ name }) => name)));
+  });
+});

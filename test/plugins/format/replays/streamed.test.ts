@@ -1,0 +1,20 @@
+import { afterEach, beforeEach, describe, it, vi } from 'vitest';
+import { textFormats } from '../../../support/formats.ts';
+import { expectAnswer, expectRecorded, readers } from './expectation.ts';
+import { playStream, replay } from './gateway.ts';
+import { isKnownRaw } from './known-raw.ts';
+import { recordings, rowOf } from './recordings.ts';
+
+// Replies tell when they were completed.
+beforeEach(() => vi.useFakeTimers({ now: 1_763_770_000_000, toFake: ['Date'] }));
+afterEach(() => vi.useRealTimers());
+
+describe.each(textFormats)('a client of %s', (client) => {
+  const rows = recordings.filter(({ name, format }) => format !== client || !isKnownRaw(name, 'streamed')).map(rowOf);
+
+  it.each(rows)('reads all of the stream %s', async (_name, recording) => {
+    const { body, usage } = playStream(await replay(client, recording, true), [recording.stream]);
+    expectAnswer(client, readers[client].stream(body), recording);
+    expectRecorded(usage, recording.expected);
+  });
+});

@@ -106,7 +106,8 @@ function chooseLanguage(chosen: string | undefined, header: string | undefined):
 /** @returns '' for a header that names none of ours, or is malformed */
 function preferred(header: string): string {
   try {
-    return accept.language(header, [...languages]);
+    // A region, as in `id-ID`, is of no account here.
+    return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);
   } catch {
     return '';
   }

@@ -28,6 +28,7 @@ export function describeHome(request: PageRequest, statuses: ReadonlyMap<string,
       displayName: displayName === id ? '' : displayName,
       backups: request.format.number(routes.length - 1),
     })),
+    hasBackups: catalog.models.some(({ routes }) => routes.length > 1),
     routes: statuses === undefined ? undefined : describeRoutes(catalog, statuses, request),
   };
 }

@@ -77,6 +77,13 @@ describe('the front page', () => {
     ]);
   });
 
+  it('speaks of failover only when a model has a backup route', async () => {
+    const { routes } = modelOf('test');
+    const two = modelOf('two', ['chat'], { routes: [routes[0]!, routes[0]!] });
+    const pages = [await pageOf({ models: [modelOf('one')] }), await pageOf({ models: [two] })];
+    expect(pages.map((page) => page.includes('When a route fails'))).toEqual([false, true]);
+  });
+
   it('says when there is no model', async () => {
     expect(await pageOf({ models: [] })).toContain('No models at the moment.');
   });

@@ -31,13 +31,12 @@ export function pageHost(settings: Partial<Host> & { operators?: readonly string
     now: () => Date.now(),
     keep: (key, create) => keeper.keep(key, create),
     section: ((section: unknown) => (section === operatorsSection ? operators : [])) as unknown as Host['section'],
-    service: {
+    service: service ?? {
       name: 'Daypass',
       prefix: 'dp',
       slug: 'daypass',
       baseUrl: 'http://localhost',
       contact: undefined,
-      ...service,
     },
     ...others,
   };

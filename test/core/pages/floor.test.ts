@@ -1,0 +1,264 @@
+import { Readable } from 'node:stream';
+import type { Server } from '@hapi/hapi';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Host } from '#core/host.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { Page } from '#core/pages/page.ts';
+import { Browser, pageAt, pageHost, servePages, testTexts } from './page-fixture.ts';
+
+const failing: Readonly<Record<string, Error>> = {
+  '/typeerror': new TypeError('x is not a function'),
+  '/gateway-error': new GatewayError('unavailable', 'accounts cannot be looked up', { retryAfter: 2 }),
+  '/gone': new PageError(404, 'test.note', { values: { value: '<7>' }, wayOn: { path: '/fine', label: 'test.title' } }),
+  '/teapot': new PageError(418, 'test.note'),
+};
+
+interface Setup {
+  readonly pages?: readonly Page[];
+  readonly settings?: Partial<Host>;
+}
+
+async function serve({ pages = [], settings = {} }: Setup = {}): Promise<Server> {
+  return servePages(pageHost(settings), (server) => {
+    server.gateway.texts(testTexts);
+    server.gateway.page(pageAt('/fine', { navigation: 'test.title' }));
+    for (const page of pages) server.gateway.page(page);
+    for (const [path, error] of Object.entries(failing))
+      server.gateway.page(pageAt(path, { show: () => Promise.reject(error) }));
+    server.gateway.page(pageAt('/bad-template', { template: `${import.meta.dirname}/broken-fixture.eta` }));
+    server.route({ method: 'GET', path: '/json', handler: () => ({ ok: true }) });
+    server.route({
+      method: 'GET',
+      path: '/stream',
+      handler: () => Readable.from(['data: x\n\n'], { objectMode: false }),
+    });
+  });
+}
+
+const browse = async (url: string, headers: Record<string, string> = {}, setup: Setup = {}) =>
+  new Browser(await serve(setup)).get(url, headers);
+
+const titleOf = (payload: string) => /<h1>(.*?)<\/h1>/.exec(payload)?.[1];
+
+describe('an error page', () => {
+  it.each([
+    ['/nothing', 404, 'This page does not exist.'],
+    ['/typeerror', 500, 'Something broke on our side.'],
+    ['/bad-template', 500, 'Something broke on our side.'],
+    ['/gateway-error', 503, 'This page is not available right now.'],
+    ['/gone', 404, 'This page does not exist.'],
+    ['/teapot', 418, 'This request cannot be read.'],
+  ])('at %s has the status %i and says: %s', async (url, status, title) => {
+    const { statusCode, payload, headers } = await browse(url);
+    expect([statusCode, titleOf(payload)]).toEqual([status, title]);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it('shows the id by which the log knows it, and no stack', async () => {
+    const lines: unknown[][] = [];
+    const log: Host['log'] = {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (...line) => void lines.push(line),
+    };
+    const { payload, headers } = await browse('/typeerror', {}, { settings: { log } });
+    expect(headers['x-request-id']).toMatch(/./);
+    expect(payload).toContain(`<code>${headers['x-request-id']}</code>`);
+    expect(lines.map(([text]) => text)).toEqual([`/typeerror failed, request ${headers['x-request-id']}`]);
+    expect(String(lines[0]?.[1])).toBe('TypeError: x is not a function');
+    expect(payload).not.toMatch(/not a function|\bat \//);
+  });
+
+  it('names the way on, in words of its own', async () => {
+    const { payload } = await browse('/gone');
+    expect(payload).toContain('<p class="lead">Value &lt;7&gt;</p>');
+    expect(payload).toContain('<a class="button primary" href="/fine">Test page</a>');
+  });
+
+  it('leads to the front page otherwise', async () => {
+    expect((await browse('/nothing')).payload).toContain('<a class="button primary" href="/">Go to the front page</a>');
+  });
+
+  it('speaks the language of the reader', async () => {
+    const { payload, headers } = await browse('/nothing', { 'accept-language': 'id' });
+    expect([titleOf(payload), headers['content-language']]).toEqual(['Halaman ini tidak ada.', 'id']);
+  });
+
+  it('is shown bare when the layout fails too', async () => {
+    const settings = {
+      service: {
+        get name(): string {
+          throw new Error('broken');
+        },
+        prefix: 'dp',
+        baseUrl: '',
+      } as never,
+    };
+    const { statusCode, payload } = await browse('/nothing', {}, { settings });
+    expect([statusCode, titleOf(payload)]).toEqual([404, 'This page does not exist.']);
+  });
+
+  it.each(['*/*', 'application/json', 'application/json, text/html;q=0.5', '', ';;;'])(
+    'is JSON for the Accept "%s"',
+    async (accept) => {
+      const { statusCode, headers, payload } = await browse('/nothing', { accept });
+      expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
+      expect(JSON.parse(payload)).toEqual({
+        error: {
+          message: 'Nothing found at "/nothing".',
+          type: 'invalid_request_error',
+          param: null,
+          code: 'not_found',
+        },
+      });
+    },
+  );
+
+  it('is JSON in the dialect of Anthropic for its clients', async () => {
+    const { payload } = await browse('/nothing', { accept: '*/*', 'anthropic-version': '2023-06-01' });
+    expect(JSON.parse(payload)).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
+  });
+
+  it('keeps what a gateway error says to clients', async () => {
+    const { payload, headers } = await browse('/gateway-error', { accept: '*/*' });
+    expect([headers['retry-after'], JSON.parse(payload).error.message]).toEqual(['2', 'accounts cannot be looked up']);
+  });
+
+  it('is a page for htmx', async () => {
+    const { headers } = await browse('/nothing', { accept: '*/*', 'hx-request': 'true' });
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  });
+});
+
+describe('the language of a page', () => {
+  it.each([
+    [undefined, 'en'],
+    ['', 'en'],
+    ['id', 'id'],
+    ['id-ID', 'id'],
+    ['ID-id;q=0.9, en;q=0.8', 'id'],
+    ['en-US,en;q=0.9,id;q=0.8', 'en'],
+    ['fr, id;q=0.1', 'id'],
+    ['fr', 'en'],
+    ['*', 'en'],
+    ['id;q=x, ,,;', 'en'],
+  ])('for Accept-Language %s is %s', async (header, language) => {
+    const { payload, headers } = await browse('/fine', header === undefined ? {} : { 'accept-language': header });
+    expect(/<html lang="(\w+)"/.exec(payload)?.[1]).toBe(language);
+    expect([headers['content-language'], String(headers.vary).includes('Accept-Language')]).toEqual([language, true]);
+  });
+
+  it('is the one that was chosen, from then on', async () => {
+    const browser = new Browser(await serve());
+    const page = await browser.get('/fine');
+    expect(page.payload).toContain('<h1>Test page</h1>');
+    const { statusCode, headers } = await browser.send('/preferences', { language: 'id', next: '/fine' }, {}, '/fine');
+    expect([statusCode, headers.location]).toEqual([303, '/fine']);
+    expect(String(headers['set-cookie'])).toMatch(/dp_language=id; Max-Age=31536000;.*HttpOnly; SameSite=Lax; Path=\//);
+    expect((await browser.get('/fine', { 'accept-language': 'en' })).payload).toContain('<h1>Halaman uji</h1>');
+  });
+
+  it('cannot be one that there is not', async () => {
+    const browser = new Browser(await serve());
+    expect((await browser.send('/preferences', { language: 'xx' })).statusCode).toBe(422);
+    browser.cookies.set('dp_language', 'xx');
+    expect((await browser.get('/fine')).headers['content-language']).toBe('en');
+  });
+
+  it('does not lead to other sites', async () => {
+    const browser = new Browser(await serve());
+    const { headers } = await browser.send('/preferences', { language: 'id', next: '//evil.example' });
+    expect(headers.location).toBe('/');
+  });
+});
+
+it('the theme that was chosen is on the page', async () => {
+  const browser = new Browser(await serve());
+  expect((await browser.get('/fine')).payload).not.toContain('data-theme');
+  await browser.send('/preferences', { theme: 'dark' });
+  expect((await browser.get('/fine')).payload).toContain('<html lang="en" data-theme="dark"');
+});
+
+describe('the headers of a page', () => {
+  it('let nothing in from elsewhere, and nothing inline', async () => {
+    const { headers } = await browse('/fine');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'none';/);
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("connect-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cache-control': 'private, no-cache',
+    });
+  });
+
+  it.each(['/fine', '/nothing', '/typeerror', '/json', '/stream', '/preferences'])('are on %s', async (url) => {
+    const { headers } = await browse(url);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+    expect([headers['x-content-type-options'], typeof headers['x-request-id']]).toEqual(['nosniff', 'string']);
+  });
+
+  it.each([
+    ['http://localhost', {}, undefined],
+    ['https://ai.example', {}, 'max-age=63072000'],
+    ['http://localhost', { 'x-forwarded-proto': 'https' }, 'max-age=63072000'],
+  ])('at %s with %j ask for HTTPS: %s', async (baseUrl, sent, expected) => {
+    const service = { name: 'D', prefix: 'dp', slug: 'd', baseUrl, contact: undefined };
+    const { headers } = await browse('/fine', sent as Record<string, string>, { settings: { service } });
+    expect(headers['strict-transport-security']).toBe(expected);
+  });
+});
+
+describe('the layout', () => {
+  it('lists pages that have a name there and that the reader may see', async () => {
+    const pages = [pageAt('/secret', { role: 'operator', navigation: 'test.title' }), pageAt('/unlisted')];
+    const { payload } = await browse('/fine', {}, { pages });
+    const navigation = /<nav aria-label="Main">([^]*?)<\/nav>/.exec(payload)?.[1] ?? '';
+    expect(
+      [...navigation.matchAll(/href="(.*?)"( aria-current="page")?/g)].map(([, path, current]) => [path, current]),
+    ).toEqual([['/fine', ' aria-current="page"']]);
+  });
+
+  it('leads away from no form', async () => {
+    const { payload } = await browse('/form', {}, { pages: [pageAt('/form', { layout: 'plain' })] });
+    expect(payload).not.toMatch(/<nav|<footer/);
+  });
+
+  it('prints values as text', async () => {
+    const { payload } = await browse(
+      '/evil',
+      {},
+      { pages: [pageAt('/evil', { show: () => ({ value: '<script>x</script>' }) })] },
+    );
+    expect(payload).toContain('<p id="value">&lt;script&gt;x&lt;/script&gt;</p>');
+  });
+
+  it('loads the scripts that a page asks for', async () => {
+    const { payload } = await browse(
+      '/live',
+      {},
+      { pages: [pageAt('/live', { scripts: ['htmx.js', 'htmx-sse.js'] })] },
+    );
+    expect([...payload.matchAll(/<script defer src="\/assets\/[\w-]{12}\/(.*?)">/g)].map(([, name]) => name)).toEqual([
+      'htmx.js',
+      'htmx-sse.js',
+    ]);
+  });
+});
+
+describe('a page that cannot work is refused at the start', () => {
+  it.each([
+    ['a title that does not exist', pageAt('/x', { title: 'no.title' }), 'page "/x": text "no.title" not found'],
+    ['a script that does not exist', pageAt('/x', { scripts: ['no.js'] }), 'asset "no.js" not found'],
+    ['a path that another page has', pageAt('/fine'), 'page "/fine" is registered twice'],
+  ])('for %s', async (_why, page, message) => {
+    await expect(serve({ pages: [page] })).rejects.toThrow(message);
+  });
+});

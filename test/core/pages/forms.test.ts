@@ -110,12 +110,13 @@ describe('a form', () => {
   });
 });
 
-describe('a form that no page of this gateway has sent', () => {
-  const refused = async (browser: Browser, sent: Record<string, string>, headers: Record<string, string> = {}) => {
-    const { statusCode, payload } = await browser.post('/form', sent, headers);
-    return [statusCode, /<h1>(.*?)<\/h1>/.exec(payload)?.[1]];
-  };
+/** Status and heading of the answer to a form. */
+const refused = async (browser: Browser, sent: Record<string, string>, headers: Record<string, string> = {}) => {
+  const { statusCode, payload } = await browser.post('/form', sent, headers);
+  return [statusCode, /<h1>(.*?)<\/h1>/.exec(payload)?.[1]];
+};
 
+describe('a form that no page of this gateway has sent', () => {
   it.each([
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['another host of the domain', { 'sec-fetch-site': 'same-site' }],

@@ -147,7 +147,7 @@ describe('signing in', () => {
   });
 
   it.each([
-    ['base_url', { service: { baseUrl: 'https://ai.example' } as Host['service'] }, {}],
+    ['base_url', { service: { prefix: 'dp', baseUrl: 'https://ai.example' } as Host['service'] }, {}],
     ['the proxy', {}, { 'x-forwarded-proto': 'https' }],
   ])('keeps it in a cookie of this host and of HTTPS, when %s says so', async (_who, settings, headers) => {
     const server = await serve({ settings });

@@ -153,7 +153,7 @@ export const upstreamStage = defineStage({
       timeout: longestWait(options, host.catalog),
       activate() {
         Object.assign(health.options, breakerOptions(options.breaker));
-        health.learn(host.catalog.models.flatMap(({ routes }) => routes));
+        health.follow(host.catalog.models.flatMap(({ routes }) => routes));
         health.onReset = (id) => resetKeys(id, host);
         budget.share = options.retry_share;
       },

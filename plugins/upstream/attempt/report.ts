@@ -50,7 +50,7 @@ export class AttemptReport {
     this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
     keys.accept(this.#choice.key);
-    this.#parts.health.answers(route, pass);
+    this.#parts.health.contentCame(route, pass);
   }
 
   /**

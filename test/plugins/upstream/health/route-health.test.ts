@@ -52,7 +52,7 @@ describe('a shared store that is away at first', () => {
     Object.assign(other.options, { failures: 1, cooldown: 5_000 });
     other.failed(route, pass, 'route: 503', undefined);
     await vi.waitFor(() => expect(late.admit(route)).toBeUndefined(), { timeout: 20_000 });
-    expect(lines).toContain('what others learn about routes is not heard yet: away');
+    expect(lines).toContain('cannot receive route states of other instances; retrying: away');
   });
 
   it('is not asked any more once the gateway stops', async () => {
@@ -70,7 +70,7 @@ describe('a route that has become slow', () => {
     for (let answer = 0; answer < 20; answer++) serve(100, 'anybody');
   });
 
-  it('is not left out for one conversation, whose prompts may be long', () => {
+  it('keeps its breaker closed for one conversation, whose prompts may be long', () => {
     for (let answer = 0; answer < 10; answer++) serve(9_000, 'conversation');
     expect(state()).toBe('closed');
   });
@@ -80,23 +80,23 @@ describe('a route that has become slow', () => {
     expect(state()).toBe('open');
   });
 
-  describe('and was left out for it', () => {
+  describe('and whose breaker opened for it', () => {
     let probe: Pass;
     beforeEach(async () => {
       for (const source of ['a', 'b']) serve(9_000, source);
       now += 5_000;
       probe = (await health.admit(route)) as Pass;
-      health.answers(route, probe);
+      health.contentCame(route, probe);
     });
 
     it('is not back at the first content of its probe', () => {
       expect(state()).toBe('half_open');
     });
 
-    it('stays out for longer when its probe is slow', () => {
+    it('stays open for longer when its probe is slow', () => {
       serve(9_000, 'c', probe);
       expect(lines.at(-1)).toBe(
-        'warn route one/model-there has failed its probe and stays out for 10 s: slow: first content after 9.0 s',
+        'warn route one/model-there: probe failed, breaker stays open for 10 s: slow: first content after 9.0 s',
       );
     });
 
@@ -108,13 +108,13 @@ describe('a route that has become slow', () => {
     it('has to show its pace even when it has failed otherwise since', async () => {
       fail('route: 503', probe);
       now += 10_000;
-      health.answers(route, (await health.admit(route)) as Pass);
+      health.contentCame(route, (await health.admit(route)) as Pass);
       expect(state()).toBe('half_open');
     });
 
     it('has nothing to show once it was back', async () => {
       serve(100, 'c', probe);
-      health.answers(route, await untilProbe());
+      health.contentCame(route, await untilProbe());
       expect(state()).toBe('closed');
     });
   });
@@ -125,39 +125,41 @@ describe('the log', () => {
     fail('route: 500');
     fail('route: 503 down');
     fail('route: 503 sent before that was known');
-    expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 down']);
+    expect(lines).toEqual(['warn route one/model-there: breaker opened for 5 s: route: 503 down']);
   });
 
   it('says when the probe has failed, and how long the pause is then', async () => {
     fail('route: no connection', await untilProbe());
     expect(lines.slice(1)).toEqual([
-      'warn route one/model-there has failed its probe and stays out for 10 s: route: no connection',
+      'warn route one/model-there: probe failed, breaker stays open for 10 s: route: no connection',
     ]);
   });
 
   it('says when the probe has shown that the route is back, once', async () => {
     const probe = await untilProbe();
-    health.answers(route, probe);
+    health.contentCame(route, probe);
     serve(10, 'conversation', probe);
-    expect(lines.slice(1)).toEqual(['info route one/model-there is back: it answers again']);
+    expect(lines.slice(1)).toEqual(['info route one/model-there: breaker closed: the route responds again']);
   });
 
   it('begins anew with the pauses after that', async () => {
-    health.answers(route, await untilProbe());
+    health.contentCame(route, await untilProbe());
     fail('route: 500');
     fail('route: 500');
-    expect(lines.at(-1)).toBe('warn route one/model-there is left out for 5 s: route: 500');
+    expect(lines.at(-1)).toBe('warn route one/model-there: breaker opened for 5 s: route: 500');
   });
 
   it('says when somebody has let a route in', async () => {
     await untilProbe();
     health.reset(route.id);
-    expect(lines.slice(1)).toEqual(['info route one/model-there is back: let in by hand']);
+    expect(lines.slice(1)).toEqual(['info route one/model-there: breaker closed: reset by an operator']);
   });
 
   it('has one line of it, whatever the upstream wrote', () => {
     fail('route: 503');
     fail('route: 503 <html>\n  <h1>Down</h1>\r\n</html>');
-    expect(lines).toEqual(['warn route one/model-there is left out for 5 s: route: 503 <html> <h1>Down</h1> </html>']);
+    expect(lines).toEqual([
+      'warn route one/model-there: breaker opened for 5 s: route: 503 <html> <h1>Down</h1> </html>',
+    ]);
   });
 });

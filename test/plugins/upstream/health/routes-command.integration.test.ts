@@ -101,7 +101,7 @@ describe('keys that cool down', () => {
     expect(await coolingKeys()).toBe(2);
   });
 
-  it('may be used again when their route is let in by hand', async () => {
+  it('may be used again when an operator resets their route', async () => {
     await command('--reset', 'busy/m');
     await vi.waitFor(async () => expect(await coolingKeys()).toBe(0), { timeout: 15_000 });
   });

@@ -41,7 +41,7 @@ async function start(url?: string): Promise<Instance> {
   const shared = await openRedis(url);
   const health = new RouteHealth({ instance: randomUUID(), shared, log: silentLog, now: () => now });
   Object.assign(health.options, { failures: 1, cooldown: 5_000 });
-  health.learn([route]);
+  health.follow([route]);
   let isRunning = true;
   const stop = async () => {
     if (!isRunning) return;
@@ -111,7 +111,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     const [first, second] = [await start(), await start()];
     first.health.lacksModel(route, pass, 'no_model: 404');
     await becomes('no_model', first, second, await start());
-    first.health.answers(route, pass);
+    first.health.contentCame(route, pass);
     await becomes('closed', first, second, await start());
   });
 
@@ -199,7 +199,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
     await becomes('open', second);
     first.proxy.turn('cut');
     now += 5_000;
-    second.health.answers(route, await probe(second));
+    second.health.contentCame(route, await probe(second));
     await becomes('closed', second);
     first.proxy.turn('open');
     await becomes('closed', first, second);
@@ -213,7 +213,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
   });
 });
 
-describe.skipIf(redisUrl === undefined)('a route that is let in by hand', () => {
+describe.skipIf(redisUrl === undefined)('a route that an operator resets', () => {
   it('is let in by those that are started later', async () => {
     const first = await start();
     open(first);

@@ -84,7 +84,7 @@ describe('a route that does not have the model', () => {
       { route: 'u1/model-there', state: 'closed', open_until: null, reason: null },
     ]);
     expect(lines.filter((line) => line.includes('u0/model-there'))).toHaveLength(1);
-    expect(lines.join('')).toContain('route u0/model-there comes last for 60 s: no_model: 404');
+    expect(lines.join('')).toContain('route u0/model-there is tried last for 60 s: no_model: 404');
   });
 
   it('is let in again by hand', async () => {

@@ -1,0 +1,131 @@
+import type { Logger } from '#core/logger.ts';
+import type { Shared } from '#core/shared/shared.ts';
+import { retryUntilDone } from '#core/timing/backoff.ts';
+import { BackgroundWork } from './background-work.ts';
+import { parseMessage, readReport, type RouteMessage, storeReport } from './route-report.ts';
+import type { RouteState } from './route-state.ts';
+
+export interface RouteSyncParts {
+  readonly instance: string;
+  readonly shared: Shared;
+  readonly log: Logger;
+  now(): number; // epoch ms
+}
+
+/** The routes of this instance, by id. */
+export interface RouteStates {
+  of(id: string): RouteState;
+  readonly all: ReadonlyMap<string, RouteState>;
+}
+
+/** Seconds for which one instance may hold the probe of a route. */
+const probeClaim = 30;
+const probeKey = (id: string) => `upstream/probe/${id}`;
+const channel = 'upstream/breakers';
+/** Ms between attempts to subscribe to the other instances. */
+const retries = { first: 500, longest: 30_000 };
+
+/**
+ * Keeps the routes of all instances in step: sends changes to the others as events, stores them for instances that start
+ * later or were disconnected, and grants probes to one instance at a time. Of two reports the later counts. No request
+ * waits for it, except a probe.
+ */
+export class RouteSync implements AsyncDisposable {
+  readonly #parts: RouteSyncParts;
+  readonly #states: RouteStates;
+  readonly #closing = new AbortController();
+  readonly #catchUp = new BackgroundWork(() => this.#compareAll());
+  readonly #subscription: Promise<() => void>;
+
+  constructor(parts: RouteSyncParts, states: RouteStates) {
+    this.#parts = parts;
+    this.#states = states;
+    this.#subscription = this.#subscribe();
+  }
+
+  /** Sends a change of this instance to the others. */
+  announce(id: string): void {
+    const state = this.#states.of(id);
+    state.touch(this.#parts.now());
+    this.#send(id, state).catch(() => this.catchUp());
+  }
+
+  /** Compares all routes with the store, in the background. @param isBack true when the store is believed to be back */
+  catchUp(isBack = false): void {
+    if (!this.#isShared) return;
+    if (isBack) this.#catchUp.requestNow();
+    else this.#catchUp.request();
+  }
+
+  /** Claims the probe of a route for this instance. True at once where there are no others. */
+  claimProbe(id: string): boolean | Promise<boolean> {
+    if (!this.#isShared) return true;
+    const { shared, instance } = this.#parts;
+    // Without the store a probe too many does less harm than none.
+    return shared.cache.claim(probeKey(id), instance, probeClaim).catch(() => true);
+  }
+
+  releaseProbe(id: string): void {
+    // A claim that cannot be released expires.
+    if (this.#isShared) this.#parts.shared.cache.release(probeKey(id), this.#parts.instance).catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#catchUp[Symbol.dispose]();
+    const unsubscribe = await this.#subscription;
+    unsubscribe();
+  }
+
+  get #isShared(): boolean {
+    return this.#parts.shared.kind === 'redis';
+  }
+
+  async #subscribe(): Promise<() => void> {
+    const { shared, log } = this.#parts;
+    const subscribe = () =>
+      shared.events.subscribe(
+        channel,
+        (message) => this.#receive(message),
+        () => this.catchUp(true),
+      );
+    const onFailure = (error: unknown, failures: number) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (failures === 0) log.warn(`cannot receive route states of other instances; retrying: ${reason}`);
+    };
+    const unsubscribe = await retryUntilDone(subscribe, { range: retries, signal: this.#closing.signal, onFailure });
+    this.catchUp(true);
+    return unsubscribe ?? (() => undefined);
+  }
+
+  /** @throws SharedUnavailable */
+  async #send(id: string, state: RouteState): Promise<void> {
+    const { instance, shared, now } = this.#parts;
+    const report = state.report(now());
+    const message: RouteMessage = { instance, id, report };
+    const sent = shared.events.publish(channel, JSON.stringify(message));
+    await Promise.all(this.#isShared ? [sent, storeReport(shared, id, report, now())] : [sent]);
+  }
+
+  #receive(text: string): void {
+    const message = parseMessage(text);
+    if (message === undefined || message.instance === this.#parts.instance) return;
+    const { id, report } = message;
+    const state = this.#states.of(id);
+    // The sender did not know the newer change, and has overwritten it in the store.
+    if (report.at < state.changedAt) this.#send(id, state).catch(() => this.catchUp());
+    else state.adopt(report, this.#parts.now());
+  }
+
+  /** Reads what the store has, and stores what is newer here. @throws SharedUnavailable */
+  async #compareAll(): Promise<void> {
+    await Promise.all([...this.#states.all].map(([id, state]) => this.#compare(id, state)));
+  }
+
+  async #compare(id: string, state: RouteState): Promise<void> {
+    const { shared, now } = this.#parts;
+    const stored = await readReport(shared, id);
+    if (stored !== undefined && stored.at >= state.changedAt) state.adopt(stored, now());
+    else if (state.changedAt > 0) await this.#send(id, state);
+  }
+}

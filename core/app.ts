@@ -17,7 +17,7 @@ import { limitListener } from './http/listener.ts';
 import { EndpointTable } from './http/paths.ts';
 import { routeExchanges } from './http/server.ts';
 import type { Logger } from './logger.ts';
-import { routePages } from './pages/floor.ts';
+import { routePages } from './pages/serve.ts';
 import { buildPipeline } from './pipeline/build.ts';
 import { OpenServices } from './services.ts';
 import { VendorServers } from './catalog/vendor-servers.ts';

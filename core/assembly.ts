@@ -9,7 +9,7 @@ import type { Logger } from './logger.ts';
 import { PluginMissing } from './extension/import-plugin.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './extension/load.ts';
 import { Registry } from './extension/registry.ts';
-import { prepareFloor } from './pages/floor.ts';
+import { preparePages } from './pages/serve.ts';
 import { operatorsSection } from './pages/operators.ts';
 
 /** A hapi server with every plugin registered, and the registry they have filled. Nothing is open, nothing listens. */
@@ -33,7 +33,7 @@ export async function assemble(
   const { server, listener } = createServer(log);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
-  await prepareFloor(server, registry, host);
+  await preparePages(server, registry, host);
   await registerOwnPlugins(server);
   if (document !== undefined) await registerForeignPlugins(document, server, registry);
   return { server, listener, registry };

@@ -43,6 +43,7 @@ export type { JsonObject, JsonValue } from './json.ts';
 // Pages.
 export type { FormattedTime, Formatter } from './pages/formatter.ts';
 export {
+  accountOf,
   type AssetSource,
   defineForm,
   FieldErrors,
@@ -54,6 +55,11 @@ export {
   type Role,
   type SignedInAccount,
 } from './pages/page.ts';
+export { PageError, type PageErrorDetails } from './pages/page-error.ts';
+export type { IssuedSession, OpenSession, SessionRecord, Sessions } from './pages/sessions.ts';
+export { type RoledSession, sessionOf, sessionsOf, signIn, signInPath } from './pages/sign-in.ts';
+export { ownPath } from './pages/own-path.ts';
+export type { Preference } from './pages/cookies.ts';
 export { defineTexts, type Language, type Text, type Texts, type Translate } from './pages/texts.ts';
 
 // Records of requests.

@@ -40,6 +40,15 @@ function nameOf(cookie: CookieName, prefix: string, isHttps: boolean): string {
   return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
 }
 
+/** Of each request its cookies: what one part of the gateway sets, the others see. */
+const known = new WeakMap<Request, Cookies>();
+
+export function cookiesOf(request: Request, host: Pick<Host, 'service'>): Cookies {
+  const cookies = known.get(request) ?? new Cookies(request, host);
+  known.set(request, cookies);
+  return cookies;
+}
+
 /** Reads and writes the cookies of one request. */
 export class Cookies {
   readonly #request: Request;

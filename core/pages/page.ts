@@ -98,6 +98,12 @@ export interface PageRequest {
   signOut(): Promise<void>;
 }
 
+/** The account of a page whose role is not `public`. */
+export function accountOf({ account }: PageRequest): SignedInAccount {
+  if (account === undefined) throw new Error('nobody is signed in; the role of this page is "public"');
+  return account;
+}
+
 /** Where the browser goes after a form: a path of this gateway. */
 export class Redirect {
   readonly path: string;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineForm, type Page, Redirect } from './page.ts';
 import { languages } from './texts.ts';
 import { themes } from './visit.ts';
-import { ownPath } from './routes.ts';
+import { ownPath } from './own-path.ts';
 
 const form = defineForm({
   fields: {

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { Eta, type TemplateFunction } from 'eta';
@@ -95,10 +96,19 @@ export class Renderer {
   }
 }
 
-/** @throws Error for a page that names a text or an asset that does not exist: found at the start, not by a reader */
-export function checkPage(page: Page, translator: Translator, assets: AssetTable): void {
+/** Paths that are not for pages. */
+const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
+
+/** @throws Error for a page that cannot work: found at the start, not by a reader */
+export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
+  const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
+  if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta or /assets');
   const keys = [page.title, page.description, page.navigation].filter((key) => key !== undefined);
   const unknown = keys.find((key) => !translator.has(key));
-  if (unknown !== undefined) throw new Error(`page "${page.path}": text "${unknown}" not found`);
-  for (const name of page.scripts ?? []) assets.url(name);
+  if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
+  const missing = page.scripts?.find((name) => assets.find(name) === undefined);
+  if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
+  await access(page.template).catch(() => {
+    throw refuse(`template ${page.template} not found`);
+  });
 }

@@ -4,6 +4,7 @@ import type { Host } from '../host.ts';
 import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from './form-token.ts';
 import { parseFields, readFields } from './form-input.ts';
 import { FieldErrors, type Page, type PageForm, Redirect } from './page.ts';
+import { ownPath } from './own-path.ts';
 import { PageError } from './page-error.ts';
 import type { Renderer } from './renderer.ts';
 import type { Translator } from './translator.ts';
@@ -128,11 +129,6 @@ export function asPage(response: ResponseObject, visit: Visit, cacheControl: str
     .header('content-language', visit.language)
     .vary('Accept-Language')
     .vary('Cookie');
-}
-
-/** Any other path would let a link lead from this gateway to somewhere else. @returns '/' for it */
-export function ownPath(path: string | undefined): string {
-  return path !== undefined && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
 }
 
 function redirect(h: ResponseToolkit, path: string): ResponseObject {

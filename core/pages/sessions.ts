@@ -68,14 +68,18 @@ export class Sessions {
   /** The session of a token, and notes that it is used. Undefined when it has ended, or never was. */
   async read(token: string): Promise<OpenSession | undefined> {
     const [row] = await this.#database.query<SessionRow>(
-      `select s.id, s.account_id, a.name, a.email, a.avatar_url,
-         s.last_used_at < now() - interval '${lastUseStep} seconds' as is_stale
-       from session s join account a on a.id = s.account_id
-       where s.token_sha256 = ? and ${live}`,
+      `with found as (
+         select s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
+         from session s join account a on a.id = s.account_id
+         where s.token_sha256 = ? and ${live}
+       ), used as (
+         update session set last_used_at = now()
+         where id in (select id from found where last_used_at < now() - interval '${lastUseStep} seconds')
+       )
+       select * from found`,
       [digest(token)],
     );
     if (row === undefined) return undefined;
-    if (row.is_stale) await this.#database.query('update session set last_used_at = now() where id = ?', [row.id]);
     return {
       id: row.id,
       account: {
@@ -140,7 +144,6 @@ interface SessionRow {
   readonly name: string;
   readonly email: string | null;
   readonly avatar_url: string | null;
-  readonly is_stale: boolean;
 }
 
 interface SessionListRow {

@@ -2,7 +2,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Host } from '../host.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
-import { Cookies, isSessionToken } from './cookies.ts';
+import { type Cookies, cookiesOf, isSessionToken } from './cookies.ts';
 import { operatorsSection } from './operators.ts';
 import { PageError } from './page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
@@ -33,7 +33,7 @@ export function sessionsOf(host: Host): Sessions {
 export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
     async authenticate(request, h) {
-      const { token } = new Cookies(request, host());
+      const { token } = cookiesOf(request, host());
       if (!isSessionToken(token)) return h.unauthenticated(signedOut());
       const open = await readSession(host(), token);
       if (open === undefined) return h.unauthenticated(signedOut());
@@ -76,7 +76,7 @@ export function sessionOf({ auth }: Request): RoledSession | undefined {
  */
 export async function signIn(request: Request, h: ResponseToolkit, accountId: string): Promise<void> {
   const host = request.server.host();
-  await startSession(request, h, new Cookies(request, host), sessionsOf(host), accountId);
+  await startSession(request, h, cookiesOf(request, host), sessionsOf(host), accountId);
 }
 
 export async function startSession(

@@ -2,7 +2,7 @@ import accept from '@hapi/accept';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Host } from '../host.ts';
 import { isLocal } from '../http/local-caller.ts';
-import { Cookies, createToken, type Preference } from './cookies.ts';
+import { type Cookies, cookiesOf, createToken, type Preference } from './cookies.ts';
 import { type Formatter, formatterFor } from './formatter.ts';
 import { createFormToken } from './form-token.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from './page.ts';
@@ -34,7 +34,7 @@ export class Visit implements PageRequest {
     this.#request = request;
     this.#h = h;
     this.host = host;
-    this.cookies = new Cookies(request, host);
+    this.cookies = cookiesOf(request, host);
     this.language = chooseLanguage(this.cookies.get('language'), request.raw.req.headers['accept-language']);
     this.t = translator.in(this.language);
     this.format = formatterFor(this.language, this.cookies.get('zone'));

@@ -2,7 +2,7 @@ import { type Server, server as createHapi } from '@hapi/hapi';
 import type { Host } from '#core/host.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import { prepareFloor, routePages } from '#core/pages/floor.ts';
+import { preparePages, routePages } from '#core/pages/serve.ts';
 import { operatorsSection } from '#core/pages/operators.ts';
 import type { Page } from '#core/pages/page.ts';
 import { defineTexts } from '#core/pages/texts.ts';
@@ -15,7 +15,7 @@ export async function servePages(host: Host, register: (server: Server) => unkno
   const server = createHapi({ debug: false, routes: { state: { parse: true, failAction: 'ignore' } } });
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', (() => host) as never);
-  await prepareFloor(server, registry, () => host);
+  await preparePages(server, registry, () => host);
   await register(server);
   await routePages(server, registry, () => host);
   return server;

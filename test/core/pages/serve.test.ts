@@ -256,7 +256,9 @@ describe('the layout', () => {
 describe('a page that cannot work is refused at the start', () => {
   it.each([
     ['a title that does not exist', pageAt('/x', { title: 'no.title' }), 'page "/x": text "no.title" not found'],
-    ['a script that does not exist', pageAt('/x', { scripts: ['no.js'] }), 'asset "no.js" not found'],
+    ['a script that does not exist', pageAt('/x', { scripts: ['no.js'] }), 'page "/x": asset "no.js" not found'],
+    ['a template that does not exist', pageAt('/x', { template: '/no.eta' }), 'page "/x": template /no.eta not found'],
+    ['a path of model calls', pageAt('/v1/x'), 'page "/v1/x": pages cannot be below /v1'],
     ['a path that another page has', pageAt('/fine'), 'page "/fine" is registered twice'],
   ])('for %s', async (_why, page, message) => {
     await expect(serve({ pages: [page] })).rejects.toThrow(message);

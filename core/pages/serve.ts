@@ -15,7 +15,7 @@ import { addSessionStrategy, signInPath } from './sign-in.ts';
 import { Translator } from './translator.ts';
 
 /** What routes of plugins can use from the moment they are registered: views, files, and the strategy `session`. */
-export async function prepareFloor(server: Server, registry: Registry, host: () => Host): Promise<void> {
+export async function preparePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
   await server.register([inert, vision]);
   addViews(server);
   addSessionStrategy(server, host);
@@ -33,7 +33,7 @@ export async function routePages(server: Server, registry: Registry, host: () =>
   const routes = new PageRoutes(host, renderer, translator);
   routeAssets(server, assets);
   for (const page of registry.pages) {
-    checkPage(page, translator, assets);
+    await checkPage(page, translator, assets);
     routes.add(server, page);
   }
   server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {

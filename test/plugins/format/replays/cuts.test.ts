@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { textFormats } from '../../../support/formats.ts';
 import { readers } from './expectation.ts';
-import { playStream, replay } from './gateway.ts';
+import { eventsIn, playStream, replay } from './gateway.ts';
 import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';
 
@@ -19,12 +19,6 @@ function crumbsOf(stream: Buffer): Buffer[] {
   );
 }
 
-/** One event a piece, comments included. */
-function piecesOf(stream: Buffer): Buffer[] {
-  const text = stream.toString('latin1');
-  return text.split(/(?<=\r\n\r\n|\n\n)/).map((event) => Buffer.from(event, 'latin1'));
-}
-
 /** The same stream with the other kind of line ends. */
 function withOtherLineEnds(stream: Buffer): Buffer {
   const text = stream.toString();
@@ -36,7 +30,7 @@ describe.each(textFormats)('a client of %s', (client) => {
     const { stream } = recording;
     const call = await replay(client, recording, true);
     const { body, usage } = playStream(call, [stream]);
-    expect(playStream(call, piecesOf(stream))).toEqual({ body, usage });
+    expect(playStream(call, eventsIn(stream))).toEqual({ body, usage });
     expect(playStream(call, crumbsOf(stream))).toEqual({ body, usage });
   });
 

@@ -64,6 +64,12 @@ export function playStream({ call, route }: Replay, pieces: Iterable<Buffer>): P
   return { body: Buffer.concat(got).toString() + ending, usage: reader.usage };
 }
 
+/** The events of a stream, byte for byte; a comment is one too. */
+export function eventsIn(stream: Buffer): Buffer[] {
+  const text = stream.toString('latin1');
+  return text.split(/(?<=\r\n\r\n|\n\n)/).map((event) => Buffer.from(event, 'latin1'));
+}
+
 /** @throws GatewayError where the answer is an error */
 export function playWhole({ call, route }: Replay, whole: Buffer): Played {
   const { body, usage } = call.read(route).whole(whole, 'application/json');

@@ -66,8 +66,7 @@ class Draft {
   answer(): Answer {
     check(this.#isOver, 'the stream has no end');
     if (this.#error !== undefined) {
-      const text = this.#content.filter(({ type }) => type === 'text').map((block) => string(block['text']));
-      return { ...nothing, text: paragraphs(text), error: this.#error };
+      return { ...nothing, text: paragraphs(texts(this.#content)), error: this.#error };
     }
     return readMessage({ ...this.#message, content: this.#content });
   }

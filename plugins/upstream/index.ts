@@ -2,10 +2,11 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/model-call/route-status.ts';
 import { coolingKeysGauge, routeGauge } from './health/gauges.ts';
 import { routesCommand } from './health/routes-command.ts';
-import { routeStatus, upstreamStage } from './stage.ts';
+import { routeStatus } from './routes.ts';
+import { upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
 
-/** Where requests are sent: the stage and the vendors it knows. */
+/** Where requests are sent: the stage and the vendor presets. */
 export const plugin: GatewayPlugin = {
   name: 'upstream',
   register(server) {

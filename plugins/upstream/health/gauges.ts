@@ -1,13 +1,13 @@
 import type { Gauge } from '#core/extension/gauge.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
-import { keysOf, routeStatus } from '../stage.ts';
+import { keysOf, routeStatus } from '../routes.ts';
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
 
 export const routeGauge: Gauge = {
   name: 'route_state',
   description:
-    'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open (left out); 3 when it does not have the model and comes last.',
+    'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open; 3 when the route does not have the model and is tried last.',
   labels: ['route'],
   read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
 };

@@ -1,0 +1,137 @@
+import type { Catalog } from '#core/catalog/catalog.ts';
+import type { Infer, JsonSchema } from '#core/schema.ts';
+import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
+import type { RelayOptions } from './routing/relay-parts.ts';
+
+const seconds = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
+
+const breakerSchema = {
+  type: 'object',
+  default: {},
+  description: 'When a route gets no more requests, and for how long.',
+  properties: {
+    failures: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: defaultBreaker.failures,
+      description: 'Consecutive failures that open the breaker.',
+    },
+    failure_ratio: {
+      type: 'number',
+      minimum: 0.01,
+      maximum: 1,
+      default: defaultBreaker.failureRatio,
+      description: 'Share of failed calls in the window that opens the breaker.',
+    },
+    minimum_calls: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100_000,
+      default: defaultBreaker.minimumCalls,
+      description: 'Calls in the window below which the share does not count.',
+    },
+    window: {
+      type: 'number',
+      minimum: 1,
+      maximum: 3600,
+      default: defaultBreaker.window / 1000,
+      description: 'Seconds over which the share is counted.',
+    },
+    cooldown: {
+      ...seconds,
+      default: defaultBreaker.cooldown / 1000,
+      description: 'Seconds until an open breaker lets a probe pass; doubled each time the probe fails.',
+    },
+    longest_cooldown: {
+      type: 'number',
+      minimum: 0.1,
+      maximum: 86_400,
+      default: defaultBreaker.longestCooldown / 1000,
+      description: 'Seconds that the cooldown may grow to.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const upstreamSchema = {
+  type: 'object',
+  properties: {
+    max_attempts: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10,
+      default: 3,
+      description: 'Attempts that one request may have, over all routes and keys of its model.',
+    },
+    connect_timeout: {
+      type: 'number',
+      minimum: 0.1,
+      maximum: 60,
+      default: 5,
+      description: 'Seconds to open a connection.',
+    },
+    first_byte_timeout: {
+      ...seconds,
+      default: 60,
+      description: 'Seconds until an upstream begins to respond; in a stream, until the first content.',
+    },
+    idle_timeout: {
+      ...seconds,
+      default: 120,
+      description: 'Seconds without a byte after which an answer that has begun is given up.',
+    },
+    deadline: {
+      type: 'number',
+      minimum: 1,
+      maximum: 3600,
+      default: 180,
+      description:
+        'Seconds for all attempts together, until a whole answer is complete or a stream has its first content.',
+    },
+    keep_alive_after: {
+      ...seconds,
+      default: 20,
+      description:
+        'Seconds without content after which the client of a stream gets its headers, so that clients and proxies do not time out. Later errors arrive inside the stream.',
+    },
+    retry_share: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.1,
+      description: 'Further attempts that all requests together may make, as a share of the requests.',
+    },
+    breaker: breakerSchema,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export type UpstreamSettings = Infer<typeof upstreamSchema>;
+
+export function relayOptions(settings: UpstreamSettings): RelayOptions {
+  return {
+    maxAttempts: settings.max_attempts,
+    connectTimeout: settings.connect_timeout,
+    firstByteTimeout: settings.first_byte_timeout,
+    idleTimeout: settings.idle_timeout,
+    deadline: settings.deadline,
+  };
+}
+
+export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
+  return {
+    failures: breaker.failures,
+    failureRatio: breaker.failure_ratio,
+    minimumCalls: breaker.minimum_calls,
+    window: breaker.window * 1000,
+    cooldown: breaker.cooldown * 1000,
+    longestCooldown: breaker.longest_cooldown * 1000,
+  };
+}
+
+/** Seconds that a request may wait for an upstream within these options, and some to report why. */
+export function longestWait({ deadline, idle_timeout: idle }: UpstreamSettings, { models }: Catalog): number {
+  const ofRoutes = models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
+  return Math.max(deadline, idle, ...ofRoutes) + 30;
+}

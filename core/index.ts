@@ -28,6 +28,8 @@ export {
 export type { BodySource, Endpoint, Exchange } from './pipeline/exchange.ts';
 export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export * from './facts.ts';
+export { mapText } from './pipeline/map-text.ts';
+export type { TextMap, TextMapper } from './pipeline/text-mapper.ts';
 export { type BodyTransform, mapBody } from './pipeline/map-body.ts';
 export type { Reply, Trailers } from './pipeline/reply.ts';
 export {

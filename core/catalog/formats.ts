@@ -1,4 +1,5 @@
 import type { Audience } from '../errors/table.ts';
+import type { ReplyText } from '../pipeline/reply-text.ts';
 import type { ReasoningWay } from './quirks.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface WireFormat extends Audience {
   readonly name: string;
   /** Ways in which it can ask for reasoning; none where no conversations are held. */
   readonly reasoningWays: readonly ReasoningWay[];
+  /** Where its replies have the text of an answer; missing where no conversations are held by clients. */
+  readonly replyText?: ReplyText;
 }
 
 /** Formats by name, as plugins have registered them. */

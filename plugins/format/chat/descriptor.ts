@@ -7,6 +7,7 @@ import { ChatObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { chatParameters } from './parameters.ts';
 import { isOneAnswer, reportedStops } from './stops.ts';
+import { chatReplyText } from './reply-text.ts';
 
 /** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
 export const chat: ClientTextFormat = {
@@ -14,6 +15,7 @@ export const chat: ClientTextFormat = {
   dialect: 'openai',
   statuses: { not_supported: 400 },
   reasoningWays: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  replyText: chatReplyText,
   path: () => '/chat/completions',
   client: {
     endpoints: [

@@ -5,7 +5,7 @@ import type { ReplyDecoder } from '../canonical/codec.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { PartReader } from './read-output.ts';
-import { parseExactInputs } from '../request/exact-json.ts';
+import { parseExactInputs } from '#core/model-call/exact-json.ts';
 import { readBlock, readFinish } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 

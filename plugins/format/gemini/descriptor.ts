@@ -9,6 +9,7 @@ import { stateKinds, toolNames } from './names.ts';
 import { GeminiObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { geminiParameters } from './parameters.ts';
+import { geminiReplyText } from './reply-text.ts';
 
 /** Gemini names model and method in the path. Google's own clients say `/v1beta`, some `/v1`. */
 function endpointsUnder(root: string): ModelEndpoint[] {
@@ -48,6 +49,7 @@ export const gemini: ClientTextFormat = {
   dialect: 'google',
   statuses: { not_supported: 400 },
   reasoningWays: ['budget', 'level', 'none'],
+  replyText: geminiReplyText,
   path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${methodOf(isStream, purpose)}`,
   client: {
     endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),

@@ -8,6 +8,7 @@ import { MessagesObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { messagesParameters } from './parameters.ts';
 import { settleThinking } from './settle-thinking.ts';
+import { messagesReplyText } from './reply-text.ts';
 
 /** The Messages API of Anthropic. */
 export const messages: ClientTextFormat = {
@@ -16,6 +17,7 @@ export const messages: ClientTextFormat = {
   statuses: { unavailable: 529 },
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   reasoningWays: ['adaptive', 'budget', 'none'],
+  replyText: messagesReplyText,
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/messages/count_tokens' : '/messages'),
   headers: (client) => ({
     'anthropic-version': '2023-06-01',

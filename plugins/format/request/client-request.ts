@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
-import { mayHoldLongNumbers } from './exact-json.ts';
+import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
 import { parseBody } from './members.ts';
 
 /** The client's request, read once; every attempt starts from it. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
-import { parseExact, parseExactInputs } from './exact-json.ts';
+import { parseExact, parseExactInputs } from '#core/model-call/exact-json.ts';
 
 /** A count of tokens, where there is one. */
 export function count(value: JsonValue | undefined): number | undefined {

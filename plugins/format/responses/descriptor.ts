@@ -9,6 +9,7 @@ import { stateKinds } from './names.ts';
 import { ResponsesObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { responsesParameters } from './parameters.ts';
+import { responsesReplyText } from './reply-text.ts';
 
 /** The Responses API of OpenAI. */
 export const responses: ClientTextFormat = {
@@ -18,6 +19,7 @@ export const responses: ClientTextFormat = {
   statuses: { plan_inactive: 400, model_not_found: 400, not_supported: 400 },
   renderStreamError,
   reasoningWays: ['effort', 'none'],
+  replyText: responsesReplyText,
   path: () => '/responses',
   headers: (client) => pickHeaders(client, ['openai-beta']),
   client: {

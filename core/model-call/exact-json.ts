@@ -1,4 +1,4 @@
-import type { JsonValue } from '#core/json.ts';
+import type { JsonValue } from '../json.ts';
 
 /**
  * JSON whose numbers stay as they were written. Ids of 64 bits are more than a double can say: parsed and written again

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../json.ts';
+
+/** Where the mapped text of an answer comes from, block by block. A block is one text: one choice, one content block. */
+export interface TextBlocks {
+  /** Takes the next piece of a block. Returns what the client gets now: less, when some of it is held back. */
+  push(block: string, text: string): string;
+  /** The block is over. Returns what was held back. */
+  end(block: string): string;
+  /** All that the client has got of a block. */
+  total(block: string): string;
+}
+
+/** An event whose data is an object. */
+export interface ObjectEvent {
+  readonly name: string | undefined;
+  readonly data: JsonObject;
+}
+
+/**
+ * Where the replies of a wire format have the text of an answer: what the model says to the user, refusals included. Not
+ * reasoning, which may be signed, and not tool calls. Brought by the format, so that stages can change text in any format.
+ */
+export interface ReplyText {
+  /** Maps every text of a whole reply, in place. */
+  mapReply(reply: JsonObject, blocks: TextBlocks): void;
+  /**
+   * Begins a streamed reply. The function takes its events in order, may change their data in place, and returns what
+   * the client gets for each; undefined when an event stays as it is.
+   */
+  mapEvents(blocks: TextBlocks): (event: ObjectEvent) => readonly ObjectEvent[] | undefined;
+}

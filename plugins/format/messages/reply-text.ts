@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { ObjectEvent, ReplyText, TextBlocks } from '#core/pipeline/reply-text.ts';
+
+/** The texts of Messages: the text blocks. What was held back comes as a delta before the block stops. */
+export const messagesReplyText: ReplyText = {
+  mapReply({ content }, blocks) {
+    for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {
+      if (isJsonObject(block) && block['type'] === 'text') mapMember(block, String(index), blocks, true);
+    }
+  },
+  mapEvents: (blocks) => {
+    const open = new Set<string>();
+    return (event) => {
+      const { type, index, content_block: started, delta } = event.data;
+      const block = String(index);
+      if (type === 'content_block_start' && isJsonObject(started) && started['type'] === 'text') {
+        open.add(block);
+        return mapMember(started, block, blocks) ? [event] : undefined;
+      }
+      if (type === 'content_block_delta' && isJsonObject(delta) && delta['type'] === 'text_delta')
+        return mapMember(delta, block, blocks) ? [event] : undefined;
+      if (type !== 'content_block_stop' || !open.delete(block)) return undefined;
+      const held = blocks.end(block);
+      return held === '' ? undefined : [textDelta(event.data, held), event];
+    };
+  },
+};
+
+function textDelta({ index }: JsonObject, text: string): ObjectEvent {
+  const type = 'content_block_delta';
+  return { name: type, data: { type, index, delta: { type: 'text_delta', text } } };
+}
+
+/** True when the text has changed. */
+function mapMember(holder: JsonObject, block: string, blocks: TextBlocks, isWhole = false): boolean {
+  const { text } = holder;
+  if (typeof text !== 'string') return false;
+  const mapped = blocks.push(block, text) + (isWhole ? blocks.end(block) : '');
+  holder['text'] = mapped;
+  return mapped !== text;
+}

@@ -1,0 +1,84 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { ObjectEvent, ReplyText, TextBlocks } from '#core/pipeline/reply-text.ts';
+
+/** Members that hold the text of a part, by the part's type. */
+const textMembers: Readonly<Record<string, string>> = { output_text: 'text', refusal: 'refusal' };
+const isTextEvent = /^response\.(output_text|refusal)\.(delta|done)$/;
+
+/**
+ * The texts of Responses: the parts of messages. Each is repeated when it is done, when its part and its item are done, and
+ * at the end of the response; what was held back comes as a delta before that, and later events are numbered anew.
+ */
+export const responsesReplyText: ReplyText = {
+  mapReply: (reply, blocks) => mapOutput(reply['output'], blocks),
+  mapEvents: (blocks) => {
+    let added = 0;
+    return (event) => {
+      const { data } = event;
+      const before = mapEvent(data, blocks);
+      const number = data['sequence_number'];
+      if (typeof number !== 'number') return [...before, event];
+      for (const one of before) one.data['sequence_number'] = number + added++;
+      data['sequence_number'] = number + added;
+      return [...before, event];
+    };
+  },
+};
+
+/** Changes an event in place. Returns the events that come before it. */
+function mapEvent(data: JsonObject, blocks: TextBlocks): ObjectEvent[] {
+  const { type, part, item, response } = data;
+  const [, kind = '', moment] = isTextEvent.exec(String(type)) ?? [];
+  const block = `${String(data['output_index'])}/${String(data['content_index'])}`;
+  if (moment === 'delta') mapDelta(data, block, blocks);
+  if (moment === 'done') return endText(data, block, kind, blocks);
+  if (type === 'response.content_part.done' && isJsonObject(part)) setText(part, block, blocks);
+  if (type === 'response.output_item.done') mapItem(item, String(data['output_index']), blocks);
+  if (isJsonObject(response)) mapOutput(response['output'], blocks);
+  return [];
+}
+
+function mapDelta(data: JsonObject, block: string, blocks: TextBlocks): void {
+  const { delta } = data;
+  if (typeof delta !== 'string') return;
+  data['delta'] = blocks.push(block, delta);
+  if (data['delta'] !== delta && Array.isArray(data['logprobs'])) data['logprobs'] = [];
+}
+
+function endText(data: JsonObject, block: string, kind: string, blocks: TextBlocks): ObjectEvent[] {
+  const held = blocks.end(block);
+  const { item_id: id, output_index: output, content_index: content, sequence_number: number } = data;
+  setText(data, block, blocks, kind);
+  if (held === '') return [];
+  const type = `response.${kind}.delta`;
+  const delta = {
+    type,
+    item_id: id,
+    output_index: output,
+    content_index: content,
+    delta: held,
+    sequence_number: number,
+  };
+  return [{ name: type, data: kind === 'output_text' ? { ...delta, logprobs: [] } : delta }];
+}
+
+function mapOutput(output: JsonValue | undefined, blocks: TextBlocks): void {
+  if (Array.isArray(output)) for (const [index, item] of output.entries()) mapItem(item, String(index), blocks);
+}
+
+function mapItem(item: JsonValue | undefined, index: string, blocks: TextBlocks): void {
+  if (!isJsonObject(item) || item['type'] !== 'message' || !Array.isArray(item['content'])) return;
+  for (const [position, part] of item['content'].entries()) {
+    if (isJsonObject(part)) setText(part, `${index}/${position}`, blocks);
+  }
+}
+
+/** Sets what the client has got of the text, or maps it now when nothing of it was streamed. */
+function setText(holder: JsonObject, block: string, blocks: TextBlocks, kind = String(holder['type'])): void {
+  const member = textMembers[kind];
+  const text = member === undefined ? undefined : holder[member];
+  if (member === undefined || typeof text !== 'string' || text === '') return;
+  const streamed = blocks.total(block);
+  holder[member] = streamed === '' ? blocks.push(block, text) + blocks.end(block) : streamed;
+  if (holder[member] !== text && Array.isArray(holder['logprobs'])) holder['logprobs'] = [];
+}

@@ -1,0 +1,113 @@
+import { cp } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, wholePipeline } from '../support/gateway.ts';
+
+const examples = resolve(import.meta.dirname, '..', '..', 'docs', 'examples');
+const catalog = 'upstreams: { demo: { vendor: demo } }\nmodels: { test: { routes: [demo/chatty] } }';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let home: GatewayHome;
+let gateway: GatewayProcess;
+beforeAll(async () => {
+  home = await createGatewayHome('');
+  await cp(examples, join(home.folder, 'examples'), { recursive: true });
+  const pipeline = wholePipeline.replace('- auth\n', '- auth\n  - redact: { words: [demo], with: "****" }\n');
+  await home.write(`
+plugins: [./examples/redact.ts, ./examples/notes/index.ts, ./examples/board/index.ts]
+notes: { keep_days: 1 }
+board: { news: [Maintenance on Sunday.] }
+${pipeline}
+${catalog}`);
+  gateway = await home.start();
+});
+afterAll(() => home[Symbol.asyncDispose]());
+
+const authorized = () => ({ authorization: `Bearer ${home.key}`, 'content-type': 'application/json' });
+const post = (path: string, body: object) =>
+  fetch(`${gateway.url}${path}`, { method: 'POST', headers: authorized(), body: JSON.stringify(body) });
+
+describe('docs/examples/redact.ts', () => {
+  const messages = [{ role: 'user', content: 'Hello!' }];
+  const contents = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
+  const calls: [string, string, object, string, object][] = [
+    ['chat', '/v1/chat/completions', { model: 'test', messages }, '/v1/chat/completions', { stream: true }],
+    ['responses', '/v1/responses', { model: 'test', input: 'Hello!' }, '/v1/responses', { stream: true }],
+    ['messages', '/v1/messages', { model: 'test', messages, max_tokens: 200 }, '/v1/messages', { stream: true }],
+    [
+      'gemini',
+      '/v1beta/models/test:generateContent',
+      { contents },
+      '/v1beta/models/test:streamGenerateContent?alt=sse',
+      {},
+    ],
+    [
+      'gemini, as an array',
+      '/v1beta/models/test:generateContent',
+      { contents },
+      '/v1beta/models/test:streamGenerateContent',
+      {},
+    ],
+  ];
+
+  /** Everything that an answer says under these names, deltas included, without what repeats it. */
+  const textsIn = (body: string): string =>
+    [...body.matchAll(/"(?:content|text|delta)":"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text).join('');
+
+  it.each(calls)(
+    'changes the words of a %s answer, whole and streamed',
+    async (_name, path, body, streamPath, extra) => {
+      const whole = await post(path, body);
+      expect(whole.status).toBe(200);
+      const wholeText = textsIn(await whole.text());
+      const streamed = await post(streamPath, { ...body, ...extra });
+      expect(streamed.status).toBe(200);
+      const streamedText = textsIn(await streamed.text());
+      for (const text of [wholeText, streamedText]) {
+        expect(text).toContain('****');
+        expect(text).not.toMatch(/\bdemo\b/i);
+      }
+    },
+  );
+});
+
+describe('docs/examples/notes', () => {
+  it('keeps notes for each account in a table of its own', async () => {
+    const added = await post('/v1/notes', { text: 'buy milk' });
+    expect(added.status).toBe(201);
+    const { id } = (await added.json()) as { id: string };
+    const listed = await fetch(`${gateway.url}/v1/notes`, { headers: authorized() });
+    expect(await listed.json()).toEqual({ data: [{ id, text: 'buy milk' }] });
+    expect(await home.database.query('SELECT account_id, text FROM notes')).toEqual([
+      { account_id: home.accountId, text: 'buy milk' },
+    ]);
+    expect(await home.database.query("SELECT name FROM migration WHERE name LIKE 'notes/%'")).toHaveLength(1);
+  });
+
+  it('refuses a note without text, in the format of the client', async () => {
+    const refused = await post('/v1/notes', {});
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: 'text' } }]);
+  });
+
+  it('deletes old notes with a job, which runs at once when its schedule is new', async () => {
+    await gateway.end('SIGTERM');
+    await home.database.query('DROP SCHEMA bullmq CASCADE');
+    const sql = "INSERT INTO notes VALUES (gen_random_uuid(), ?, 'old', now() - interval '2 days')";
+    await home.database.query(sql, [home.accountId]);
+    gateway = await home.start();
+    await vi.waitFor(
+      async () => expect(await home.database.query("SELECT 1 FROM notes WHERE text = 'old'")).toEqual([]),
+      { timeout: 15_000 },
+    );
+  });
+});
+
+it('docs/examples/board shows its page in the language of the reader', async () => {
+  const page = async (language: string) =>
+    (await fetch(`${gateway.url}/board`, { headers: { 'accept-language': language } })).text();
+  const [english, indonesian] = [await page('en'), await page('id')];
+  expect(english).toContain('<h1>Notice board</h1>');
+  expect(english).toContain('<li>Maintenance on Sunday.</li>');
+  expect(indonesian).toContain('<h1>Papan pengumuman</h1>');
+});

@@ -28,6 +28,13 @@ const authorized = () => ({ authorization: `Bearer ${home.key}`, 'content-type':
 const post = (path: string, body: object) =>
   fetch(`${gateway.url}${path}`, { method: 'POST', headers: authorized(), body: JSON.stringify(body) });
 
+/** Everything that an answer says under these names, deltas included, without what repeats it. */
+const textsIn = (body: string): string =>
+  [...body.matchAll(/"(?:content|text|delta)":"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text).join('');
+
+const readBoard = async (language: string) =>
+  (await fetch(`${gateway.url}/board`, { headers: { 'accept-language': language } })).text();
+
 describe('docs/examples/redact.ts', () => {
   const messages = [{ role: 'user', content: 'Hello!' }];
   const contents = [{ role: 'user', parts: [{ text: 'Hello!' }] }];
@@ -50,10 +57,6 @@ describe('docs/examples/redact.ts', () => {
       {},
     ],
   ];
-
-  /** Everything that an answer says under these names, deltas included, without what repeats it. */
-  const textsIn = (body: string): string =>
-    [...body.matchAll(/"(?:content|text|delta)":"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text).join('');
 
   it.each(calls)(
     'changes the words of a %s answer, whole and streamed',
@@ -104,9 +107,7 @@ describe('docs/examples/notes', () => {
 });
 
 it('docs/examples/board shows its page in the language of the reader', async () => {
-  const page = async (language: string) =>
-    (await fetch(`${gateway.url}/board`, { headers: { 'accept-language': language } })).text();
-  const [english, indonesian] = [await page('en'), await page('id')];
+  const [english, indonesian] = [await readBoard('en'), await readBoard('id')];
   expect(english).toContain('<h1>Notice board</h1>');
   expect(english).toContain('<li>Maintenance on Sunday.</li>');
   expect(indonesian).toContain('<h1>Papan pengumuman</h1>');

@@ -14,6 +14,7 @@ import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { createExchange } from '../../../support/exchange.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import { type Recording, recordings } from './recordings.ts';
+import { nextTurns, requests } from './requests.ts';
 
 const { registry } = await assemble(
   undefined,
@@ -37,16 +38,27 @@ export interface Played {
   readonly usage: Usage | undefined;
 }
 
-export async function replay(client: TextFormat, { name, expected }: Recording, isStream: boolean): Promise<Replay> {
-  const own = name.startsWith(client) ? expected.request : undefined;
+/** @param more members of the client's request */
+export async function replay(
+  client: TextFormat,
+  { name, expected }: Recording,
+  isStream: boolean,
+  more: JsonObject | undefined = name.startsWith(client) ? expected.request : undefined,
+): Promise<Replay> {
   const exchange = createExchange({
     endpoint: endpointOf(client, isStream),
     params: client === 'gemini' ? { id: name } : {},
-    body: { ...requests[client], ...(client !== 'gemini' && { model: name, stream: isStream }), ...own },
+    body: { ...requests[client], ...(client !== 'gemini' && { model: name, stream: isStream }), ...more },
   });
   await stage?.enter?.(exchange);
   const [route] = (catalog.resolve(name) as Model).routes;
   return { call: exchange.get(adapter), route: route as Route };
+}
+
+/** What the vendor of a recording is sent for the turn after this one. @param answer whole, as the client has got it */
+export async function nextRequest(client: TextFormat, recording: Recording, answer: JsonObject): Promise<string> {
+  const { call, route } = await replay(client, recording, false, nextTurns[client](answer));
+  return String(call.encode(route).body);
 }
 
 /** Plays a stream in these pieces, as the upstream stage does: it ends with the error where it breaks. */
@@ -106,38 +118,3 @@ function endpointOf(client: TextFormat, isStream: boolean): Endpoint {
   const wanted = client === 'gemini' ? geminiName : client;
   return registry.endpoints.find(({ name }) => name === wanted) as Endpoint;
 }
-
-const parameters = { type: 'object', properties: { input: { type: 'string' } } };
-const functions = ['get_weather', 'get_time', 'write_file'];
-const question = [{ role: 'user', content: 'Go.' }];
-
-/** What asks for all that an answer can hold. */
-const requests: Readonly<Record<TextFormat, JsonObject>> = {
-  chat: {
-    messages: question,
-    stream_options: { include_usage: true },
-    tools: [
-      ...functions.map((name) => ({ type: 'function', function: { name, parameters } })),
-      { type: 'custom', custom: { name: 'apply_patch' } },
-    ],
-  },
-  responses: {
-    input: 'Go.',
-    store: false,
-    include: ['reasoning.encrypted_content'],
-    tools: [
-      ...functions.map((name) => ({ type: 'function', name, parameters, strict: false })),
-      { type: 'custom', name: 'apply_patch' },
-    ],
-  },
-  messages: {
-    messages: question,
-    max_tokens: 4096,
-    tools: [...functions, 'apply_patch'].map((name) => ({ name, input_schema: parameters })),
-  },
-  gemini: {
-    contents: [{ role: 'user', parts: [{ text: 'Go.' }] }],
-    generationConfig: { thinkingConfig: { includeThoughts: true } },
-    tools: [{ functionDeclarations: [...functions, 'apply_patch'].map((name) => ({ name, parameters })) }],
-  },
-};

@@ -19,6 +19,7 @@ export interface Expected {
   readonly refusal?: string | true;
   readonly calls?: readonly Call[];
   readonly citations?: readonly string[];
+  readonly state?: readonly string[];
   readonly finish?: Finish;
   readonly usage?: Counts;
   readonly error?: 'overloaded' | 'failed';

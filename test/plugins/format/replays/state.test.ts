@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
+import { textFormats } from '../../../support/formats.ts';
+import { nextRequest, playConverted, playStream, replay } from './gateway.ts';
+import { type Recording, recordings, rowOf } from './recordings.ts';
+
+const stateful = recordings.filter(({ expected }) => expected.state !== undefined);
+
+/** The gateway's mark for reasoning without state, in plain letters and in base64. */
+const noState = /^(dps1n|ZHBzMW[45])/;
+
+/** A recording of another upstream of the same format. */
+function otherThan({ name, format }: Recording): Recording {
+  return recordings.find((other) => other.format === format && other.name !== name) as Recording;
+}
+
+/** Each once, since streams repeat it; those that stand for no state are left out. */
+function statesIn(body: string): string[] {
+  const members = body.matchAll(/"(?:signature|data|encrypted_content|thoughtSignature)":"([^"]+)"/g);
+  return [...new Set(members.map(([, value = '']) => value))].filter((value) => !noState.test(value));
+}
+
+describe.each(textFormats)('a client of %s', (client) => {
+  it.each(stateful.map(rowOf))(
+    'hands the opaque reasoning state of %s back to its vendor only',
+    async (_name, recording) => {
+      const { body } = playConverted(await replay(client, recording, false), recording.stream, true);
+      const answer = JSON.parse(body) as JsonObject;
+      const sent = await nextRequest(client, recording, answer);
+      const sentElsewhere = await nextRequest(client, otherThan(recording), answer);
+      for (const state of recording.expected.state ?? []) {
+        expect(sent).toContain(state);
+        expect(sentElsewhere).not.toContain(state);
+      }
+    },
+  );
+
+  const translated = stateful.filter(({ format }) => format !== client);
+
+  it.each(translated.map(rowOf))(
+    'gets the same opaque reasoning state of %s streamed and whole',
+    async (_name, recording) => {
+      const whole = playConverted(await replay(client, recording, false), recording.stream, true).body;
+      const streamed = playStream(await replay(client, recording, true), [recording.stream]).body;
+      expect(statesIn(whole)).toHaveLength(recording.expected.state?.length ?? 0);
+      expect(statesIn(streamed)).toEqual(statesIn(whole));
+    },
+  );
+});

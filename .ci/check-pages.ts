@@ -12,9 +12,9 @@ const root = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const find = (pattern: string) => globSync(pattern, { cwd: root });
 
-const folders = find('{core,plugins}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
-const templates = find('{views,core,plugins}/**/*.eta');
-const sources = [...templates, ...find('{core,plugins}/**/*.ts')].map(read).join('\n');
+const folders = find('{core,plugins,docs}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
+const templates = find('{views,core,plugins,docs}/**/*.eta');
+const sources = [...templates, ...find('{core,plugins,docs}/**/*.ts')].map(read).join('\n');
 const allKeys = new Set(folders.flatMap((folder) => Object.keys(JSON.parse(read(`${folder}en.json`)) as Texts)));
 
 const mistakes = [...folders.flatMap(checkTexts), ...templates.flatMap(checkTemplate)];

@@ -19,6 +19,8 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
     // A malformed cookie of some other site on the same host must not make every page a 400.
     routes: { state: { parse: true, failAction: 'ignore' }, timeout: { server: 60_000 } },
     router: { stripTrailingSlash: true },
+    // Compression would hold events back until there are enough of them.
+    mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
   });
   tameHapi(listener);
   server.events.on({ name: 'request', channels: ['error', 'internal'] }, (request, event) => {

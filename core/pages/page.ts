@@ -27,6 +27,8 @@ export interface Page {
   readonly navigation?: string;
   /** Absolute path of an eta template. It gets what `show` returns as `it`, beside `it.t`, `it.asset` and `it.formToken`. */
   readonly template: string;
+  /** Names of assets that the page loads as style sheets, after the gateway's own. */
+  readonly styles?: readonly string[];
   /** Names of assets that the page loads as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
   /** Values for the template, ready to be printed. @throws PageError */

@@ -34,7 +34,8 @@ export interface View {
   readonly description?: string;
   readonly layout: Page['layout'];
   readonly template: string;
-  readonly scripts?: readonly string[];
+  readonly styles?: readonly string[] | undefined;
+  readonly scripts?: readonly string[] | undefined;
   readonly values: object;
 }
 
@@ -63,7 +64,7 @@ export class Renderer {
     return this.#server.render(view.template, context);
   }
 
-  #describe(visit: Visit, { title, description, layout = 'site', scripts = [] }: View) {
+  #describe(visit: Visit, { title, description, layout = 'site', styles = [], scripts = [] }: View) {
     const { service } = visit.host;
     return {
       title,
@@ -77,6 +78,7 @@ export class Renderer {
       themes,
       path: visit.path,
       layout,
+      styles,
       scripts,
       account: visit.account,
       navigation: this.#navigation(visit),
@@ -106,7 +108,7 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   const keys = [page.title, page.description, page.navigation].filter((key) => key !== undefined);
   const unknown = keys.find((key) => !translator.has(key));
   if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
-  const missing = page.scripts?.find((name) => assets.find(name) === undefined);
+  const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);
   if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
   await access(page.template).catch(() => {
     throw refuse(`template ${page.template} not found`);

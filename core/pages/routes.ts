@@ -61,7 +61,8 @@ export class PageRoutes {
       ...(page.description !== undefined && { description: visit.t(page.description, texts) }),
       layout: page.layout,
       template: page.template,
-      ...(page.scripts !== undefined && { scripts: page.scripts }),
+      styles: page.styles,
+      scripts: page.scripts,
       values,
     });
     return asPage(h.response(html), visit, page.role === 'public' ? 'private, no-cache' : 'no-store');

@@ -56,9 +56,9 @@ function isUsed(key: string): boolean {
 
 function checkTemplate(file: string): string[] {
   const text = read(file);
-  const unknown = [...text.matchAll(/\bit\.t\('([^']+)'/g)]
+  const unknown = [...text.matchAll(/it\.t\('([^']+)'/g)]
     .map(([, key = '']) => key)
-    .filter((key) => !allKeys.has(key));
+    .filter((key) => !allKeys.has(key) && !sources.includes(`'${key}':`));
   const inline = /<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:/.exec(text);
   const raw = file.endsWith('layout.eta') ? null : /<%~/.exec(text);
   return [

@@ -11,7 +11,7 @@ import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { openingOf, sessionOf } from './request/session.ts';
 import { Translator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
-import type { Way } from './way.ts';
+import { type Way, Ways } from './way.ts';
 
 /** The call that serves an exchange. */
 export const modelCall = defineFact<ModelCall>('model_call');
@@ -27,7 +27,7 @@ export function openCall(exchange: Exchange, model: Model, request: ClientReques
 
 /**
  * The adapter of a model call: on a route that speaks the client's format bytes pass through, on every other one the
- * request is translated. Ways are made when a route is asked for, and kept: most requests need one.
+ * request is translated. Most requests need the way to one route only.
  */
 export class ModelCall implements Adapter {
   readonly model: Model;
@@ -37,12 +37,12 @@ export class ModelCall implements Adapter {
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
   readonly #translator: Translator;
-  readonly #ways = new Map<Route, Way | GatewayError>();
+  readonly #ways = new Ways((route) => this.#open(route));
   readonly #readers: ReplyReader[] = [];
   readonly #isResumable: boolean;
   readonly #notes: readonly string[];
 
-  /** @param notes what is to be said of the request, whichever route it takes */
+  /** @param notes on the request, for any route */
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
     this.#notes = notes;
     this.model = model;
@@ -60,14 +60,14 @@ export class ModelCall implements Adapter {
   }
 
   canServe(route: Route): boolean {
-    return !(this.#way(route) instanceof GatewayError);
+    return !(this.#ways.find(route) instanceof GatewayError);
   }
 
   /** Why no route can serve the request; undefined when one can. */
   get refusal(): GatewayError | undefined {
     let first: GatewayError | undefined;
     for (const route of this.model.routes) {
-      const way = this.#way(route);
+      const way = this.#ways.find(route);
       if (!(way instanceof GatewayError)) return undefined;
       first ??= way;
     }
@@ -75,12 +75,12 @@ export class ModelCall implements Adapter {
   }
 
   encode(route: Route): UpstreamRequest {
-    const { request } = this.#served(route);
+    const { request } = this.#ways.get(route);
     return this.#notes.length === 0 ? request : { ...request, notes: [...(request.notes ?? []), ...this.#notes] };
   }
 
   read(route: Route): ReplyReader {
-    const reader = this.#served(route).read();
+    const reader = this.#ways.get(route).read();
     this.#readers.push(reader);
     return reader;
   }
@@ -98,29 +98,10 @@ export class ModelCall implements Adapter {
     return this.#isResumable ? resumptionOf(broken, this.#request, this.#translator) : undefined;
   }
 
-  #served(route: Route): Way {
-    const way = this.#way(route);
-    if (way instanceof GatewayError) throw way;
-    return way;
-  }
-
-  #way(route: Route): Way | GatewayError {
-    const known = this.#ways.get(route);
-    if (known !== undefined) return known;
-    const way = this.#open(route);
-    this.#ways.set(route, way);
-    return way;
-  }
-
-  #open(route: Route): Way | GatewayError {
-    try {
-      const format = upstreamFormat(route, this.#request);
-      if (format === this.#request.format)
-        return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
-      return this.#translator.open(route, format);
-    } catch (error) {
-      if (error instanceof GatewayError) return error;
-      throw error;
-    }
+  #open(route: Route): Way {
+    const format = upstreamFormat(route, this.#request);
+    if (format === this.#request.format)
+      return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
+    return this.#translator.open(route, format);
   }
 }

@@ -1,4 +1,4 @@
-/** What a data URL holds; undefined for any other URL, and for data that is not base64. */
+/** The content of a data URL; undefined for any other URL, and for data that is not base64. */
 export function readDataUrl(url: string): { mediaType: string; data: string } | undefined {
   const comma = url.indexOf(',');
   if (!/^data:/i.test(url) || comma === -1) return undefined;
@@ -15,7 +15,7 @@ export function writeDataUrl({ mediaType, data }: { mediaType: string; data: str
   return `data:${mediaType};base64,${data}`;
 }
 
-/** `image/jpg` is no media type, but clients send it and vendors refuse it. */
-function plainMediaType(mediaType: string): string {
+/** `image/jpg` is not a media type, but clients send it and vendors refuse it. */
+export function plainMediaType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }

@@ -236,7 +236,7 @@ export class GrammarGuard {
     this.#usage.wrote(text.length);
     this.#outputBytes += text.length;
     if (this.#outputBytes > bounds.translatedReply) {
-      this.failure = new GatewayError('upstream_failed', 'the upstream answered with more than any answer can be');
+      this.failure = new GatewayError('upstream_failed', 'the upstream answered with more than the size limit');
       return;
     }
     this.#queue.append(block, text);

@@ -2,14 +2,13 @@ import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /**
- * Reads members of a client's body. Each takes the path that the client would call it by, and refuses a wrong type by
- * that path. `null` and a missing member are the same.
+ * Read members of a client's body and refuse a wrong type by its path. `null` and a missing member are the same.
  */
 type Value = JsonValue | undefined;
 
 /** @throws GatewayError `invalid_request` */
-export function invalid(path: string, right: string): GatewayError {
-  return new GatewayError('invalid_request', `${path} is wrong; it has to be ${right}`, { param: path });
+export function invalid(path: string, expected: string): GatewayError {
+  return new GatewayError('invalid_request', `\`${path}\` must be ${expected}.`, { param: path });
 }
 
 export function isMissing(value: Value): value is null | undefined {

@@ -1,23 +1,103 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from './codec.ts';
-import type { ClientTool, Conversation } from './conversation.ts';
-import { invalid, readText } from './read.ts';
+import type { ClientTool, Conversation, Tool, ToolCall, ToolChoice } from './conversation.ts';
+import type { Notes } from './notes.ts';
+import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readText } from './read.ts';
+import { isClientTool } from './tool-names.ts';
+import { parseInput } from '../request/members.ts';
 
-/** The name of a tool or of a call. @throws GatewayError `invalid_request` when there is none */
+/** The name of a tool or of a call. @throws GatewayError `invalid_request` when it is missing */
 export function readName(value: JsonObject, path: string): string {
   const name = readText(value['name'], `${path}.name`);
   if (name === '') throw invalid(`${path}.name`, 'a name');
   return name;
 }
 
-/** The description of a freeform tool that is said as a function; the grammar becomes a part of it. */
+/** The tools of a request. A name that comes twice keeps its first meaning. */
+export class ToolSet {
+  readonly #tools = new Map<string, Tool>();
+
+  add(tool: Tool): void {
+    const key = isClientTool(tool) ? `${tool.namespace ?? ''}\n${tool.name}` : '';
+    if (!this.#tools.has(key)) this.#tools.set(key, tool);
+  }
+
+  get list(): Tool[] {
+    return [...this.#tools.values()];
+  }
+}
+
+/** Reads a function. @param schemaName of the member with its JSON Schema */
+export function readFunctionTool(
+  tool: JsonObject,
+  path: string,
+  { schemaName = 'parameters', namespace }: { schemaName?: string; namespace?: string | undefined } = {},
+): ClientTool {
+  return {
+    form: 'function',
+    name: readName(tool, path),
+    namespace,
+    description: maybeText(tool['description'], `${path}.description`),
+    schema: maybeObject(tool[schemaName], `${path}.${schemaName}`),
+    strict: maybeBoolean(tool['strict'], `${path}.strict`),
+    grammar: undefined,
+  };
+}
+
+/** Reads a custom tool of OpenAI. @param grammarOf reads the grammar of its format */
+export function readFreeformTool(
+  tool: JsonObject,
+  path: string,
+  grammarOf: (format: JsonObject, path: string) => ClientTool['grammar'],
+  namespace?: string,
+): ClientTool {
+  const format = maybeObject(tool['format'], `${path}.format`);
+  return {
+    form: 'freeform',
+    name: readName(tool, path),
+    namespace,
+    description: maybeText(tool['description'], `${path}.description`),
+    schema: undefined,
+    strict: undefined,
+    grammar: format?.['type'] === 'grammar' ? grammarOf(format, `${path}.format`) : undefined,
+  };
+}
+
+export function readGrammar(grammar: JsonObject, path: string): ClientTool['grammar'] {
+  return {
+    syntax: readText(grammar['syntax'], `${path}.syntax`),
+    definition: readText(grammar['definition'], `${path}.definition`),
+  };
+}
+
+/** True for `web_search`, `web_search_preview` and their dated names. */
+export function isWebSearch(type: string): boolean {
+  return /^web_search(_|$)/.test(type);
+}
+
+/** A `tool_choice` of OpenAI's formats that allows certain tools. */
+export function allowedChoice(mode: JsonObject[string], path: string, allowed: readonly string[]): ToolChoice {
+  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(`${path}.mode`, 'auto or required');
+  return { type: mode === 'required' ? 'required' : 'auto', allowed };
+}
+
+/** The input of a call as an object, whatever the model has written. */
+export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
+  if (form === 'freeform') return { input };
+  if (input.trim() === '') return {};
+  const parsed = parseInput(input);
+  if (parsed === undefined) notes.approximate('broken input of a call');
+  return parsed ?? { _raw: input };
+}
+
+/** The description of a freeform tool that is written as a function; it contains the grammar. */
 export function describeFreeform({ description, grammar }: ClientTool): string | undefined {
   if (grammar === undefined) return description;
   const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
-/** The JSON Schema of a freeform tool that is said as a function: its input is the member `input`. */
+/** The JSON Schema of a freeform tool that is written as a function: its input is the member `input`. */
 export function freeformSchema(): JsonObject {
   return {
     type: 'object',
@@ -27,7 +107,7 @@ export function freeformSchema(): JsonObject {
   };
 }
 
-/** The value of `parallel_tool_calls` in OpenAI's formats; undefined where it was not asked for or cannot be said. */
+/** The value of `parallel_tool_calls` in OpenAI's formats; undefined where it is not requested or not supported. */
 export function parallelSwitch(
   { parallelToolCalls }: Conversation,
   { profile, notes }: EncodeTarget,

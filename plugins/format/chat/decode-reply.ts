@@ -127,5 +127,5 @@ function failed(body: JsonObject): Fragment {
 /** @param word `insufficient_system_resource` is DeepSeek's for being overloaded */
 function gaveUp(word: JsonValue | undefined): Fragment {
   const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
-  return { type: 'error', error: new GatewayError(code, 'the upstream gave up in the middle of its answer') };
+  return { type: 'error', error: new GatewayError(code, 'the upstream aborted its answer') };
 }

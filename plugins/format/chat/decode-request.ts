@@ -25,7 +25,7 @@ import { count, member } from '../request/members.ts';
 import { ChatHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 
-/** Members that are read, or that say nothing to an upstream: how the reply is kept and sent is the gateway's affair. */
+/** Members that are read, and those that no upstream needs because the gateway itself stores and sends the reply. */
 const known = new Set(
   (
     'model messages max_completion_tokens max_tokens temperature top_p top_k presence_penalty frequency_penalty seed ' +
@@ -66,7 +66,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   };
 }
 
-/** What has no place in a conversation, but has to be right all the same. */
+/** Checks members that have no place in a conversation. */
 function checkUnsaid(body: JsonObject, notes: Notes): void {
   maybeBoolean(body['stream'], 'stream');
   maybeBoolean(body['store'], 'store');
@@ -78,7 +78,7 @@ function checkUnsaid(body: JsonObject, notes: Notes): void {
   if ((maybeInteger(body['top_logprobs'], 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
   if (Object.keys(maybeObject(body['logit_bias'], 'logit_bias') ?? {}).length > 0) notes.drop('logit_bias');
   if (readTexts(body['modalities'], 'modalities').includes('audio')) {
-    throw new GatewayError('not_supported', 'answers in audio are not supported here', { param: 'modalities' });
+    throw new GatewayError('not_supported', 'Audio answers are not supported.', { param: 'modalities' });
   }
 }
 
@@ -139,7 +139,7 @@ function readSampling(body: JsonObject, notes: Notes): Sampling {
   };
 }
 
-/** A name that the client gives; an empty one is none. */
+/** A string; undefined when it is empty. */
 function readWord(body: JsonObject, name: string): string | undefined {
   return maybeText(body[name], name) || undefined;
 }

@@ -23,7 +23,7 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   // The format has a word for it, but a reply that is read and written again has room for one answer.
   if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
   }
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import type { AudioPart, FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
+import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
-import { invalid, isMissing, maybeText, readObject, readText } from '../canonical/read.ts';
-import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
-import { placeParts } from '../canonical/parts.ts';
+import { textPart } from '../canonical/parts.ts';
+import { invalid, maybeText, readObject, readText } from '../canonical/read.ts';
+import { readAudio, readContentParts, readFileData, readUrl } from '../canonical/read-parts.ts';
 
 /**
  * Reads the content of a message: a string or a list of parts. Parts without text are left out.
@@ -12,15 +12,7 @@ import { placeParts } from '../canonical/parts.ts';
  * @throws GatewayError `invalid_request`
  */
 export function readContent(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
-  if (isMissing(value)) return [];
-  if (typeof value === 'string') return textPart(value);
-  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of parts');
-  return value.flatMap((part, index) => {
-    const partPath = `${path}[${index}]`;
-    return typeof part === 'string'
-      ? textPart(part)
-      : placeParts(readPart(readObject(part, partPath), partPath, notes), partPath);
-  });
+  return readContentParts(value, path, (part, partPath) => readPart(part, partPath, notes));
 }
 
 function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
@@ -42,29 +34,16 @@ function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
   }
 }
 
-function textPart(text: string): Part[] {
-  return text === '' ? [] : [{ type: 'text', text }];
-}
-
 export function refusalPart(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
 
-/** Some clients give the URL itself in the place of the object around it. */
+/** Some clients send the URL itself in place of the object around it. */
 function readImage(value: JsonValue | undefined, path: string): ImagePart {
   if (typeof value === 'string') return { type: 'image', source: readUrl(value, path), detail: undefined };
   const image = readObject(value, path);
   const url = readText(image['url'], `${path}.url`);
   return { type: 'image', source: readUrl(url, `${path}.url`), detail: maybeText(image['detail'], `${path}.detail`) };
-}
-
-function readAudio(value: JsonValue | undefined, path: string): AudioPart {
-  const audio = readObject(value, path);
-  return {
-    type: 'audio',
-    data: readText(audio['data'], `${path}.data`),
-    format: readText(audio['format'], `${path}.format`),
-  };
 }
 
 function readFile(value: JsonValue | undefined, path: string): FilePart {
@@ -78,17 +57,4 @@ function readFileSource(file: JsonObject, path: string): Source {
   if (data !== undefined && data !== '') return readFileData(data, `${path}.file_data`);
   if (id !== undefined && id !== '') return { type: 'id', id };
   throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_id');
-}
-
-/** Bare base64 says nothing of its type; what clients send without one is PDF. */
-function readFileData(data: string, path: string): Source {
-  const isUrl = isDataUrl(data) || /^https?:/i.test(data);
-  return isUrl ? readUrl(data, path) : { type: 'base64', mediaType: 'application/pdf', data: data.replace(/\s+/g, '') };
-}
-
-function readUrl(url: string, path: string): Source {
-  const content = readDataUrl(url);
-  if (content !== undefined && content.mediaType !== '') return { type: 'base64', ...content };
-  if (url === '' || isDataUrl(url)) throw invalid(path, 'a URL, or data:<media type>;base64,<data>');
-  return { type: 'url', url };
 }

@@ -2,83 +2,53 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { invalid, isMissing, maybeList, maybeObject, readList, readObject, readText } from '../canonical/read.ts';
 import {
-  invalid,
-  isMissing,
-  maybeBoolean,
-  maybeList,
-  maybeObject,
-  maybeText,
-  readList,
-  readObject,
-  readText,
-} from '../canonical/read.ts';
-import { readName } from '../canonical/tools.ts';
+  allowedChoice,
+  readFreeformTool,
+  readFunctionTool,
+  readGrammar,
+  readName,
+  ToolSet,
+} from '../canonical/tools.ts';
 
 /**
- * Reads the tools of a request, in the form of today and in the old one; a name that comes twice keeps its first
- * meaning. Source: OpenAI API reference, "Create chat completion", `tools`, `functions`, `web_search_options`.
+ * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion", `tools`, `functions`, `web_search_options`.
  *
  * @throws GatewayError `invalid_request`, or `not_supported` when there are tools, but none that can be served
  */
 export function readTools(body: JsonObject, notes: Notes): Tool[] {
-  const tools = new Map<string, Tool>();
-  const keep = (tool: ClientTool) => tools.has(tool.name) || tools.set(tool.name, tool);
+  const tools = new ToolSet();
   let foreign: string | undefined;
   for (const [index, entry] of maybeList(body['tools'], 'tools').entries()) {
     const path = `tools[${index}]`;
     const tool = readObject(entry, path);
     const type = readText(tool['type'], `${path}.type`);
-    if (type === 'function') keep(readFunction(readObject(tool[type], `${path}.function`), `${path}.function`));
-    else if (type === 'custom') keep(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`));
+    if (type === 'function')
+      tools.add(readFunctionTool(readObject(tool[type], `${path}.function`), `${path}.function`));
+    else if (type === 'custom') tools.add(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`));
     else {
       foreign ??= `${path}.type`;
       notes.drop(`tool ${type}`);
     }
   }
   for (const [index, entry] of maybeList(body['functions'], 'functions').entries()) {
-    keep(readFunction(readObject(entry, `functions[${index}]`), `functions[${index}]`));
+    tools.add(readFunctionTool(readObject(entry, `functions[${index}]`), `functions[${index}]`));
   }
   const search = maybeObject(body['web_search_options'], 'web_search_options');
-  if (tools.size === 0 && foreign !== undefined && search === undefined) throw unsupportedTool(foreign);
-  return search === undefined ? [...tools.values()] : [...tools.values(), { form: 'web_search' }];
+  if (search !== undefined) tools.add({ form: 'web_search' });
+  if (tools.list.length === 0 && foreign !== undefined) throw unsupportedTool(foreign);
+  return tools.list;
 }
 
 function unsupportedTool(param: string): GatewayError {
-  return new GatewayError('not_supported', 'none of these types of tools is supported here', { param });
-}
-
-function readFunction(tool: JsonObject, path: string): ClientTool {
-  return {
-    form: 'function',
-    name: readName(tool, path),
-    namespace: undefined,
-    description: maybeText(tool['description'], `${path}.description`),
-    schema: maybeObject(tool['parameters'], `${path}.parameters`),
-    strict: maybeBoolean(tool['strict'], `${path}.strict`),
-    grammar: undefined,
-  };
+  return new GatewayError('not_supported', 'None of these types of tools is supported.', { param });
 }
 
 function readCustom(tool: JsonObject, path: string): ClientTool {
-  return {
-    form: 'freeform',
-    name: readName(tool, path),
-    namespace: undefined,
-    description: maybeText(tool['description'], `${path}.description`),
-    schema: undefined,
-    strict: undefined,
-    grammar: readGrammar(maybeObject(tool['format'], `${path}.format`), `${path}.format`),
-  };
-}
-
-function readGrammar(format: JsonObject | undefined, path: string): ClientTool['grammar'] {
-  if (format?.['type'] !== 'grammar') return undefined;
-  const grammar = readObject(format['grammar'], `${path}.grammar`);
-  return {
-    syntax: readText(grammar['syntax'], `${path}.grammar.syntax`),
-    definition: readText(grammar['definition'], `${path}.grammar.definition`),
-  };
+  return readFreeformTool(tool, path, ({ grammar }, formatPath) =>
+    readGrammar(readObject(grammar, `${formatPath}.grammar`), `${formatPath}.grammar`),
+  );
 }
 
 /** @throws GatewayError `invalid_request` */
@@ -110,7 +80,6 @@ function readMention(mention: JsonObject, type: 'function' | 'custom', path: str
 function readAllowed(choice: JsonObject, notes: Notes): ToolChoice {
   const path = 'tool_choice.allowed_tools';
   const { mode, tools } = readObject(choice['allowed_tools'], path);
-  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(`${path}.mode`, 'auto or required');
   const allowed = readList(tools, `${path}.tools`).flatMap((entry, index) => {
     const toolPath = `${path}.tools[${index}]`;
     const tool = readObject(entry, toolPath);
@@ -119,5 +88,5 @@ function readAllowed(choice: JsonObject, notes: Notes): ToolChoice {
     notes.drop(`allowed tool ${type}`);
     return [];
   });
-  return { type: mode === 'required' ? 'required' : 'auto', allowed };
+  return allowedChoice(mode, path, allowed);
 }

@@ -3,7 +3,7 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { textOf } from '../canonical/dialogue.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
-import { unsupported } from '../canonical/parts.ts';
+import { assistantText, unsupported } from '../canonical/parts.ts';
 
 /** Words for how closely to look; that of Responses is read as the nearest. Others are refused. */
 const details = new Map([
@@ -25,15 +25,9 @@ export function writeContent(parts: readonly Part[], target: EncodeTarget): stri
   return isText && (texts.length === 1 || target.profile.quirks.text_content) ? texts.join('\n\n') : written;
 }
 
-/** What is no text: a tool or an assistant cannot say it. */
-export function isShown({ type }: Part): boolean {
-  return type !== 'text' && type !== 'refusal';
-}
-
-/** What an assistant said, as one text. */
-export function writeSaid(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): string {
-  for (const part of parts.filter(isShown)) notes.drop(`${part.type} in assistant message`);
-  return textOf(parts);
+/** Writes the text of an assistant message. */
+export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): string {
+  return textOf(assistantText(parts, notes));
 }
 
 function writePart(part: Part, target: EncodeTarget): JsonObject {

@@ -11,7 +11,8 @@ import {
 } from '../canonical/dialogue.ts';
 import { wireId } from './call-ids.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
-import { isShown, writeContent, writeSaid } from './write-content.ts';
+import { isMedia } from '../canonical/parts.ts';
+import { writeContent, writeOutput } from './write-content.ts';
 import { isRaw } from './write-tools.ts';
 
 /**
@@ -39,7 +40,7 @@ function withoutSystem(item: Item, { notes }: EncodeTarget): Item {
 
 /** Results of tools may hold only text: a user shows the rest, when all results of the run have been told. */
 function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObject[] {
-  const shown = results.flatMap((result) => result.parts.filter(isShown));
+  const shown = results.flatMap((result) => result.parts.filter(isMedia));
   if (shown.length > 0) target.notes.approximate('images in tool results as user message');
   const said: Part[] = [...shown, ...parts];
   const written = results.map((result) => writeResult(result, target));
@@ -49,7 +50,7 @@ function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObje
 
 /** There is no flag for an error: the text says it. Some vendors refuse an empty text. */
 function writeResult({ id, parts, isError }: ToolResult, target: EncodeTarget): JsonObject {
-  const hint = parts.some(isShown) ? ['What this tool has shown follows in a message.'] : [];
+  const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
   return { role: 'tool', tool_call_id: wireId(id, target), content: isError ? `Error: ${text}` : text };
 }
@@ -58,7 +59,7 @@ function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): JsonObj
   const said = items.filter((item): item is Message => item.type === 'message').flatMap(({ parts }) => parts);
   const calls = items.filter((item): item is ToolCall => item.type === 'tool_call');
   const thoughts = items.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
-  const text = writeSaid(said, target);
+  const text = writeOutput(said, target);
   if (text === '' && calls.length === 0) {
     target.notes.drop('reasoning without an answer');
     return [];

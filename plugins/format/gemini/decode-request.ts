@@ -43,7 +43,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 /** It holds a part of the prompt, which only Google has. */
 function refuseCached(value: JsonValue | undefined): void {
   if (isMissing(value) || value === '') return;
-  const message = 'cached content is not supported here; send it as part of the request';
+  const message = 'Cached content is not supported. Send it in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 

@@ -16,7 +16,7 @@ import { writeTools } from './write-tools.ts';
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
   }
   const { config, instruction } = writeFormat(conversation, target);
   noteUnsaid(conversation, target);

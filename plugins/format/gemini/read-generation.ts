@@ -96,7 +96,7 @@ export function readThinking(value: JsonValue | undefined): ReasoningRequest | u
   if (level !== undefined && effort === undefined)
     throw invalid(`${path}.thinkingLevel`, [...levels.keys()].join(', '));
   if (level !== undefined && budget !== undefined)
-    throw invalid(`${path}.thinkingBudget`, 'left out beside thinkingLevel');
+    throw invalid(`${path}.thinkingBudget`, 'left out when `thinkingLevel` is set');
   const wantsText = maybeBoolean(config['includeThoughts'], `${path}.includeThoughts`) ?? false;
   if (budget === 0) return { effort: 'none', budget: undefined, wantsText: false };
   return { effort, budget: budget === -1 ? undefined : budget, wantsText };

@@ -3,7 +3,7 @@ import type { ClientTool, Tool, ToolChoice } from '../canonical/conversation.ts'
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeObject, maybeText, readTexts } from '../canonical/read.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
-import { readName } from '../canonical/tools.ts';
+import { readName, ToolSet } from '../canonical/tools.ts';
 import { maybeFields, readFields, readMany, readWord } from './fields.ts';
 import { readSchema } from './read-schema.ts';
 
@@ -11,23 +11,19 @@ import { readSchema } from './read-schema.ts';
 const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
- * Reads the tools of a request; a name that comes twice keeps its first meaning. Tools that only Google can run are left
- * out: the model simply lacks them.
+ * Reads the tools of a request. Tools that only Google can run are left out.
  *
  * Source: Gemini API reference, "Tool".
  *
  * @throws GatewayError `invalid_request`
  */
 export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
-  const tools = new Map<string, Tool>();
+  const tools = new ToolSet();
   for (const [index, entry] of readMany(value, 'tools').entries()) {
     const path = `tools[${index}]`;
-    for (const tool of readEntry(readFields(entry, path), path, notes)) {
-      const key = isClientTool(tool) ? tool.name : '';
-      if (!tools.has(key)) tools.set(key, tool);
-    }
+    for (const tool of readEntry(readFields(entry, path), path, notes)) tools.add(tool);
   }
-  return [...tools.values()];
+  return tools.list;
 }
 
 function readEntry(entry: JsonObject, path: string, notes: Notes): Tool[] {

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
-import { fileText, unsupported } from '../canonical/parts.ts';
+import { assistantText, fileText, unsupported } from '../canonical/parts.ts';
 
 /** Media types by the ending of an address, which says nothing else about what is there. */
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -39,13 +39,9 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonOb
   });
 }
 
-/** Writes what the assistant said; there it can only have been text. */
+/** Writes the text of an assistant message. */
 export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
-  return parts.flatMap((part) => {
-    if (part.type === 'text' || part.type === 'refusal') return writeText(part.text);
-    notes.drop(`${part.type} in assistant message`);
-    return [];
-  });
+  return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
 }
 
 export function writeText(text: string): JsonObject[] {

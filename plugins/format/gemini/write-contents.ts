@@ -9,7 +9,8 @@ import {
   type DialogueTurn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
-import { parseInput } from '../request/members.ts';
+import { isMedia } from '../canonical/parts.ts';
+import { objectInput } from '../canonical/tools.ts';
 import { demandsSignatures, skipValidation } from './thought-signature.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
@@ -18,8 +19,9 @@ interface Written {
   readonly parts: JsonObject[];
 }
 
-/** Stands for what a user said, where a conversation begins without anything. */
+/** The user's text where a conversation begins with something else. */
 const opening = 'Begin.';
+
 /**
  * Writes turns as contents: a user begins, both sides alternate, results follow their calls.
  * Source: Gemini API reference, "Content".
@@ -37,7 +39,7 @@ export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarg
 class ContentWriter {
   readonly #target: EncodeTarget;
   readonly #contents: Written[] = [];
-  /** Results have to name what they are results of. */
+  /** Names of the called functions by id: results must repeat them. */
   readonly #names = new Map<string, string>();
 
   constructor(target: EncodeTarget) {
@@ -93,26 +95,17 @@ class ContentWriter {
   #call(call: ToolCall): JsonObject {
     const name = this.#target.names.toWire(call.name, call.namespace);
     this.#names.set(call.id, name);
-    return { ...this.#id(call.id), name, args: this.#args(call) };
+    return { ...this.#id(call.id), name, args: objectInput(call, this.#target.notes) };
   }
 
-  /** Older models know no ids, and tell calls apart by their order. */
+  /** Older models do not know ids; they match calls and results by their order. */
   #id(id: string): JsonObject {
     return this.#target.profile.quirks.tool_schema === 'subset' ? {} : { id };
   }
 
-  /** An object, whatever the model wrote. */
-  #args({ form, input }: ToolCall): JsonObject {
-    if (form === 'freeform') return { input };
-    if (input.trim() === '') return {};
-    const parsed = parseInput(input);
-    if (parsed === undefined) this.#target.notes.approximate('broken input of a call');
-    return parsed ?? { _raw: input };
-  }
-
-  /** @param shown takes what the result itself cannot hold */
+  /** @param shown takes the parts that the result itself cannot hold */
   #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
-    const others = parts.filter(({ type }) => type !== 'text' && type !== 'refusal');
+    const others = parts.filter(isMedia);
     const holdsAll = this.#target.profile.quirks.tool_result_images;
     if (!holdsAll && others.length > 0) {
       this.#target.notes.approximate('images in tool results as user message');

@@ -23,7 +23,7 @@ const minThinkingTopP = 0.95;
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'this model gives one answer at a time', { param: 'n' });
+    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
   }
   const { isStream, model, profile } = target;
   const turns = toTurns(normalizeCalls(conversation.items));

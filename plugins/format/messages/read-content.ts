@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { FilePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
-import { placeParts } from '../canonical/parts.ts';
-import { invalid, isMissing, maybeText, readList, readObject, readText } from '../canonical/read.ts';
+import { plainMediaType } from '../canonical/data-url.ts';
+import { placeParts, textPart } from '../canonical/parts.ts';
+import { invalid, isMissing, maybeText, readObject, readText } from '../canonical/read.ts';
 
-/** A block of content and where it stands. */
+/** A block of content and its path. */
 export interface PlacedBlock {
   readonly type: string;
   readonly block: JsonObject;
@@ -20,20 +21,20 @@ export function readBlocks(value: JsonValue | undefined, path: string): PlacedBl
   if (isMissing(value)) return [];
   if (typeof value === 'string') return [{ type: 'text', block: { type: 'text', text: value }, path }];
   if (!Array.isArray(value)) throw invalid(path, 'a string or a list of blocks');
-  return readList(value, path).map((entry, index) => {
+  return value.map((entry, index) => {
     const blockPath = `${path}[${index}]`;
     const block = readObject(entry, blockPath);
     return { type: readText(block['type'], `${blockPath}.type`), block, path: blockPath };
   });
 }
 
-/** Reads content that can only be seen, not acted upon: of a user, of a result. */
+/** Reads the content of a user or a tool result. */
 export function readParts(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
   return readBlocks(value, path).flatMap((placed) => readPart(placed, notes));
 }
 
 /**
- * Reads what a user or a tool shows. A block without text is left out, one of an unknown type too.
+ * Reads a block of a user or a tool result. Empty blocks are left out, and so are those of unknown types.
  * Source: Anthropic API reference, "Messages", content blocks.
  */
 export function readPart(placed: PlacedBlock, notes: Notes): Part[] {
@@ -58,10 +59,6 @@ function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
   }
 }
 
-export function textPart(text: string): Part[] {
-  return text === '' ? [] : [{ type: 'text', text }];
-}
-
 function readSource(block: JsonObject, path: string): Source {
   const sourcePath = `${path}.source`;
   const source = readObject(block['source'], sourcePath);
@@ -81,12 +78,7 @@ function readSource(block: JsonObject, path: string): Source {
   }
 }
 
-/** `image/jpg` is no media type, but clients send it and vendors refuse it. */
-function plainMediaType(mediaType: string): string {
-  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
-}
-
-/** A document of plain text is said as text, which every model can read; others stay files. */
+/** A plain text document becomes text, which every model can read; others stay files. */
 function readDocument(block: JsonObject, path: string, notes: Notes): Part[] {
   const source = readObject(block['source'], `${path}.source`);
   const title = maybeText(block['title'], `${path}.title`) || undefined;

@@ -1,70 +1,44 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
+import type { Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
-import {
-  invalid,
-  isMissing,
-  maybeBoolean,
-  maybeList,
-  maybeObject,
-  maybeText,
-  readObject,
-  readText,
-} from '../canonical/read.ts';
-import { readName } from '../canonical/tools.ts';
+import { invalid, isMissing, maybeBoolean, maybeList, maybeText, readObject, readText } from '../canonical/read.ts';
+import { isWebSearch, readFunctionTool, readName, ToolSet } from '../canonical/tools.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { findTypedTool } from './typed-tools.ts';
 
 /** Stands for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
+const schemaMember = { schemaName: 'input_schema' };
 
 /**
- * Reads the tools of a request; a name that comes twice keeps its first meaning. Tools that only Anthropic can run are
- * left out: the model simply lacks them.
+ * Reads the tools of a request. Tools that only Anthropic can run are left out.
  *
  * Source: Anthropic API reference, "Messages", tools.
  *
  * @throws GatewayError `invalid_request`
  */
 export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
-  const tools = new Map<string, Tool>();
+  const tools = new ToolSet();
   for (const [index, entry] of maybeList(value, 'tools').entries()) {
     const path = `tools[${index}]`;
     const tool = readTool(readObject(entry, path), path, notes);
-    const key = tool === undefined || !isClientTool(tool) ? '' : tool.name;
-    if (tool !== undefined && !tools.has(key)) tools.set(key, tool);
+    if (tool !== undefined) tools.add(tool);
   }
-  return [...tools.values()];
+  return tools.list;
 }
 
 function readTool(tool: JsonObject, path: string, notes: Notes): Tool | undefined {
   const type = maybeText(tool['type'], `${path}.type`) ?? 'custom';
   const typed = findTypedTool(type);
-  if (typed !== undefined) return { ...readClientTool(tool, path), ...typed };
+  if (typed !== undefined) return { ...readFunctionTool(tool, path, schemaMember), ...typed };
   if (isWebSearch(type)) return { form: 'web_search' };
   if (type !== 'custom') {
     notes.drop(`tool ${type}`);
     return undefined;
   }
   if (tool['name'] === placeholderName && tool['defer_loading'] === true) return undefined;
-  return readClientTool(tool, path);
-}
-
-function isWebSearch(type: string): boolean {
-  return /^web_search(_|$)/.test(type);
-}
-
-function readClientTool(tool: JsonObject, path: string): ClientTool {
-  return {
-    form: 'function',
-    name: readName(tool, path),
-    namespace: undefined,
-    description: maybeText(tool['description'], `${path}.description`),
-    schema: maybeObject(tool['input_schema'], `${path}.input_schema`),
-    strict: maybeBoolean(tool['strict'], `${path}.strict`),
-    grammar: undefined,
-  };
+  return readFunctionTool(tool, path, schemaMember);
 }
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
@@ -92,13 +66,13 @@ function readChoice(choice: JsonObject, body: JsonObject, tools: readonly Tool[]
   return readForeignChoice(name, body, notes);
 }
 
-/** A choice of what is no function: searches can be offered, not forced, and nothing else can be served. */
+/** A choice of a tool that is not a function: a web search can be offered but not forced; others cannot be served. */
 function readForeignChoice(name: string, body: JsonObject, notes: Notes): ToolChoice {
   const chosen = maybeList(body['tools'], 'tools').find((tool) => readObject(tool, 'tools')['name'] === name);
   if (chosen === undefined) throw invalid('tool_choice.name', 'the name of one of the tools');
   const type = String(readObject(chosen, 'tools')['type']);
   if (!isWebSearch(type)) {
-    const message = `tools of the type ${type} are not supported here`;
+    const message = `Tools of type "${type}" are not supported.`;
     throw new GatewayError('not_supported', message, { param: 'tool_choice' });
   }
   notes.approximate('tool_choice web_search as auto');

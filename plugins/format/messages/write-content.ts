@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
-import { fileText, unsupported } from '../canonical/parts.ts';
+import { assistantText, fileText, unsupported } from '../canonical/parts.ts';
 
 /** How images begin in base64: what they are called has to fit, or they are refused. */
 const imageBeginnings: readonly (readonly [string, string])[] = [
@@ -31,13 +31,9 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonOb
   });
 }
 
-/** Writes what the assistant said; there it can only have been text. */
+/** Writes the text of an assistant message. */
 export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
-  return parts.flatMap((part) => {
-    if (part.type === 'text' || part.type === 'refusal') return writeText(part.text);
-    notes.drop(`${part.type} in assistant message`);
-    return [];
-  });
+  return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
 }
 
 export function writeText(text: string): JsonObject[] {

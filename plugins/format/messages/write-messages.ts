@@ -10,7 +10,8 @@ import {
   type DialogueTurn,
   type UserTurn,
 } from '../canonical/dialogue.ts';
-import { parseInput } from '../request/members.ts';
+import { isMedia } from '../canonical/parts.ts';
+import { objectInput } from '../canonical/tools.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
 type Role = 'user' | 'assistant' | 'system';
@@ -20,12 +21,12 @@ interface Written {
   readonly content: JsonObject[];
 }
 
-/** Stands for what a user said, where a conversation begins without anything. */
+/** The user's text where a conversation begins with something else. */
 const opening = 'Begin.';
 
 /**
- * Writes turns as messages. What the endpoint insists on: a user begins; results come first in the turn after their
- * calls; no block is empty.
+ * Writes turns as messages. The endpoint requires that a user begins, that results come first in the turn after
+ * their calls, and that no block is empty.
  *
  * Source: Anthropic API reference, "Messages".
  */
@@ -61,7 +62,7 @@ class MessageWriter {
     this.#push('assistant', content);
   }
 
-  /** A system message is sure to be taken only between what a user said and the answer; elsewhere a user says it. */
+  /** A system message is accepted only between a user's message and the answer; elsewhere it becomes a user's. */
   system({ parts }: SystemTurn, next: DialogueTurn | undefined): void {
     const { notes, profile } = this.#target;
     const text = textOf(parts);
@@ -108,24 +109,15 @@ class MessageWriter {
       type: 'tool_use',
       id: plainId(call.id),
       name: this.#target.names.toWire(call.name, call.namespace),
-      input: this.#input(call),
+      input: objectInput(call, this.#target.notes),
     };
   }
 
-  /** An object, whatever the model wrote. */
-  #input({ form, input }: ToolCall): JsonObject {
-    if (form === 'freeform') return { input };
-    if (input.trim() === '') return {};
-    const parsed = parseInput(input);
-    if (parsed === undefined) this.#target.notes.approximate('broken input of a call');
-    return parsed ?? { _raw: input };
-  }
-
-  /** @param shown takes what the result itself cannot hold */
+  /** @param shown takes the parts that the result itself cannot hold */
   #result({ id, parts, isError }: ToolResult, shown: Part[]): JsonObject {
-    // Errors can be nothing but text.
+    // Errors can only be text.
     const holdsAll = this.#target.profile.quirks.tool_result_images && !isError;
-    const others = holdsAll ? [] : parts.filter(({ type }) => type !== 'text' && type !== 'refusal');
+    const others: Part[] = holdsAll ? [] : parts.filter(isMedia);
     if (others.length > 0) this.#target.notes.approximate('images in tool results as user message');
     shown.push(...others);
     const content = writeInput(
@@ -143,13 +135,13 @@ class MessageWriter {
   }
 }
 
-/** What the answer is to begin with must not end in white space. */
+/** A prefilled answer must not end in white space. */
 function trimEnd(content: JsonObject[]): void {
   const last = content.at(-1);
   if (last?.['type'] === 'text') last['text'] = String(last['text']).trimEnd();
 }
 
-/** Ids may have letters, digits, - and _; any other becomes a hash, always the same. */
+/** Ids may consist of letters, digits, - and _; any other id is replaced by its hash. */
 function plainId(id: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(id)) return id;
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;

@@ -1,3 +1,4 @@
+import { invalid } from '../canonical/read.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
@@ -104,7 +105,7 @@ export const seed = integer(-(2 ** 63), 2 ** 63);
 /** @throws GatewayError `invalid_request` naming the first parameter that is wrong */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   for (const name of required) {
-    if (isMissing(body[name])) throw wrong(name, 'is missing', missingRight(name, rules));
+    if (isMissing(body[name])) throw missing(name, rules);
   }
   let first: { readonly order: number; readonly error: GatewayError } | undefined;
   for (const member of Object.keys(body)) {
@@ -113,15 +114,16 @@ export function checkParameters(body: JsonObject, rules: ParameterRules, require
       const fault = isMissing(value) ? undefined : rule(value);
       if (fault === undefined || (first !== undefined && first.order < order)) continue;
       const { at, right } = typeof fault === 'string' ? { at: '', right: fault } : fault;
-      first = { order, error: wrong(name + at, 'is wrong', right) };
+      first = { order, error: invalid(name + at, right) };
     }
   }
   if (first !== undefined) throw first.error;
 }
 
-function missingRight(name: string, { all }: ParameterRules): string | undefined {
-  const right = all.find((parameter) => parameter.name === name)?.rule(null);
-  return typeof right === 'string' ? right : undefined;
+function missing(name: string, { all }: ParameterRules): GatewayError {
+  const expected = all.find((parameter) => parameter.name === name)?.rule(null);
+  const hint = typeof expected === 'string' ? ` It must be ${expected}.` : '';
+  return new GatewayError('invalid_request', `Missing required parameter: \`${name}\`.${hint}`, { param: name });
 }
 
 function isMissing(value: JsonValue | undefined): value is null | undefined {
@@ -138,8 +140,4 @@ function valueAt(outer: JsonValue | undefined, inner: Parameter['inner']): JsonV
 function ownMember(value: JsonObject, spellings: readonly string[]): JsonValue | undefined {
   for (const name of spellings) if (Object.hasOwn(value, name)) return value[name];
   return undefined;
-}
-
-function wrong(name: string, what: string, right: string | undefined): GatewayError {
-  return new GatewayError('invalid_request', `${name} ${what}; it has to be ${right ?? 'there'}`, { param: name });
 }

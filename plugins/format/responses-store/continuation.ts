@@ -5,31 +5,30 @@ import { collectItems, outputOf, type ResponseRows, type StoredResponse } from '
 /** Where the stored responses of a caller are looked up. */
 export interface Lookup {
   readonly rows: ResponseRows;
-  /** Undefined for callers without an account; nothing is theirs. */
+  /** Undefined for callers without an account, who have no stored responses. */
   readonly accountId: string | undefined;
   readonly now: number; // epoch ms
-  /** Bytes that a request may have once everything it refers to is in it. */
+  /** The most bytes of a request with everything that it refers to. */
   maxBytes(): number;
 }
 
-/** What a request says, with everything that it refers to. */
+/** The items of a request, with everything that it refers to. */
 export interface Expanded {
-  /** All items: those of the response that is continued, then those of the request. */
+  /** The items of the continued response, then those of the request. */
   readonly items: readonly JsonValue[];
-  /** True when these are not just the request's own. */
+  /** True when they are not only the request's own. */
   readonly isExpanded: boolean;
 }
 
 /**
- * Puts the items of the response that is continued before those of the request, and items in the place of references
- * to them. Source: OpenAI API reference, "Create a model response".
+ * Puts the items of the continued response before those of the request, and replaces references by their items. Source: OpenAI API reference, "Create a model response".
  *
  * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`,
  *   `unavailable`
  */
 export async function expand(body: JsonObject, lookup: Lookup): Promise<Expanded> {
   if (isJsonObject(body['conversation']) || typeof body['conversation'] === 'string') {
-    const message = 'conversations are not kept here; continue a response with previous_response_id';
+    const message = 'Conversations are not stored. Continue a response with `previous_response_id`.';
     throw new GatewayError('not_supported', message, { param: 'conversation' });
   }
   const own = itemsOf(body['input']);
@@ -39,7 +38,7 @@ export async function expand(body: JsonObject, lookup: Lookup): Promise<Expanded
   return { items: [...prefix, ...resolved], isExpanded: typeof previousId === 'string' || resolved !== own };
 }
 
-/** Input as a list of items; a text is a message of the user. */
+/** The input as a list of items; a string is a user message. */
 function itemsOf(input: JsonValue | undefined): readonly JsonValue[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : [];
@@ -52,7 +51,7 @@ function itemsBehind({ input, response }: StoredResponse): JsonValue[] {
 async function findPrevious(id: string, { rows, accountId, now }: Lookup): Promise<StoredResponse> {
   const found = accountId === undefined ? undefined : await rows.find(accountId, id, now).catch(unavailable);
   if (found !== undefined) return found;
-  const message = `previous response with id '${id.slice(0, 200)}' not found; send the whole conversation as input`;
+  const message = `Previous response with id '${id.slice(0, 200)}' not found. Send the whole conversation as \`input\`.`;
   throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
 }
 
@@ -78,12 +77,12 @@ async function resolveReferences(
     const id = referenceOf(item);
     if (id === undefined) return item;
     room -= sizes.get(id) ?? 0;
-    if (room < 0) throw new GatewayError('request_too_large', `the items referred to are over ${limit} bytes`);
+    if (room < 0) throw new GatewayError('request_too_large', `The referenced items exceed ${limit} bytes.`);
     return found.get(id) ?? refuseReference(id, index);
   });
 }
 
-/** The id that a reference names. Its type may be left out or null: it is then an item that has nothing but an id. */
+/** The id in a reference. Without a type, an item is a reference when it has nothing but an id. */
 function referenceOf(item: JsonValue): string | undefined {
   if (!isJsonObject(item) || typeof item['id'] !== 'string') return undefined;
   const isBare = (item['type'] ?? null) === null && Object.keys(item).every((name) => name === 'id' || name === 'type');
@@ -91,13 +90,13 @@ function referenceOf(item: JsonValue): string | undefined {
 }
 
 function refuseReference(id: string, index: number): never {
-  const message = `item with id '${id.slice(0, 200)}' not found; send the item itself`;
+  const message = `Item with id '${id.slice(0, 200)}' not found. Send the item itself.`;
   throw new GatewayError('previous_response_not_found', message, { param: `input[${index}]` });
 }
 
-/** Whoever goes on from what is stored cannot be served without it. */
+/** A request that continues a stored response cannot be served without it. */
 export function unavailable(cause: unknown): never {
-  throw new GatewayError('unavailable', 'stored responses cannot be read at the moment; try again', {
+  throw new GatewayError('unavailable', 'Stored responses are unavailable. Try again.', {
     retryAfter: 1,
     cause,
   });

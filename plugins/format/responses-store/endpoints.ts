@@ -10,7 +10,7 @@ import { ResponseRows, type StoredResponse } from './rows.ts';
 /** `GET /v1/responses/{id}`. @throws GatewayError `response_not_found`, `not_supported`, `unavailable` */
 export async function getResponse(host: Host, exchange: Exchange): Promise<Reply> {
   if (exchange.query.get('stream') === 'true') {
-    const message = 'stored responses are not streamed again; leave stream out';
+    const message = 'A stored response cannot be streamed again. Leave out `stream`.';
     throw new GatewayError('not_supported', message, { param: 'stream' });
   }
   return json((await load(host, exchange)).response);
@@ -36,7 +36,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
  */
 export function refuseSibling({ endpoint }: Exchange): never {
   const { method, path } = endpoint;
-  throw new GatewayError('not_found', `${method} ${path} is not supported here; send the whole conversation as input`);
+  throw new GatewayError('not_found', `${method} ${path} is not supported. Send the whole conversation as \`input\`.`);
 }
 
 async function load(host: Host, exchange: Exchange): Promise<StoredResponse> {

@@ -13,7 +13,7 @@ export interface ItemPage {
 
 const limits = { default: 20, most: 100 };
 
-/** What the ids of items begin with, by type; clients look at it. */
+/** Prefixes of item ids by type; clients check them. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -24,8 +24,8 @@ const idPrefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The part of a response's input that `limit`, `order` and `after` ask for; the latest items come first unless told
- * otherwise.
+ * The part of a response's input that `limit`, `order` and `after` ask for; the latest items come first by
+ * default.
  *
  * @throws GatewayError `invalid_request` naming the parameter
  */
@@ -68,19 +68,19 @@ function beginAfter(items: readonly JsonObject[], after: string | null): number 
   if (after === null || after === '') return 0;
   const index = items.findIndex(({ id }) => id === after);
   if (index !== -1) return index + 1;
-  throw new GatewayError('invalid_request', 'after is wrong; it has to be the id of an item', { param: 'after' });
+  throw new GatewayError('invalid_request', '`after` must be the id of an item.', { param: 'after' });
 }
 
 function readLimit(text: string | null): number {
   if (text === null || text === '') return limits.default;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= limits.most) return limit;
-  const message = `limit is wrong; it has to be an integer from 1 to ${limits.most}`;
+  const message = `\`limit\` must be an integer from 1 to ${limits.most}.`;
   throw new GatewayError('invalid_request', message, { param: 'limit' });
 }
 
 function readOrder(text: string | null): 'asc' | 'desc' {
   if (text === null || text === '' || text === 'desc') return 'desc';
   if (text === 'asc') return 'asc';
-  throw new GatewayError('invalid_request', 'order is wrong; it has to be asc or desc', { param: 'order' });
+  throw new GatewayError('invalid_request', '`order` must be asc or desc.', { param: 'order' });
 }

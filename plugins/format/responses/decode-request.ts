@@ -82,10 +82,10 @@ function refuseStored(body: JsonObject): void {
     if (!isMissing(body[name])) throw responseNotFound(name);
   }
   if (maybeBoolean(body['background'], 'background') === true) {
-    throw new GatewayError('not_supported', 'background responses are not supported here', { param: 'background' });
+    throw new GatewayError('not_supported', 'Background responses are not supported.', { param: 'background' });
   }
   if (!isMissing(body['prompt'])) {
-    throw new GatewayError('not_supported', 'stored prompts are not supported here', { param: 'prompt' });
+    throw new GatewayError('not_supported', 'Stored prompts are not supported.', { param: 'prompt' });
   }
 }
 

@@ -1,26 +1,18 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import type { ImagePart, FilePart, Part, Source } from '../canonical/conversation.ts';
+import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
-import { invalid, isMissing, maybeText, readList, readObject, readText } from '../canonical/read.ts';
-import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
-import { placeParts } from '../canonical/parts.ts';
+import { textPart } from '../canonical/parts.ts';
+import { invalid, maybeText, readText } from '../canonical/read.ts';
+import { readAudio, readContentParts, readFileData, readUrl } from '../canonical/read-parts.ts';
 
 /**
- * Reads what a message or the result of a tool holds: a string, or a list of parts. Parts without text are left out.
+ * Reads the content of a message or of a tool result: a string or a list of parts. Parts without text are left out.
  * Source: OpenAI API reference, "Responses", input items.
  *
  * @throws GatewayError `invalid_request`
  */
 export function readContent(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
-  if (isMissing(value)) return [];
-  if (typeof value === 'string') return textPart(value);
-  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of parts');
-  return readList(value, path).flatMap((part, index) => {
-    const partPath = `${path}[${index}]`;
-    return typeof part === 'string'
-      ? textPart(part)
-      : placeParts(readPart(readObject(part, partPath), partPath, notes), partPath);
-  });
+  return readContentParts(value, path, (part, partPath) => readPart(part, partPath, notes));
 }
 
 function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
@@ -40,15 +32,11 @@ function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
     case 'input_file':
       return [readFile(part, path)];
     case 'input_audio':
-      return [readAudio(part, path)];
+      return [readAudio(part['input_audio'], `${path}.input_audio`)];
     default:
       notes.drop(`content part ${type}`);
       return [];
   }
-}
-
-function textPart(text: string): Part[] {
-  return text === '' ? [] : [{ type: 'text', text }];
 }
 
 function readImage(part: JsonObject, path: string): ImagePart {
@@ -72,28 +60,4 @@ function readFileSource(part: JsonObject, path: string): Source {
   if (url !== undefined && url !== '') return readUrl(url, `${path}.file_url`);
   if (id !== undefined && id !== '') return { type: 'id', id };
   throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_url or a file_id');
-}
-
-/** Bare base64 says nothing of its type; what clients send without one is PDF. */
-function readFileData(data: string, path: string): Source {
-  return isDataUrl(data)
-    ? readUrl(data, path)
-    : { type: 'base64', mediaType: 'application/pdf', data: data.replace(/\s+/g, '') };
-}
-
-function readUrl(url: string, path: string): Source {
-  if (!isDataUrl(url)) return { type: 'url', url };
-  const content = readDataUrl(url);
-  if (content === undefined || content.mediaType === '')
-    throw invalid(path, 'a URL, or data:<media type>;base64,<data>');
-  return { type: 'base64', ...content };
-}
-
-function readAudio(part: JsonObject, path: string): Part {
-  const audio = readObject(part['input_audio'], `${path}.input_audio`);
-  return {
-    type: 'audio',
-    data: readText(audio['data'], `${path}.input_audio.data`),
-    format: readText(audio['format'], `${path}.input_audio.format`),
-  };
 }

@@ -119,7 +119,7 @@ export class ItemReader {
 
 /** What a stored response would be needed for. It was looked for before the request got here. */
 export function responseNotFound(param: string): GatewayError {
-  return new GatewayError('previous_response_not_found', `${param} names nothing that is stored here`, { param });
+  return new GatewayError('previous_response_not_found', `\`${param}\` refers to nothing that is stored.`, { param });
 }
 
 /** Messages are the only items that may go without a type. */

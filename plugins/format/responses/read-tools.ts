@@ -2,21 +2,37 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
-import { invalid, isMissing, maybeBoolean, maybeList, maybeObject, maybeText } from '../canonical/read.ts';
-import { readName } from '../canonical/tools.ts';
-import { readList, readObject, readText } from '../canonical/read.ts';
+import {
+  invalid,
+  isMissing,
+  maybeList,
+  maybeObject,
+  maybeText,
+  readList,
+  readObject,
+  readText,
+} from '../canonical/read.ts';
+import {
+  allowedChoice,
+  isWebSearch,
+  readFreeformTool,
+  readFunctionTool,
+  readGrammar,
+  readName,
+  ToolSet,
+} from '../canonical/tools.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 
 /** The tool by which clients load more tools; it has no name of its own. */
 export const toolSearchName = 'tool_search';
 
 /**
- * Gathers the tools of a request from all the places where they stand. A name that comes twice keeps its first meaning.
+ * Collects the tools of a request from the members and items that hold them.
  * Source: OpenAI API reference, "Responses", tools; tools in items were observed with Codex.
  */
 export class ToolReader {
   readonly #notes: Notes;
-  readonly #tools = new Map<string, Tool>();
+  readonly #tools = new ToolSet();
   /** The first tool that only its vendor can run. */
   #foreign: { readonly path: string; readonly type: string } | undefined;
 
@@ -25,12 +41,12 @@ export class ToolReader {
   }
 
   get tools(): Tool[] {
-    return [...this.#tools.values()];
+    return this.#tools.list;
   }
 
   /** @throws GatewayError `not_supported` when there were tools, but none that can be served */
   refuseOnlyForeign(): void {
-    if (this.#tools.size > 0 || this.#foreign === undefined) return;
+    if (this.tools.length > 0 || this.#foreign === undefined) return;
     throw unsupportedTool(this.#foreign.path, this.#foreign.type);
   }
 
@@ -44,59 +60,21 @@ export class ToolReader {
 
   #addOne(tool: JsonObject, path: string, namespace: string | undefined): void {
     const type = readText(tool['type'], `${path}.type`);
-    if (type === 'function') this.#keep(readFunction(tool, path, namespace));
-    else if (type === 'custom') this.#keep(readCustom(tool, path, namespace));
+    if (type === 'function') this.#tools.add(readFunctionTool(tool, path, { namespace }));
+    else if (type === 'custom') this.#tools.add(readCustom(tool, path, namespace));
     else if (type === 'namespace' && namespace === undefined) {
       this.add(tool['tools'], `${path}.tools`, readName(tool, path));
-    } else if (type === 'tool_search' && tool['execution'] === 'client') this.#keep(readToolSearch(tool, path));
-    else if (isWebSearch(type)) this.#tools.set(type.slice(0, 10), { form: 'web_search' });
+    } else if (type === 'tool_search' && tool['execution'] === 'client') this.#tools.add(readToolSearch(tool, path));
+    else if (isWebSearch(type)) this.#tools.add({ form: 'web_search' });
     else {
       this.#foreign ??= { path: `${path}.type`, type };
       this.#notes.drop(`tool ${type}`);
     }
   }
-
-  #keep(tool: ClientTool): void {
-    const key = `${tool.namespace ?? ''}\n${tool.name}`;
-    if (!this.#tools.has(key)) this.#tools.set(key, tool);
-  }
-}
-
-/** `web_search`, `web_search_preview` and their dated names. */
-function isWebSearch(type: string): boolean {
-  return /^web_search(_|$)/.test(type);
-}
-
-function readFunction(tool: JsonObject, path: string, namespace: string | undefined): ClientTool {
-  return {
-    form: 'function',
-    name: readName(tool, path),
-    namespace,
-    description: maybeText(tool['description'], `${path}.description`),
-    schema: maybeObject(tool['parameters'], `${path}.parameters`),
-    strict: maybeBoolean(tool['strict'], `${path}.strict`),
-    grammar: undefined,
-  };
 }
 
 function readCustom(tool: JsonObject, path: string, namespace: string | undefined): ClientTool {
-  return {
-    form: 'freeform',
-    name: readName(tool, path),
-    namespace,
-    description: maybeText(tool['description'], `${path}.description`),
-    schema: undefined,
-    strict: undefined,
-    grammar: readGrammar(maybeObject(tool['format'], `${path}.format`), `${path}.format`),
-  };
-}
-
-function readGrammar(format: JsonObject | undefined, path: string): ClientTool['grammar'] {
-  if (format?.['type'] !== 'grammar') return undefined;
-  return {
-    syntax: readText(format['syntax'], `${path}.syntax`),
-    definition: readText(format['definition'], `${path}.definition`),
-  };
+  return readFreeformTool(tool, path, readGrammar, namespace);
 }
 
 function readToolSearch(tool: JsonObject, path: string): ClientTool {
@@ -131,7 +109,7 @@ export function readToolChoice(
 }
 
 function unsupportedTool(param: string, type: string): GatewayError {
-  return new GatewayError('not_supported', `tools of the type ${type} are not supported here`, { param });
+  return new GatewayError('not_supported', `Tools of type "${type}" are not supported.`, { param });
 }
 
 function readNamed(choice: JsonObject): ToolChoice {
@@ -144,7 +122,6 @@ function readNamed(choice: JsonObject): ToolChoice {
 
 function readAllowed(choice: JsonObject, tools: readonly Tool[], notes: Notes): ToolChoice {
   const { mode } = choice;
-  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid('tool_choice.mode', 'auto or required');
   const allowed = readList(choice['tools'], 'tool_choice.tools').flatMap((entry, index) => {
     const path = `tool_choice.tools[${index}]`;
     const tool = readObject(entry, path);
@@ -155,7 +132,7 @@ function readAllowed(choice: JsonObject, tools: readonly Tool[], notes: Notes): 
     notes.drop(`allowed tool ${type}`);
     return [];
   });
-  return { type: mode === 'required' ? 'required' : 'auto', allowed };
+  return allowedChoice(mode, 'tool_choice', allowed);
 }
 
 function namesIn(tools: readonly Tool[], namespace: string): string[] {

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversation.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
-import { unsupported } from '../canonical/parts.ts';
+import { assistantText, unsupported } from '../canonical/parts.ts';
 
 /** Words for how closely to look; others are refused. */
 const details = new Set(['low', 'high', 'auto', 'original']);
@@ -27,14 +27,11 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonOb
   });
 }
 
-/** Writes what the assistant said; there it can only have been text. */
+/** Writes the text of an assistant message. */
 export function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): JsonObject[] {
-  return parts.flatMap((part): JsonObject[] => {
-    if (part.type === 'text') return [{ type: 'output_text', text: part.text, annotations: [] }];
-    if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.text }];
-    notes.drop(`${part.type} in assistant message`);
-    return [];
-  });
+  return assistantText(parts, notes).map(({ type, text }) =>
+    type === 'text' ? { type: 'output_text', text, annotations: [] } : { type, refusal: text },
+  );
 }
 
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): JsonObject {

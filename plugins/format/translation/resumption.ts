@@ -6,10 +6,11 @@ import type { Conversation, Item } from '../canonical/conversation.ts';
 import { estimateTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { TranslatingReader } from './reader.ts';
+import { Ways } from '../way.ts';
 import type { Translation, Translator } from './translator.ts';
 import { upstreamFormat } from './upstream-format.ts';
 
-/** Fewest tokens that an answer may be limited to; some upstreams refuse less. */
+/** The lowest limit of output tokens; some upstreams refuse less. */
 const fewestTokens = 16;
 
 const instruction =
@@ -17,9 +18,9 @@ const instruction =
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
 /**
- * True when the answer to a request may be gone on with by another route: one streamed answer of free text, all of which
- * can be read and written anew. What JSON is asked for, one model cannot end for another; and what the codecs leave out
- * of a reply, log probabilities, pictures and tools of the vendor's own, a client that asked for it has to get.
+ * True when another route may continue the answer to a request: one streamed answer of free text that can be decoded and
+ * encoded without loss. One model cannot complete another's JSON, and a client that asked for log probabilities, images or
+ * the vendor's own tools must get them, although the codecs drop them.
  */
 export function isResumable(request: ClientRequest, translator: Translator): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
@@ -31,13 +32,13 @@ export function isResumable(request: ClientRequest, translator: Translator): boo
       isPlain && !notes.entries.some((note) => /^dropped (tool |(top_)?logprobs|generationConfig\.response)/.test(note))
     );
   } catch (error) {
-    // A route that speaks the client's format may understand it all the same.
+    // A route that speaks the client's format may still understand it.
     if (error instanceof GatewayError) return false;
     throw error;
   }
 }
 
-/** How to ask routes to go on with an answer; undefined when there is nothing to go on from, or more than text. */
+/** How routes are asked to continue an answer; undefined when it has no text yet, or more than text. */
 export function resumptionOf(
   broken: ReplyReader,
   request: ClientRequest,
@@ -49,13 +50,13 @@ export function resumptionOf(
   return new Resumption(broken, sent, request, translator);
 }
 
-/** Asks routes to go on with an answer, one after the other: they share the state of what the client has seen. */
+/** Asks routes to continue an answer, one after the other: they share the state of what the client has seen. */
 class Resumption implements RouteCalls {
   readonly #broken: TranslatingReader;
   readonly #sent: string;
   readonly #request: ClientRequest;
   readonly #translator: Translator;
-  readonly #ways = new Map<Route, Translation | GatewayError>();
+  readonly #ways = new Ways((route) => this.#open(route));
 
   constructor(broken: TranslatingReader, sent: string, request: ClientRequest, translator: Translator) {
     this.#broken = broken;
@@ -65,44 +66,25 @@ class Resumption implements RouteCalls {
   }
 
   canServe(route: Route): boolean {
-    return !(this.#way(route) instanceof GatewayError);
+    return !(this.#ways.find(route) instanceof GatewayError);
   }
 
   encode(route: Route): UpstreamRequest {
-    return this.#served(route).request;
+    return this.#ways.get(route).request;
   }
 
   read(route: Route): ReplyReader {
-    return this.#served(route).readAfter(this.#broken, this.#sent);
+    return this.#ways.get(route).readAfter(this.#broken, this.#sent);
   }
 
-  #served(route: Route): Translation {
-    const way = this.#way(route);
-    if (way instanceof GatewayError) throw way;
-    return way;
-  }
-
-  #way(route: Route): Translation | GatewayError {
-    const known = this.#ways.get(route);
-    if (known !== undefined) return known;
-    const way = this.#open(route);
-    this.#ways.set(route, way);
-    return way;
-  }
-
-  #open(route: Route): Translation | GatewayError {
-    try {
-      const { conversation } = this.#translator.read();
-      const format = upstreamFormat(route, this.#request);
-      return this.#translator.open(route, format, continued(conversation, this.#sent, route.profile.quirks.prefill));
-    } catch (error) {
-      if (error instanceof GatewayError) return error;
-      throw error;
-    }
+  #open(route: Route): Translation {
+    const { conversation } = this.#translator.read();
+    const format = upstreamFormat(route, this.#request);
+    return this.#translator.open(route, format, continued(conversation, this.#sent, route.profile.quirks.prefill));
   }
 }
 
-/** The conversation with the answer so far. @param isPrefilled the model goes on from that by itself */
+/** The conversation with the answer so far. @param isPrefilled the model continues it without an instruction */
 function continued(conversation: Conversation, sent: string, isPrefilled: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;
   const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sent }] };

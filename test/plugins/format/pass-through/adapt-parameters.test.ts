@@ -267,7 +267,7 @@ describe('a route of the client’s own format that sees no images', () => {
     expect(() => sent('chat', shows[0]![1], { capabilities: { images: false } })).toThrow(
       expect.objectContaining({
         code: 'unsupported_content',
-        message: 'this model does not take images',
+        message: 'This model does not accept images.',
       }) as GatewayError,
     );
   });

@@ -121,12 +121,9 @@ describe('a parameter', () => {
     expect(complaint(body, descriptors[format].client.parameters)?.details.param).toBe(param);
   });
 
-  it('that is wrong is refused with what would be right', () => {
+  it('that is wrong is refused with what it must be', () => {
     const error = complaint({ temperature: 3 }, chatParameters);
-    expect([error?.code, error?.message]).toEqual([
-      'invalid_request',
-      'temperature is wrong; it has to be a number from 0 to 2',
-    ]);
+    expect([error?.code, error?.message]).toEqual(['invalid_request', '`temperature` must be a number from 0 to 2.']);
   });
 
   it.each(['chat', 'responses', 'messages', 'images'] as const)('that is null counts as left out, in %s', (format) => {
@@ -150,7 +147,7 @@ describe('a parameter', () => {
   });
 });
 
-describe('a parameter that has to be there', () => {
+describe('a required parameter', () => {
   it.each([
     ['chat', 'chat', ['messages']],
     ['messages', 'messages', ['messages', 'max_tokens']],
@@ -167,9 +164,9 @@ describe('a parameter that has to be there', () => {
     expect(missing).toEqual(names);
   });
 
-  it('is missing when it is null, and the message says what it has to be', () => {
+  it('is missing when it is null, and the message names what it must be', () => {
     expect(complaint({ messages: null }, chatParameters, ['messages'])?.message).toBe(
-      'messages is missing; it has to be a list with at least one entry',
+      'Missing required parameter: `messages`. It must be a list with at least one entry.',
     );
   });
 

@@ -1,9 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * For whoever reads records: pages of an account, newest first, also of what is rare in them. Indexes of the rare are
- * partial, so that most requests pay nothing for them. One id needs none: it tells its `started_at`, which the primary key
- * begins with.
+ * For pages of an account's requests, newest first. The indexes for rare properties are partial, so that most requests pay
+ * nothing for them. A single id needs none: it contains `started_at`, with which the primary key begins.
  */
 export class Migration20261122000001_request_log_reading extends Migration {
   override up(): void {
@@ -12,7 +11,9 @@ export class Migration20261122000001_request_log_reading extends Migration {
         ADD COLUMN is_metered boolean, -- counts against limits
         ADD COLUMN has_failover boolean -- more than one route was tried`);
     this.addSql('CREATE INDEX request_log_model ON request_log (account_id, model, started_at DESC)');
-    this.addSql('CREATE INDEX request_log_errors ON request_log (account_id, started_at DESC) WHERE status >= 400');
+    this.addSql(
+      'CREATE INDEX request_log_errors ON request_log (account_id, started_at DESC, status) WHERE status >= 400',
+    );
     this.addSql('CREATE INDEX request_log_failovers ON request_log (account_id, started_at DESC) WHERE has_failover');
     this.addSql(`CREATE INDEX request_log_hits ON request_log (account_id, started_at DESC) WHERE cache = 'hit'`);
   }

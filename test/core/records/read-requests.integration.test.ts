@@ -6,7 +6,7 @@ import type { RequestFilter } from '#core/records/filter.ts';
 import { findRequest, listRequests, maxPage, readRequests } from '#core/records/read-requests.ts';
 import { createRequestId } from '#core/records/request-id.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { day, hour, partitionsOf, RecordBook, today } from './record-fixture.ts';
+import { day, explain, hour, partitionsOf, RecordBook, today } from './record-fixture.ts';
 
 let database: Database;
 beforeAll(async () => {
@@ -118,6 +118,13 @@ describe('page of requests', () => {
     expect(idsOf((await listRequests(database, { accountId: book.accountId }, { before: other })).records)).toEqual([
       own,
     ]);
+  });
+
+  it('is sorted by the indexed columns, not by the numbers that are returned', async () => {
+    const book = new RecordBook(database);
+    await book.write({});
+    const plan = await explain(database, (explaining) => listRequests(explaining, { accountId: book.accountId }));
+    expect(plan).not.toMatch(/extract/i);
   });
 
   it('leaves out the partitions that are newer than its beginning', async () => {

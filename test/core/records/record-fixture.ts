@@ -42,8 +42,11 @@ export class RecordBook {
   }
 }
 
-/** The partitions of `request_log` that PostgreSQL would read for a statement. */
-export async function partitionsOf(database: Database, run: (database: Pick<Database, 'query'>) => unknown) {
+/** The plan of a statement. */
+export async function explain(
+  database: Database,
+  run: (database: Pick<Database, 'query'>) => unknown,
+): Promise<string> {
   let plan = '';
   const explaining: Pick<Database, 'query'> = {
     async query(sql, parameters) {
@@ -53,5 +56,13 @@ export async function partitionsOf(database: Database, run: (database: Pick<Data
     },
   };
   await run(explaining);
-  return new Set(plan.match(/request_log_\d{8}(?=\b| )/g));
+  return plan;
+}
+
+/** The partitions of `request_log` that PostgreSQL would read for a statement. */
+export async function partitionsOf(
+  database: Database,
+  run: (database: Pick<Database, 'query'>) => unknown,
+): Promise<Set<string>> {
+  return new Set((await explain(database, run)).match(/request_log_\d{8}\b(?!_)/g));
 }

@@ -384,9 +384,9 @@ describe('partitions', () => {
     expect(rows.map(({ definition }) => definition.replace(/.* USING /, ''))).toEqual([
       'btree (account_id, model, started_at DESC)',
       'btree (account_id, started_at DESC)',
-      'btree (account_id, started_at DESC) WHERE (status >= 400)',
       'btree (account_id, started_at DESC) WHERE has_failover',
       "btree (account_id, started_at DESC) WHERE (cache = 'hit'::text)",
+      'btree (account_id, started_at DESC, status) WHERE (status >= 400)',
       'btree (started_at, id)',
     ]);
   });

@@ -1,14 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The credential that counts, among those that clients send. `Authorization: Bearer` is what OpenAI's SDK, Codex and
- * newer Anthropic SDKs send; `x-api-key` older Anthropic SDKs and curl examples; `x-goog-api-key` Google's.
+ * Picks the credential to check. OpenAI's SDK, Codex and newer Anthropic SDKs send `Authorization: Bearer`, older Anthropic
+ * SDKs and curl examples `x-api-key`, Google's SDKs `x-goog-api-key`.
  *
- * 1. One that begins with the gateway's own prefix counts before any other: Claude Code sends a good Bearer beside the
- *    stale `x-api-key` of some vendor.
- * 2. Where that leaves several, `Authorization` decides, then `x-api-key`.
+ * 1. A credential with the gateway's prefix wins: Claude Code sends a valid Bearer token beside a vendor's stale `x-api-key`.
+ * 2. Otherwise `Authorization` wins, then `x-api-key`.
  *
- * The URL is not looked at: it ends up in logs, so that a key there must never work.
+ * Keys in the URL are ignored: URLs end up in logs, so such a key must never work.
  */
 export function presentedCredential(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const bearer = bearerOf(headers.authorization);
@@ -20,7 +19,7 @@ export function presentedCredential(headers: IncomingHttpHeaders, prefix: string
   return bearer ?? apiKey ?? googleKey;
 }
 
-/** The scheme's case does not matter, and several spaces may follow it (RFC 9110, 11.1 and 11.4). */
+/** The scheme is case-insensitive, and more than one space may follow it (RFC 9110, 11.1 and 11.4). */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;

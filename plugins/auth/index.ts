@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { auth } from './stage.ts';
 
-/** Callers and their API keys. */
+/** Identifies callers by their API keys. */
 export const plugin: GatewayPlugin = {
   name: 'auth',
   register(server) {

@@ -9,14 +9,14 @@ import { defineStage } from '#core/pipeline/stage.ts';
 import { presentedCredential } from './credentials.ts';
 
 /**
- * Finds out whose key the caller sends, before anything of the body is read.
+ * Identifies the caller by its API key, before the body is read.
  *
- * @throws GatewayError `invalid_api_key`, the same for every key that is not somebody's; `unavailable` when the database
- * does not answer and the key has not been seen before
+ * @throws GatewayError `invalid_api_key`, with the same message for every invalid key; `unavailable` when the database does
+ * not answer and the key has not been seen before
  */
 export const auth = defineStage({
   name: 'auth',
-  description: 'Knows callers by their API key.',
+  description: 'Identifies callers by their API key.',
   writes: [principal],
   options: {
     type: 'object',
@@ -26,8 +26,7 @@ export const auth = defineStage({
         minimum: 0,
         maximum: 3600,
         default: 60,
-        description:
-          'Seconds for which a key is known without asking the database. A key that changes is forgotten at once all the same.',
+        description: 'Seconds for which a key is cached. A changed key is refused at once all the same.',
       },
     },
     additionalProperties: false,
@@ -42,7 +41,7 @@ export const auth = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const key = presentedCredential(exchange.headers, keyStart);
-        if (key === undefined || !isApiKey(key, prefix)) throw notValid(host.service);
+        if (key === undefined || !isApiKey(key, prefix)) throw invalidKey(host.service);
         const found = directory.findByDigest(digestApiKey(key), maxAge);
         if (found instanceof Promise) return found.then((account) => admit(exchange, account, host.service));
         admit(exchange, found, host.service);
@@ -52,7 +51,7 @@ export const auth = defineStage({
 });
 
 function admit(exchange: Exchange, account: AccountRecord | undefined, service: Service): void {
-  if (account?.key === undefined) throw notValid(service);
+  if (account?.key === undefined) throw invalidKey(service);
   exchange.set(principal, {
     accountId: account.id,
     keyId: account.key.id,
@@ -62,11 +61,11 @@ function admit(exchange: Exchange, account: AccountRecord | undefined, service: 
   });
 }
 
-/** Says the same of a key that is missing, misspelt, unknown, replaced or in the URL: a stranger learns nothing from it. */
-function notValid({ name, prefix, baseUrl }: Service): GatewayError {
+/** The same for a key that is missing, misspelt, unknown, rotated or in the URL, so that it tells a stranger nothing. */
+function invalidKey({ name, prefix, baseUrl }: Service): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    `the ${name} API key is missing or not valid; send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", never in the URL; your key is shown at ${baseUrl}`,
+    `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}_…" or "x-api-key: ${prefix}_…", never in the URL; see ${baseUrl}`,
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 }

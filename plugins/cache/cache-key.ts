@@ -2,27 +2,27 @@ import { hash } from 'node:crypto';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** Headers that change what a body means, and so the answer. */
+/** Headers that change the meaning of a body. */
 const dialectHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
 /**
- * What makes two requests the same: who asks, where, in which format and version of it, and what the body means.
+ * Requests are identical when account, address, format, its version and the meaning of the body are.
  *
  * @param text the body, a JSON object
  */
 export function cacheKey(exchange: Exchange, accountId: string, text: string): string {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = dialectHeaders.map((name) => headers[name] ?? null);
-  // In the address some formats name the model, and how the answer is to be streamed.
+  // Some formats have the model, and whether to stream, in the address.
   const address = [endpoint.path, params, query.toString()];
   const head = JSON.stringify([storedVersion, accountId, address, format?.name, versions]);
   return hash('sha256', head + canonicalJson(parseExactly(text)));
 }
 
-/** JSON, but for integers that no number of ours can hold. */
+/** A JSON value in which integers that a number cannot hold are a `BigNumber`. */
 type ExactValue = string | number | boolean | null | BigNumber | ExactValue[] | { [name: string]: ExactValue };
 
-/** Digits as they were written: 2⁵³ and 2⁵³ + 1 would be the same number. */
+/** The digits as they were written: as numbers, 2⁵³ and 2⁵³ + 1 would be equal. */
 class BigNumber {
   readonly digits: string;
 
@@ -31,7 +31,7 @@ class BigNumber {
   }
 }
 
-/** What a reviver is told beside key and value. Source: ECMAScript, "JSON.parse source text access". */
+/** The third argument of a reviver. Source: ECMAScript, "JSON.parse source text access". */
 interface Context {
   readonly source?: string;
 }
@@ -44,7 +44,7 @@ function keepDigits(_name: string, value: unknown, { source = '' }: Context = {}
   return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? new BigNumber(source) : value;
 }
 
-/** JSON in which neither the order of keys nor spacing makes a difference. The order of lists does: it has a meaning. */
+/** JSON with sorted keys and without white space, so that equal objects are equal texts. */
 function canonicalJson(value: ExactValue): string {
   if (value instanceof BigNumber) return value.digits;
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

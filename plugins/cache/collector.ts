@@ -2,11 +2,10 @@ import type { Readable } from 'node:stream';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 
 /**
- * A stream that passes another one on and keeps what passed, until it has become too much. Reads only as fast as it is
- * read. Breaks off as the other one does, with the same error.
+ * Passes a stream on and collects its bytes, up to `maxBytes`. Applies backpressure, and fails as the source fails.
  *
- * @param onEnd called with all of it when everything has passed, with nothing as soon as it is too much; never when the
- *   stream broke off before
+ * @param onEnd called with the whole body at its end, or with undefined as soon as it is too large; not called when the
+ *   stream fails before
  */
 export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer | undefined) => void): Readable {
   let chunks: Buffer[] | undefined = [];
@@ -22,7 +21,7 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
     if (!passing.push(chunk)) source.pause();
   });
   source.once('end', () => {
-    // A stream that is destroyed may still come to an end: whoever read it has gone, and half of it would be kept.
+    // A destroyed source may still end. Its reader has left, and only a part would be cached.
     if (passing.destroyed) return;
     if (chunks !== undefined) onEnd(Buffer.concat(chunks, size));
     passing.push(null);
@@ -30,7 +29,7 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
   source.once('error', (error) => passing.breakOff(error));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      passing.breakOff(new Error('the answer was closed before its end'));
+      passing.breakOff(new Error('the reply was closed before its end'));
   });
   return passing;
 }

@@ -2,35 +2,35 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/shared/shared.ts';
 import { firstOrLate } from '#core/timing/deadline.ts';
 
-/** Seconds after which a leader that died is replaced, and how often a living one says that it lives. */
+/** Seconds until the claim of a dead leader expires, and between extensions by a live one. */
 const claimLifetime = 15;
 const extendInterval = 5;
-/** Ms between looks of those who wait, in case the leader's signal is lost, and ms that they wait at most. */
+/** Ms between polls of the followers, in case the leader's signal is lost, and the longest that they wait. */
 const pollInterval = 500;
 const maxWait = 120_000;
 
-/** The one exchange among identical ones that asks the upstream, while the others wait for its answer. */
+/** Held by the one exchange among identical ones that calls the upstream, while its followers wait. */
 export interface Lead {
-  /** Stores the answer and wakes the others; one that cannot be stored frees them. */
+  /** Stores the reply and wakes the followers; frees them when the store fails. */
   store(value: Buffer, seconds: number): Promise<void>;
-  /** Gives the lead up without an answer, though there may be one: one of the others takes over. */
+  /** Gives the lead up because its client left: one of the followers takes over. */
   handOver(): Promise<void>;
   /**
-   * Gives the lead up because its answer failed or cannot be kept: all the others go on by themselves at once. Theirs are
-   * likely to end the same way, and one after another they would wait for all of them.
+   * Gives the lead up because its reply failed or cannot be cached: all followers make their own call at once. Their replies
+   * would probably end the same way, and with one leader after the other each would wait for all before it.
    */
   free(): Promise<void>;
 }
 
-/** What those who wait are told: to look again, or not to wait any longer. */
+/** A leader's signal to its followers: look again, or make your own call. */
 type Signal = 'look' | 'go';
 
 /**
- * Gets an entry, or the lead to make it.
+ * Gets a cached entry, or the lead to make it.
  *
  * @throws SharedUnavailable
- * @returns undefined when neither came in time, the leader has freed the others, or the exchange is over: then everyone is
- * on his own
+ * @returns undefined when neither came in time, the leader has freed its followers, or the exchange is over: the caller then
+ *   makes its own call
  */
 export async function join(shared: Shared, key: string, signal: AbortSignal): Promise<CacheEntry | Lead | undefined> {
   const owner = randomUUID();
@@ -38,12 +38,12 @@ export async function join(shared: Shared, key: string, signal: AbortSignal): Pr
   if (found !== undefined) return found;
   const until = performance.now() + maxWait;
   let landed = Promise.withResolvers<Signal>();
-  const unsubscribe = await shared.events.subscribe(channel(key), (told) =>
-    landed.resolve(told === 'go' ? 'go' : 'look'),
+  const unsubscribe = await shared.events.subscribe(channel(key), (signalled) =>
+    landed.resolve(signalled === 'go' ? 'go' : 'look'),
   );
   try {
     while (!signal.aborted && performance.now() < until) {
-      // Armed before the look: who lands during it has been heard.
+      // Before the look, so that a leader that lands during it is noticed.
       landed = Promise.withResolvers();
       const later = await look(shared, key, owner);
       if (later !== undefined) return later;
@@ -66,28 +66,28 @@ async function look(shared: Shared, key: string, owner: string): Promise<CacheEn
     await land(shared, key, owner, 'look');
     return late;
   } catch (error) {
-    // A store that was only late may have given the claim all the same.
+    // A store that timed out may have granted the claim.
     land(shared, key, owner, 'look').catch(() => undefined);
     throw error;
   }
 }
 
 function takeLead(shared: Shared, key: string, owner: string): Lead {
-  // A claim that could not be extended is another's: two leaders cost a call, nothing else.
+  // Another exchange takes a claim that could not be extended. Two leaders cost one more call, nothing else.
   const extend = () => void shared.cache.extend(key, owner, claimLifetime).catch(() => undefined);
   const timer = setInterval(extend, extendInterval * 1000).unref();
-  const giveUp = (told: Signal) => {
+  const giveUp = (sent: Signal) => {
     clearInterval(timer);
-    return land(shared, key, owner, told);
+    return land(shared, key, owner, sent);
   };
   return {
     async store(value, seconds) {
-      let told: Signal = 'go';
+      let sent: Signal = 'go';
       try {
         await shared.cache.set(key, value, seconds);
-        told = 'look';
+        sent = 'look';
       } finally {
-        await giveUp(told);
+        await giveUp(sent);
       }
     },
     handOver: () => giveUp('look'),
@@ -95,10 +95,10 @@ function takeLead(shared: Shared, key: string, owner: string): Lead {
   };
 }
 
-/** Gives the claim back and wakes those who wait for it. */
-async function land({ cache, events }: Shared, key: string, owner: string, told: Signal): Promise<void> {
+/** Releases the claim and signals the followers. */
+async function land({ cache, events }: Shared, key: string, owner: string, sent: Signal): Promise<void> {
   await cache.release(key, owner);
-  await events.publish(channel(key), told);
+  await events.publish(channel(key), sent);
 }
 
 const channel = (key: string) => `cache:${key}`;

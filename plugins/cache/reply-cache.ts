@@ -14,11 +14,11 @@ import { decodeStored, encodeStored } from './stored-reply.ts';
 export interface ReplyCacheOptions {
   readonly shared: Shared;
   readonly log: Logger;
-  /** Bytes of the largest answer that is kept. */
+  /** Bytes of the largest reply that is cached. */
   readonly maxBytes: number;
 }
 
-/** What an exchange owes to the others that wait for its answer. */
+/** The lead of an exchange for whose reply others wait. */
 interface Duty {
   readonly lead: Lead;
   readonly seconds: number;
@@ -26,27 +26,27 @@ interface Duty {
 }
 
 const duty = defineFact<Duty>('cache_duty');
-/** Ms for which the store is not asked after it failed, and between warnings about it. */
-const restAfterFailure = 1_000;
+/** Ms for which a store that has failed is bypassed, and between warnings about it. */
+const bypassAfterFailure = 1_000;
 const warnInterval = 60_000;
 
 /**
- * The answers that clients have asked to be kept. An exchange that looks for one and finds none owes its own to those who
- * look for the same, until it has been kept or released.
+ * The cached replies. An exchange that finds none takes the lead: identical ones wait for its reply until it has stored it
+ * or given the lead up.
  */
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
-  #restsUntil = 0; // on the clock of performance.now()
+  #bypassedUntil = 0; // on the clock of performance.now()
   readonly #warning = new Throttle(warnInterval);
 
   constructor(options: ReplyCacheOptions) {
     this.#options = options;
   }
 
-  /** The answer that is kept for such a request; undefined when this exchange has to get one itself. */
+  /** The cached reply to the same request; undefined when this exchange must make the call. */
   async look(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
-    if (performance.now() < this.#restsUntil) return undefined;
-    // Throws for what is no JSON object.
+    if (performance.now() < this.#bypassedUntil) return undefined;
+    // Throws for a body that is not a JSON object.
     await exchange.body.json();
     const key = cacheKey(exchange, exchange.get(principal).accountId, await exchange.body.text());
     const found = await join(this.#options.shared, key, exchange.signal).catch((error) => this.#bypass(error));
@@ -62,12 +62,12 @@ export class ReplyCache {
     return undefined;
   }
 
-  /** Lets the answer through and stores it once all of it has passed. Undefined when nobody has asked for that. */
+  /** Passes the reply on, and stores it once it is complete; undefined when it is not to be cached. */
   keep(exchange: Exchange, reply: Reply): Reply | undefined {
     const owed = exchange.find(duty);
     if (owed === undefined) return undefined;
     if (reply.status !== 200) {
-      // Also the way out of an exchange whose client left while the store was asked: it was released too early.
+      // Also for an exchange whose client left while the store was asked: `release` had run before it got the lead.
       this.#giveUp(exchange, owed);
       return undefined;
     }
@@ -85,32 +85,32 @@ export class ReplyCache {
     return { ...reply, headers };
   }
 
-  /** The exchange is over: who waits for its answer waits no longer. */
+  /** Gives up the lead of an exchange that is over. */
   release(exchange: Exchange): void {
     const owed = exchange.find(duty);
     if (owed !== undefined) this.#giveUp(exchange, owed);
   }
 
-  /** A client that leaves says nothing about the answer: only then is it worth waiting for another one. */
+  /** A client that left says nothing about the reply, so that waiting for another leader makes sense only then. */
   #giveUp(exchange: Exchange, owed: Duty): void {
     this.#settle(owed, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
   }
 
-  /** Does what is owed, once. A store that fails costs nobody an answer. */
+  /** Ends the lead, once. A store that fails costs no client its reply. */
   #settle(owed: Duty, work: (lead: Lead) => Promise<void>): void {
     if (owed.isSettled) return;
     owed.isSettled = true;
     work(owed.lead).catch((error: unknown) => {
       if (error instanceof SharedUnavailable) this.#bypass(error);
-      else this.#options.log.error('an answer could not be cached', error);
+      else this.#options.log.error('caching a reply failed', error);
     });
   }
 
-  /** Goes on without the store, and does not ask it for a while: every request would wait for it in vain. */
+  /** Continues without the store, for a while for all requests: each would wait for it. */
   #bypass(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
-    this.#restsUntil = performance.now() + restAfterFailure;
-    if (this.#warning.pass()) this.#options.log.warn(`answers are not cached: ${error.message}`);
+    this.#bypassedUntil = performance.now() + bypassAfterFailure;
+    if (this.#warning.pass()) this.#options.log.warn(`replies are not cached: ${error.message}`);
   }
 }
 

@@ -5,20 +5,19 @@ import { defineStage } from '#core/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
 
 const header = 'x-service-cache';
-/** Seconds: identical requests wait two minutes for the first, and then for the store. */
+/** Seconds: identical requests wait up to two minutes for the first, and then for the store. */
 const longestWait = 150;
 
 /**
- * Keeps answers for clients that ask for it with `X-Service-Cache: SECONDS`, for each account by itself. Identical
- * requests at the same time cause one call of an upstream: the others wait for its answer, and each asks by itself as soon
- * as it has failed or turned out to be too large.
+ * Caches replies for clients that ask for it with `X-Service-Cache: SECONDS`, for each account separately. Identical
+ * requests in flight cause one upstream call: the others wait for its reply, and each makes its own call when that reply
+ * fails or is too large to cache.
  *
- * @throws GatewayError `invalid_request` when the header is no whole number of seconds within bounds, also where nothing is
- * kept: lists, token counts, the key
+ * @throws GatewayError `invalid_request` when the header is not an integer in range, also on endpoints without caching
  */
 export const cacheStage = defineStage({
   name: 'cache',
-  description: 'Keeps answers for clients that ask for it with the header X-Service-Cache: SECONDS.',
+  description: 'Caches replies to requests with the header X-Service-Cache: SECONDS.',
   reads: [principal],
   writes: [cacheStatus],
   options: {
@@ -29,14 +28,14 @@ export const cacheStage = defineStage({
         minimum: 1,
         maximum: 31_536_000,
         default: 86_400,
-        description: 'Seconds that a client may ask for at most.',
+        description: 'The most seconds that a client may ask for.',
       },
       max_bytes: {
         type: 'integer',
         minimum: 1,
         maximum: bounds.cachedReply,
         default: 1_048_576,
-        description: 'Bytes of the largest answer that is kept.',
+        description: 'Bytes of the largest reply that is cached.',
       },
     },
     additionalProperties: false,
@@ -63,9 +62,7 @@ function readSeconds(text: string, maximum: number): number {
   if (seconds <= maximum) return seconds;
   throw new GatewayError(
     'invalid_request',
-    `the header X-Service-Cache has to be a whole number of seconds from 1 to ${maximum}`,
-    {
-      param: 'X-Service-Cache',
-    },
+    `The header X-Service-Cache must be an integer from 1 to ${maximum}: the seconds to cache the reply for.`,
+    { param: 'X-Service-Cache' },
   );
 }

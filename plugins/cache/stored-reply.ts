@@ -1,9 +1,9 @@
 import type { Reply } from '#core/pipeline/reply.ts';
 
-/** Of the layout; a part of every key, so that gateways of two versions side by side each find their own entries. */
+/** Version of the layout; part of every cache key, so that two versions of the gateway can run side by side. */
 export const storedVersion = 1;
 
-/** An answer as it lies in the store: a line of JSON about it, then its bytes. */
+/** A stored reply is this object on one line of JSON, followed by the body. */
 interface StoredHead {
   readonly version: number;
   readonly contentType: string;
@@ -14,7 +14,7 @@ export function encodeStored(contentType: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
-/** The stored answer; undefined when it was written by another version of the gateway, or is damaged. */
+/** The stored reply; undefined when another version of the gateway has written it, or it is malformed. */
 export function decodeStored(stored: Buffer): Reply | undefined {
   const end = stored.indexOf(0x0a);
   try {

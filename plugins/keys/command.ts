@@ -4,7 +4,7 @@ import { changeLimits, createAccount, findAccount, rotateKey } from '#core/accou
 import { grantDays, maxDaysAhead } from '#core/accounts/ledger.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
-import { parseEmail, parseLine, parseWhole } from './arguments.ts';
+import { parseEmail, parseLine, parseInteger } from './arguments.ts';
 import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
 
 interface Output {
@@ -13,14 +13,13 @@ interface Output {
 
 const exitCodes = `
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such account.`;
+Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
 
 const handles = `
-ACCOUNT is an account's id, its e-mail address, the hint of its key (dp_AbCd…wxyz, or dp_AbCd...wxyz), or the key.`;
+ACCOUNT is the id of an account, its e-mail address, its key, or the hint of its key (dp_AbCd…wxyz or dp_AbCd...wxyz).`;
 
 /**
- * `gateway key …`: accounts and keys by hand. Works beside a running gateway, which hears of every change from the
- * database.
+ * `gateway key …`: manages accounts and keys. Works beside a running gateway, which PostgreSQL notifies of every change.
  */
 export const keyCommand: Command = {
   name: 'key',
@@ -37,9 +36,9 @@ export const keyCommand: Command = {
 function defineCreate(parser: Parser, context: CommandContext): void {
   addLimitOptions(
     subcommand(parser, 'create', 'create an account and print its key, once')
-      .requiredOption('--name <name>', 'whose key it is', parseLine)
+      .requiredOption('--name <name>', 'name of the account', parseLine)
       .option('--email <address>', 'e-mail address', parseEmail)
-      .option('--days <days>', `days of access to begin with, 1 to ${maxDaysAhead}`, parseWhole(1, maxDaysAhead)),
+      .option('--days <days>', `days of access, 1 to ${maxDaysAhead}`, parseInteger(1, maxDaysAhead)),
   )
     .addHelpText(
       'after',
@@ -60,7 +59,7 @@ function defineCreate(parser: Parser, context: CommandContext): void {
 }
 
 function defineShow(parser: Parser, context: CommandContext): void {
-  accountCommand(parser, 'show', 'show an account, its plan and its limits')
+  accountCommand(parser, 'show', 'show an account with its plan and limits')
     .addHelpText('after', handles + examples(['gateway key show ani@example.com', 'gateway key show dp_AbCd...wxyz']))
     .action((account: string, options: Output) => run(context, options, (host) => shown(host, account)));
 }
@@ -81,8 +80,8 @@ function defineRotate(parser: Parser, context: CommandContext): void {
 }
 
 function defineLimit(parser: Parser, context: CommandContext): void {
-  addLimitOptions(accountCommand(parser, 'limit', 'give an account limits of its own'))
-    .option('--reset', 'take all of them back: the limits of gateway.yaml count again')
+  addLimitOptions(accountCommand(parser, 'limit', 'set limits for one account'))
+    .option('--reset', 'remove them: the limits of gateway.yaml apply again')
     .addHelpText(
       'after',
       handles +
@@ -93,9 +92,9 @@ function defineLimit(parser: Parser, context: CommandContext): void {
     )
     .action((account: string, options: { reset?: true } & LimitOptions & Output) => {
       const limits = limitsFrom(options);
-      if (options.reset === true && limits !== undefined) usage('--reset goes with no other limit');
+      if (options.reset === true && limits !== undefined) usage('--reset cannot be combined with other limits');
       if (options.reset === undefined && limits === undefined) {
-        usage('nothing to change; name --limit, --period, --burst, --concurrent or --reset');
+        usage('Nothing to change: pass --limit, --period, --burst, --concurrent or --reset');
       }
       return run(context, options, async (host) => {
         const { id } = await findAccount(host.database, account);
@@ -106,13 +105,13 @@ function defineLimit(parser: Parser, context: CommandContext): void {
 }
 
 function defineGrant(parser: Parser, context: CommandContext): void {
-  accountCommand(parser, 'grant', 'add days to an account, recorded in the ledger')
-    .requiredOption('--days <days>', `days to add, 1 to ${maxDaysAhead}`, parseWhole(1, maxDaysAhead))
-    .requiredOption('--note <text>', 'why; kept in the ledger', parseLine)
-    .option('--label <text>', 'what the period is called in GET /v1/key, instead of its days', parseLine)
+  accountCommand(parser, 'grant', 'add days to an account; recorded in the ledger')
+    .requiredOption('--days <days>', `days to add, 1 to ${maxDaysAhead}`, parseInteger(1, maxDaysAhead))
+    .requiredOption('--note <text>', 'reason, kept in the ledger', parseLine)
+    .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
     .addHelpText(
       'after',
-      `${handles}\nDays are added to the end of the last period while it lies ahead, otherwise from now; at most ${maxDaysAhead} ahead.` +
+      `${handles}\nDays start at the end of the last period, or now when it has ended. An account can hold ${maxDaysAhead} days ahead.` +
         examples(['gateway key grant ani@example.com --days 3 --note "outage of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
@@ -135,10 +134,10 @@ function accountCommand(parser: Parser, name: string, description: string): Pars
 
 function addLimitOptions(parser: Parser): Parser {
   return parser
-    .option('--limit <requests>', 'requests a period, instead of the configured ones', parseWhole(1, 1_000_000))
-    .option('--period <seconds>', 'seconds that the limit is for', parseWhole(1, 86_400))
-    .option('--burst <requests>', 'requests that may come at once after a pause', parseWhole(1, 1_000_000))
-    .option('--concurrent <requests>', 'requests under way at the same time', parseWhole(1, 100_000));
+    .option('--limit <requests>', 'requests per period', parseInteger(1, 1_000_000))
+    .option('--period <seconds>', 'length of the period in seconds', parseInteger(1, 86_400))
+    .option('--burst <requests>', 'requests that may be sent at once after a pause', parseInteger(1, 1_000_000))
+    .option('--concurrent <requests>', 'requests in flight at the same time', parseInteger(1, 100_000));
 }
 
 function examples(lines: readonly string[]): string {
@@ -149,7 +148,7 @@ async function shown(host: Host, handle: string): Promise<ShownAccount> {
   return showAccount(await findAccount(host.database, handle));
 }
 
-/** Opens the gateway's parts, does the work and prints what came out; refusals become messages with an exit code. */
+/** Does the work and prints the account; an AccountError becomes a message with an exit code. */
 async function run(
   context: CommandContext,
   { json }: Output,

@@ -12,23 +12,26 @@ import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 
-/** Seconds for which the count of requests may be behind the database. */
+/** Seconds by which the request count may lag the database. */
 const countMaxAge = 1;
 
-/** `GET /v1/key`: where the caller stands. Time is the only balance. */
+/** `GET /v1/key`: the caller's plan, limits and request count. The balance is time. */
 export async function describeKey(host: Host, exchange: Exchange): Promise<Reply> {
   const caller = exchange.find(principal);
   if (caller === undefined) {
-    throw new GatewayError('not_supported', 'this gateway knows no keys: no stage of its pipeline writes "principal"');
+    throw new GatewayError(
+      'not_supported',
+      'This gateway has no API keys: no stage of its pipeline identifies callers.',
+    );
   }
-  const standing = exchange.find(entitlement);
+  const current = exchange.find(entitlement);
   const body = {
     object: 'key',
-    remaining_balance: { unit: 'second', amount: standing?.secondsLeft ?? 0 },
-    request_count: await countRequests(host, caller),
-    active_period: describePeriod(standing),
+    remaining_balance: { unit: 'second', amount: current?.secondsLeft ?? 0 },
+    request_count: await readRequestCount(host, caller),
+    active_period: describePeriod(current),
     rate_limit: describeLimit(exchange.find(rateLimitState)),
-    plan: standing?.period?.label ?? null,
+    plan: current?.period?.label ?? null,
     key: caller.keyHint,
   };
   return {
@@ -38,7 +41,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
   };
 }
 
-async function countRequests(host: Host, caller: Principal): Promise<number> {
+async function readRequestCount(host: Host, caller: Principal): Promise<number> {
   try {
     const account = await accountDirectory(host).findById(caller.accountId, countMaxAge);
     return account?.requestCount ?? caller.requestCount;
@@ -48,13 +51,13 @@ async function countRequests(host: Host, caller: Principal): Promise<number> {
   }
 }
 
-function describePeriod(standing: Entitlement | undefined): object | null {
-  if (standing?.period === undefined) return null;
-  const { startsAt, endsAt } = standing.period;
+function describePeriod(current: Entitlement | undefined): object | null {
+  if (current?.period === undefined) return null;
+  const { startsAt, endsAt } = current.period;
   return { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Null when the pipeline has no stage that limits. */
+/** Null when no stage limits requests. */
 function describeLimit(state: RateLimitState | undefined): object | null {
   if (state === undefined) return null;
   const { limit, period, burst, concurrent, remaining } = state;

@@ -2,7 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { describeKey } from './describe-key.ts';
 import { keyCommand } from './command.ts';
 
-/** API keys: what their holders see of them, and what operators do to them on the command line. */
+/** `GET /v1/key` for callers and `gateway key` for operators. */
 export const plugin: GatewayPlugin = {
   name: 'keys',
   register(server) {

@@ -2,23 +2,23 @@ import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/accou
 import type { RateLimits } from '#core/facts.ts';
 import { printable } from '#core/logger.ts';
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export interface ShownAccount {
   readonly account: string;
   readonly name: string;
   readonly email: string | null;
   readonly created_at: string;
-  /** The key itself; only from the command that made it. */
+  /** The key itself, only from the command that has created it. */
   readonly key?: string;
   readonly hint: string | null;
   readonly rotated_at: string | null;
   readonly request_count: number;
   readonly active: boolean;
-  /** As in `GET /v1/key`: periods that follow each other without a gap are one. */
+  /** As in `GET /v1/key`: adjacent periods are merged. */
   readonly active_period: ShownTime | null;
   readonly plan: string | null;
   readonly periods: readonly (ShownTime & { readonly label: string })[];
-  /** What the key has instead of the configured limits; null when it has nothing of its own. */
+  /** Limits that replace the configured ones; null when there are none. */
   readonly limits: RateLimits | null;
 }
 
@@ -34,7 +34,7 @@ export interface LimitOptions {
   readonly concurrent?: number;
 }
 
-/** The limits that were named; undefined when none was. */
+/** The limits among the options; undefined when there are none. */
 export function limitsFrom({ limit, period, burst, concurrent }: LimitOptions): RateLimits | undefined {
   const named = Object.entries({ limit, period, burst, concurrent }).filter(([, value]) => value !== undefined);
   return named.length === 0 ? undefined : Object.fromEntries(named);
@@ -62,11 +62,11 @@ function showTime({ startsAt, endsAt }: PeriodRecord): ShownTime {
   return { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** The same for people: a line a field. */
+/** The same for people: one field per line. */
 export function showFields(account: ShownAccount): string[] {
   const { key, name, email } = account;
   const fields: [string, string | undefined][] = [
-    ['key', key === undefined ? (account.hint ?? 'none') : `${key}   (shown only now)`],
+    ['key', key === undefined ? (account.hint ?? 'none') : `${key}   (shown only once)`],
     ['account', account.account],
     ['name', email === null ? name : `${name} <${email}>`],
     ['created', account.created_at],

@@ -2,7 +2,7 @@ import { currencySection, plansSection } from '#core/accounts/plans.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { plan } from './stage.ts';
 
-/** What is sold, and the stage that lets in who has bought it. */
+/** The plans that are sold, and the stage that requires one. */
 export const plugin: GatewayPlugin = {
   name: 'plan',
   register(server) {

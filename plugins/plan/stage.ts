@@ -1,19 +1,19 @@
 import { activePeriod, type PeriodRecord } from '#core/accounts/account-record.ts';
 import { type AccountDirectory, accountDirectory, type KnownAccount } from '#core/accounts/directory.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import { entitlement, principal } from '#core/facts.ts';
+import { type Entitlement, entitlement, principal } from '#core/facts.ts';
 import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 
 /**
- * Refuses calls of models by accounts without an active period, the counting of tokens included: it asks the vendor with
- * the operator's key as well. Asked once, when the request comes: a plan that ends during a stream does not cut it.
+ * Refuses model calls by accounts without an active period. Counting tokens needs one too, because it uses the operator's
+ * vendor key. The check runs once, when the request comes: a plan that ends during a stream does not cut it.
  *
  * @throws GatewayError `plan_inactive` with the end of the last period and where to renew
  */
 export const plan = defineStage({
   name: 'plan',
-  description: 'Lets in accounts whose paid period is active.',
+  description: 'Requires an active plan for model calls.',
   reads: [principal],
   writes: [entitlement],
   options: {
@@ -24,7 +24,7 @@ export const plan = defineStage({
         minimum: 0,
         maximum: 2_592_000,
         default: 0,
-        description: 'Seconds for which models can be called after the end of a period.',
+        description: 'Seconds for which model calls still work after a period ends.',
       },
     },
     additionalProperties: false,
@@ -33,11 +33,11 @@ export const plan = defineStage({
     const directory = accountDirectory(host);
     await directory.ready();
     const check = (exchange: Exchange, account: KnownAccount | undefined): void => {
-      const standing = standingOf(account, directory, grace);
-      if (needsPeriod(exchange.endpoint) && standing.period === undefined) {
-        throw inactive(account?.periods.at(-1), host.service.baseUrl);
+      const current = entitlementOf(account, directory, grace);
+      if (needsPlan(exchange.endpoint) && current.period === undefined) {
+        throw inactivePlan(account?.periods.at(-1), host.service.baseUrl);
       }
-      exchange.set(entitlement, standing);
+      exchange.set(entitlement, current);
     };
 
     return {
@@ -51,12 +51,12 @@ export const plan = defineStage({
   },
 });
 
-/** Lists, the key and stored responses are the caller's to read whatever has run out. */
-function needsPeriod({ format, method, isMetered }: Endpoint): boolean {
+/** Lists, the key and stored responses stay readable without a plan. */
+function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }
 
-function standingOf(account: KnownAccount | undefined, directory: AccountDirectory, grace: number) {
+function entitlementOf(account: KnownAccount | undefined, directory: AccountDirectory, grace: number): Entitlement {
   const last = account?.periods.at(-1);
   if (account === undefined || last === undefined) return { period: undefined, secondsLeft: 0 };
   const now = directory.databaseTime(account);
@@ -68,7 +68,7 @@ function standingOf(account: KnownAccount | undefined, directory: AccountDirecto
   };
 }
 
-function inactive(last: PeriodRecord | undefined, baseUrl: string): GatewayError {
-  if (last === undefined) return new GatewayError('plan_inactive', `no plan is active; choose one at ${baseUrl}`);
-  return new GatewayError('plan_inactive', `your plan ended at ${last.endsAt.toISOString()}; renew at ${baseUrl}`);
+function inactivePlan(last: PeriodRecord | undefined, baseUrl: string): GatewayError {
+  if (last === undefined) return new GatewayError('plan_inactive', `No plan is active. Choose one at ${baseUrl}`);
+  return new GatewayError('plan_inactive', `Your plan ended at ${last.endsAt.toISOString()}. Renew at ${baseUrl}`);
 }

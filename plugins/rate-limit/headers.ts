@@ -2,8 +2,8 @@ import type { RateLimitState } from '#core/facts.ts';
 import type { Dialect } from '#core/errors/table.ts';
 
 /**
- * The headers in which the tools of each family look for limits: how many requests a period has, and how many of them can
- * be sent at once now. OpenAI gives durations, Anthropic points in time.
+ * The rate limit headers of each dialect: requests per period, and how many can be sent at once now. OpenAI states the
+ * reset as a duration, Anthropic as a time.
  */
 export function limitHeaders(
   dialect: Dialect,
@@ -24,7 +24,7 @@ export function limitHeaders(
   };
 }
 
-/** `6m0s`, `1s`, `250ms`: as OpenAI writes them. @param seconds rounded up, to the next ms below a second */
+/** A duration as OpenAI writes it: `6m0s`, `1s`, `250ms`. @param seconds rounded up, below one second to ms */
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
   if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;

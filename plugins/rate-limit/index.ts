@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { rateLimitStage } from './stage.ts';
 
-/** How much a key may send. */
+/** Limits how much each key may send. */
 export const plugin: GatewayPlugin = {
   name: 'rate-limit',
   register(server) {

@@ -2,12 +2,12 @@ import type { Logger } from '#core/logger.ts';
 import { MemoryLimiter } from '#core/shared/memory.ts';
 import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/shared/shared.ts';
 
-/** Ms between requests that try the shared store after it failed: each of them may wait for it in vain. */
+/** Ms between retries of a store that has failed: the request that retries waits for it. */
 const retryInterval = 1_000;
 
 /**
- * Limits by the shared store, and by this instance alone while the store is away. The limit is then that of each instance:
- * callers may get it several times over, but nobody is turned away for an outage of ours.
+ * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants the whole
+ * limit: callers may exceed it, but an outage of the gateway refuses nobody.
  */
 export class LocalFallback implements Limiter {
   readonly #shared: Limiter;
@@ -36,7 +36,7 @@ export class LocalFallback implements Limiter {
     );
   }
 
-  /** Whoever has given the slot out takes it back; the other one does not know it. */
+  /** The limiter that granted the slot takes it back; the other one ignores it. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);
@@ -55,12 +55,12 @@ export class LocalFallback implements Limiter {
   async #wait(shared: Promise<Take>, local: () => Take): Promise<Take> {
     try {
       const take = await shared;
-      if (this.#isAway) this.#log.info('limits are shared again');
+      if (this.#isAway) this.#log.info('rate limits are shared between instances again');
       this.#isAway = false;
       return take;
     } catch (error) {
       if (!(error instanceof SharedUnavailable)) throw error;
-      if (!this.#isAway) this.#log.warn(`limits hold for each instance alone: ${error.message}`);
+      if (!this.#isAway) this.#log.warn(`rate limits apply to each instance separately: ${error.message}`);
       this.#isAway = true;
       this.#retryAt = performance.now() + retryInterval;
       return local();

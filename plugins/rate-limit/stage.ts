@@ -7,44 +7,43 @@ import type { Limits, Take } from '#core/shared/shared.ts';
 import { limitHeaders } from './headers.ts';
 import { LocalFallback } from './local-fallback.ts';
 
-/** The slot that an exchange holds, to be given back when it is over. */
+/** The concurrency slot of an exchange, released when the exchange is over. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
 /**
- * Lets each key send so many requests in a period and have so many under way. Those that are not metered (lists, token
- * counts) do not count.
+ * Limits the requests of each key per period and in flight. Unmetered requests (lists, token counts) do not count.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */
 export const rateLimitStage = defineStage({
   name: 'rate-limit',
-  description: 'Limits how many requests a key sends, and how many it has under way.',
+  description: 'Limits the requests of each key, per period and in flight.',
   reads: [principal],
   writes: [rateLimitState],
   options: {
     type: 'object',
     properties: {
-      limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 60, description: 'Requests a period.' },
+      limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 60, description: 'Requests per period.' },
       period: { type: 'number', minimum: 1, maximum: 86_400, default: 60, description: 'Seconds.' },
       burst: {
         type: 'integer',
         minimum: 1,
         maximum: 1_000_000_000,
         default: 20,
-        description: 'Requests that may come at once after a pause.',
+        description: 'Requests that may be sent at once after a pause.',
       },
       concurrent: {
         type: 'integer',
         minimum: 1,
         maximum: 1_000_000,
         default: 8,
-        description: 'Requests that may be under way at the same time.',
+        description: 'Requests in flight at the same time.',
       },
     },
     additionalProperties: false,
   },
   create(options, host) {
-    // Outlives a reload: what was counted here while the store is away stays counted.
+    // Survives a reload, and with it the counts that this instance keeps while the store is unavailable.
     const limiter = host.keep(
       'rate-limit.limiter',
       () => new LocalFallback(host.shared.limiter, host.log, () => host.now()),
@@ -75,7 +74,7 @@ export const rateLimitStage = defineStage({
       const { remaining, resetAfter, lease } = take;
       const state = { ...limits, remaining, resetAfter };
       exchange.set(rateLimitState, state);
-      // While the store was asked the client may have left, and the exchange may be over: then nobody gives the slot back.
+      // The client may have left while the store was asked. The exchange may then be over, and its `done` has run.
       if (lease !== undefined && exchange.signal.aborted) limiter.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       if (take.refusedBy === undefined) return;
@@ -87,7 +86,7 @@ export const rateLimitStage = defineStage({
   },
 });
 
-/** What holds for a key: its own limits where it has any. */
+/** The limits of a key: its own, else the configured ones. */
 function combine(common: Limits, own: RateLimits | undefined): Limits {
   if (own === undefined) return common;
   return {
@@ -100,11 +99,11 @@ function combine(common: Limits, own: RateLimits | undefined): Limits {
 
 function explain({ refusedBy, retryAfter }: Take, { limit, period, burst, concurrent }: Limits): string {
   if (refusedBy === 'concurrency')
-    return `${concurrent} requests of this key are under way, as many as it may have; wait for one to end`;
-  const rate = `${limit} requests in ${seconds(period)}`;
-  return `this key may send ${rate}, ${burst} of them at once; try again in ${seconds(Math.ceil(retryAfter))}`;
+    return `Concurrency limit reached: ${count(concurrent, 'request')} in flight. Wait for one to finish.`;
+  const rate = `${count(limit, 'request')} per ${count(period, 'second')}, at most ${burst} at once`;
+  return `Rate limit reached: ${rate}. Try again in ${count(Math.ceil(retryAfter), 'second')}.`;
 }
 
-function seconds(count: number): string {
-  return count === 1 ? '1 second' : `${count} seconds`;
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -179,7 +179,7 @@ describe('while Redis', () => {
         () => redis?.turn(mode),
         () => redis?.turn('open'),
       );
-      expect(gateway.output()).toContain('limits hold for each instance alone');
+      expect(gateway.output()).toContain('rate limits apply to each instance separately');
     },
   );
 

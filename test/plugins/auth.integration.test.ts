@@ -40,7 +40,7 @@ afterEach(async () => {
 const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
 
 const refusalText =
-  'the Daypass API key is missing or not valid; send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", never in the URL; your key is shown at https://gateway.example';
+  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", never in the URL; see https://gateway.example';
 
 /** Lets a request in, or throws what refuses it. */
 async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {
@@ -65,12 +65,12 @@ const refusedSoon = async (old: string) => {
 const readOptions = (text: string) => readYaml(`pipeline: [${text}]`, { stages: [auth] }).stages[0]?.options;
 const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, { stages: [auth] });
 
-describe('the options of auth', () => {
-  it('have a default each', () => {
+describe('auth options', () => {
+  it('have defaults', () => {
     expect(readOptions('auth')).toEqual({ cache_seconds: 60 });
   });
 
-  it('may turn memory off', () => {
+  it('can turn caching off', () => {
     expect(readOptions('auth: { cache_seconds: 0 }')).toEqual({ cache_seconds: 0 });
   });
 
@@ -78,13 +78,13 @@ describe('the options of auth', () => {
     expect(mistakes(`auth: { cache_seconds: ${value} }`)).toEqual([expect.stringContaining('cache_seconds')]);
   });
 
-  it('refuse names that do not exist, with the one that is meant', () => {
+  it('refuse unknown names and suggest the right one', () => {
     expect(mistakes('auth: { cache_second: 5 }')).toEqual([expect.stringContaining('did you mean "cache_seconds"')]);
   });
 });
 
 describe('a caller', () => {
-  it('is known by a bearer, an x-api-key and an x-goog-api-key', async () => {
+  it('is identified by Authorization, x-api-key and x-goog-api-key', async () => {
     const headers = [bearer(key), { 'x-api-key': key }, { 'x-goog-api-key': key }];
     const callers = await Promise.all(headers.map((each) => enter(each)));
     expect(callers.map((caller) => caller.accountId)).toEqual([accountId, accountId, accountId]);
@@ -101,39 +101,39 @@ describe('a caller', () => {
     });
   });
 
-  it('is let in without a promise when the key has been seen before', async () => {
+  it('passes synchronously when the key is cached', async () => {
     await enter(bearer(key));
     expect(stage.enter?.(createExchange(bearer(key)))).toBeUndefined();
   });
 
-  it('is looked up once for a hundred requests at once', async () => {
+  it('is looked up once for a hundred concurrent requests', async () => {
     await Promise.all(Array.from({ length: 100 }, () => enter(bearer(key))));
     expect(gauge.queries).toBe(1);
   });
 
-  it('may write the scheme in any case and with more spaces', async () => {
+  it('can write the scheme in any case and with more spaces', async () => {
     await expect(enter({ authorization: `bEARER   ${key} ` })).resolves.toMatchObject({ accountId });
   });
 });
 
-describe('two credentials that differ', () => {
-  it('count by the prefix first', async () => {
+describe('one of two credentials', () => {
+  it('wins by its prefix', async () => {
     await expect(enter({ ...bearer(key), 'x-api-key': 'sk-ant-stale' })).resolves.toMatchObject({ accountId });
     await expect(enter({ ...bearer('sk-other'), 'x-api-key': key })).resolves.toMatchObject({ accountId });
   });
 
-  it('count by Authorization when both have the prefix', async () => {
+  it('wins in Authorization when both have the prefix', async () => {
     const other = generateApiKey('dp');
     await expect(enter({ ...bearer(key), 'x-api-key': other })).resolves.toMatchObject({ accountId });
     expect((await refusalOf({ ...bearer(other), 'x-api-key': key })).code).toBe('invalid_api_key');
   });
 
-  it('count by x-api-key before x-goog-api-key', () => {
+  it('wins in x-api-key before x-goog-api-key', () => {
     expect(presentedCredential({ 'x-api-key': 'a', 'x-goog-api-key': 'b' }, 'dp_')).toBe('a');
   });
 });
 
-describe('a key that is not somebody’s', () => {
+describe('an invalid key', () => {
   const strange: [string, IncomingHttpHeaders][] = [
     ['no header', {}],
     ['an empty header', { authorization: '' }],
@@ -170,11 +170,11 @@ describe('a key that is not somebody’s', () => {
   });
 });
 
-describe('an endpoint that is public', () => {
+describe('a public endpoint', () => {
   it.each([
     ['no key', {}],
     ['a key that nobody has', bearer(generateApiKey('dp'))],
-  ])('is passed on with %s, and nobody is looked up', (_name, headers) => {
+  ])('is passed on with %s, without a look-up', (_name, headers) => {
     const exchange = createExchange(headers, { endpoint: { ...freeCall, isPublic: true } });
     expect(stage.enter?.(exchange)).toBeUndefined();
     expect(exchange.find(principal)).toBeUndefined();
@@ -195,14 +195,14 @@ describe('a key in the URL', () => {
     });
   });
 
-  it('is not looked at beside a key in a header', async () => {
+  it('is ignored beside a key in a header', async () => {
     await expect(enter(bearer(key), `q=${generateApiKey('dp')}&key=dp_x`)).resolves.toMatchObject({ accountId });
     expect((await refusalOf(bearer(generateApiKey('dp')), `key=${key}`)).message).toBe(refusalText);
   });
 });
 
-describe('a change of the key', () => {
-  it('makes a rotated key useless within a second', async () => {
+describe('a changed key', () => {
+  it('is refused within a second of its rotation', async () => {
     const { accountId: id, key: old } = await createAccount(database, 'dp', { name: 'Budi' });
     await enter(bearer(old));
     const { key: next } = await rotateKey(database, 'dp', id);
@@ -210,7 +210,7 @@ describe('a change of the key', () => {
     await refusedSoon(old);
   });
 
-  it('of its limits counts soon', async () => {
+  it('has its new limits within a second', async () => {
     const { accountId: id, key: own } = await createAccount(database, 'dp', { name: 'Citra' });
     await enter(bearer(own));
     await changeLimits(database, id, { concurrent: 1 });
@@ -221,14 +221,14 @@ describe('a change of the key', () => {
 });
 
 describe('while the database does not answer', () => {
-  it('a key that has been seen is let in', async () => {
+  it('a cached key passes', async () => {
     stage = await auth.create({ cache_seconds: 0 }, host);
     await enter(bearer(key));
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(enter(bearer(key))).resolves.toMatchObject({ accountId });
   });
 
-  it('a key that has not is told to come back, not that it is wrong', async () => {
+  it('an unknown key gets 503, not 401', async () => {
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(refusalOf(bearer(key))).resolves.toMatchObject({ code: 'unavailable', details: { retryAfter: 2 } });
   });

@@ -103,16 +103,16 @@ async function heard(change: () => Promise<unknown>): Promise<void> {
 
 const grant = (days: number, label?: string) => heard(() => grantDays(database, accountId, { days, label }));
 
-describe('the options of plan', () => {
+describe('plan options', () => {
   const known = { stages: [auth, plan] };
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
-  it('have a default each', () => {
+  it('have defaults', () => {
     expect(read('plan')).toEqual({ grace: 0 });
   });
 
-  it('may give a time of grace', () => {
+  it('can set a grace period', () => {
     expect(read('plan: { grace: 3600 }')).toEqual({ grace: 3_600 });
   });
 
@@ -120,17 +120,17 @@ describe('the options of plan', () => {
     expect(mistakes(`auth, plan: { grace: ${value} }`)).toEqual([expect.stringContaining('grace')]);
   });
 
-  it('refuse names that do not exist', () => {
+  it('refuse unknown names', () => {
     expect(mistakes('auth, plan: { graze: 5 }')).toEqual([expect.stringContaining('did you mean "grace"')]);
   });
 
-  it('are refused before a stage that knows the caller', () => {
+  it('need a stage that identifies the caller before them', () => {
     expect(mistakes('plan, auth')).toEqual([expect.stringContaining('principal')]);
   });
 });
 
 describe('an account with an active period', () => {
-  it('is let in with the period and the time that is left', async () => {
+  it('passes with its period and the time left', async () => {
     await grant(3, 'trial');
     const { period, secondsLeft } = await enter();
     expect(period).toMatchObject({ label: 'trial', endsAt: expect.any(Date) });
@@ -138,7 +138,7 @@ describe('an account with an active period', () => {
     expect(secondsLeft).toBeLessThanOrEqual(3 * day);
   });
 
-  it('has the time of periods to come counted in', async () => {
+  it('counts the time of future periods', async () => {
     await grant(1, 'running');
     await grant(7, 'coming');
     const { period, secondsLeft } = await enter();
@@ -146,7 +146,7 @@ describe('an account with an active period', () => {
     expect(secondsLeft).toBeGreaterThan(8 * day - 60);
   });
 
-  it('has periods without a gap between them as one, which ends with the balance', async () => {
+  it('sees adjacent periods as one, which ends with the balance', async () => {
     await addPeriod(-day, day);
     await grant(1);
     const { period, secondsLeft } = await enter();
@@ -154,7 +154,7 @@ describe('an account with an active period', () => {
     expect(((period?.endsAt.getTime() ?? 0) - Date.now()) / 1_000 - secondsLeft).toBeCloseTo(0, -1);
   });
 
-  it('has a period after a gap in its balance, not in the one that runs', async () => {
+  it('counts a period after a gap in the balance, not in the active period', async () => {
     await addPeriod(-day, day);
     await addPeriod(2 * day, 3 * day);
     const { period, secondsLeft } = await enter();
@@ -165,19 +165,19 @@ describe('an account with an active period', () => {
   it.each([
     [1, '1 day'],
     [3, '3 days'],
-  ])('has a period of %i without a label called by its days', async (days, label) => {
+  ])('names an unlabelled period of %i days by its days', async (days, label) => {
     await grant(days);
     await grant(9);
     expect((await enter()).period?.label).toBe(label);
   });
 
-  it('is let in without a promise when it has been seen before', async () => {
+  it('passes synchronously when it is cached', async () => {
     await grant(1);
     await enter();
     expect(stage.enter?.(exchangeOf(accountId))).toBeUndefined();
   });
 
-  it('is let in while the database does not answer', async () => {
+  it('passes while the database does not answer', async () => {
     await grant(1);
     await enter();
     gauge.failure = new Error('connect ECONNREFUSED');
@@ -186,27 +186,27 @@ describe('an account with an active period', () => {
 });
 
 describe('an account without an active period', () => {
-  it('is told where to choose a plan when it never had one', async () => {
+  it('reads where to choose a plan when it never had one', async () => {
     await expect(refusal()).resolves.toMatchObject({
       code: 'plan_inactive',
-      message: 'no plan is active; choose one at https://gateway.example',
+      message: 'No plan is active. Choose one at https://gateway.example',
     });
   });
 
-  it('is told when the last period ended and where to renew', async () => {
+  it('reads when the last period ended and where to renew', async () => {
     await addPeriod(-20 * day, -19 * day);
     await addPeriod(-2 * day, -day);
     const { code, message } = await refusal();
     expect(code).toBe('plan_inactive');
     expect(message).toMatch(
-      /^your plan ended at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z; renew at https:\/\/gateway\.example$/,
+      /^Your plan ended at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\. Renew at https:\/\/gateway\.example$/,
     );
-    const endedAt = Date.parse(message.split(' ')[4]?.replace(';', '') ?? '');
+    const endedAt = Date.parse(message.split(' ')[4]?.replace(/\.$/, '') ?? '');
     expect(Date.now() - endedAt).toBeGreaterThan((day - 3_600) * 1_000);
     expect(Date.now() - endedAt).toBeLessThan((day + 3_600) * 1_000);
   });
 
-  it('is told by a status that its client does not repeat', async () => {
+  it('gets a status that its client does not retry', async () => {
     const error = await refusal();
     expect([
       error.status(descriptors.chat),
@@ -216,11 +216,11 @@ describe('an account without an active period', () => {
     expect(error.isFinal).toBe(true);
   });
 
-  it('is let in where no model is called', async () => {
+  it('passes where no model is called', async () => {
     await expect(enter(freeCall)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
   });
 
-  it('may delete a response that is kept', async () => {
+  it('can delete a stored response', async () => {
     await expect(enter(deletion)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
   });
 
@@ -228,7 +228,7 @@ describe('an account without an active period', () => {
     await expect(enter(endpoint)).rejects.toMatchObject({ code: 'plan_inactive' });
   });
 
-  it('is let in as soon as days are granted', async () => {
+  it('passes as soon as days are granted', async () => {
     await refusal();
     await grantDays(database, accountId, { days: 1 });
     await vi.waitFor(() => expect(enter()).resolves.toMatchObject({ secondsLeft: expect.any(Number) }), {
@@ -236,13 +236,13 @@ describe('an account without an active period', () => {
     });
   });
 
-  it('is let in for the time of grace', async () => {
+  it('passes during the grace period', async () => {
     await addPeriod(-day, -60);
     stage = await plan.create({ grace: 3_600 }, host);
     await expect(enter()).resolves.toMatchObject({ period: { label: '1 day' }, secondsLeft: 0 });
   });
 
-  it('is refused after the time of grace', async () => {
+  it('is refused after the grace period', async () => {
     await addPeriod(-day, -60);
     stage = await plan.create({ grace: 30 }, host);
     await expect(refusal()).resolves.toMatchObject({ code: 'plan_inactive' });
@@ -250,24 +250,24 @@ describe('an account without an active period', () => {
 });
 
 describe('a period that ends', () => {
-  it('is over at that moment, without another look at the database', async () => {
+  it('ends at that moment, without a query', async () => {
     await addPeriod(-day, 1);
     await enter();
     const { queries } = gauge;
-    await vi.waitFor(() => expect(() => stage.enter?.(exchangeOf(accountId))).toThrow('your plan ended'), {
+    await vi.waitFor(() => expect(() => stage.enter?.(exchangeOf(accountId))).toThrow('Your plan ended'), {
       timeout: 15_000,
     });
     expect(gauge.queries).toBe(queries);
   });
 });
 
-describe('a caller whom nobody knows', () => {
-  it('is let in where the endpoint is public', () => {
+describe('an unidentified caller', () => {
+  it('passes on public endpoints', () => {
     expect(stage.enter?.(createExchange({}, { endpoint: { ...freeCall, isPublic: true } }))).toBeUndefined();
   });
 });
 
-describe('a caller whom another stage knows', () => {
+describe('a caller identified by another stage', () => {
   it('needs no UUID, only a plan', async () => {
     accountId = 'someone@sso';
     await expect(enter()).rejects.toMatchObject({ code: 'plan_inactive' });

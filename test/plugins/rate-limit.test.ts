@@ -95,20 +95,20 @@ async function refusal(...of: Parameters<typeof exchangeOf>): Promise<GatewayErr
 const finish = (exchange: Exchange) => stage.done?.(exchange, outcome);
 const headersOf = async (exchange: Exchange) => ((await stage.leave?.(exchange, ok)) ?? ok).headers;
 
-describe('the options of rate-limit', () => {
+describe('rate-limit options', () => {
   const known = { stages: [auth, rateLimitStage] };
   const read = (text: string) => readYaml(`pipeline: [auth, ${text}]`, known).stages[1]?.options;
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
-  it('have a default each', () => {
+  it('have defaults', () => {
     expect(read('rate-limit')).toEqual({ limit: 60, period: 60, burst: 20, concurrent: 8 });
   });
 
-  it('may be given one by one', () => {
+  it('can be set one by one', () => {
     expect(read('rate-limit: { burst: 5, period: 0x10 }')).toEqual({ limit: 60, period: 16, burst: 5, concurrent: 8 });
   });
 
-  it.each(['limit', 'burst', 'concurrent'])('refuse a %s that is no whole number above zero', (name) => {
+  it.each(['limit', 'burst', 'concurrent'])('refuse a %s that is not a positive integer', (name) => {
     for (const value of ['0', '-1', '1.5', 'many', 'null', '1e12'])
       expect(mistakes(`auth, rate-limit: { ${name}: ${value} }`)).toEqual([expect.stringContaining(name)]);
   });
@@ -117,21 +117,21 @@ describe('the options of rate-limit', () => {
     expect(mistakes(`auth, rate-limit: { period: ${value} }`)).toEqual([expect.stringContaining('period')]);
   });
 
-  it('refuse names that do not exist', () => {
+  it('refuse unknown names', () => {
     expect(mistakes('auth, rate-limit: { brust: 5 }')).toEqual([expect.stringContaining('did you mean "burst"')]);
   });
 
-  it('are refused before a stage that knows the caller', () => {
+  it('need a stage that identifies the caller before them', () => {
     expect(mistakes('rate-limit, auth')).toEqual([expect.stringContaining('principal')]);
   });
 });
 
-describe('a request within its limits', () => {
-  it('is let in without a promise when the state is in memory', () => {
+describe('a request within the limits', () => {
+  it('passes synchronously when the state is in memory', () => {
     expect(stage.enter?.(exchangeOf())).toBeUndefined();
   });
 
-  it('carries the headers that OpenAI SDKs know', async () => {
+  it('has the rate limit headers of OpenAI', async () => {
     expect(await headersOf(await send())).toEqual({
       'content-type': 'application/json',
       'x-ratelimit-limit-requests': '6',
@@ -140,7 +140,7 @@ describe('a request within its limits', () => {
     });
   });
 
-  it('carries the headers that Anthropic SDKs know', async () => {
+  it('has the rate limit headers of Anthropic', async () => {
     expect(await headersOf(await send('key', { endpoint: messagesEndpoint }))).toEqual({
       'content-type': 'application/json',
       'anthropic-ratelimit-requests-limit': '6',
@@ -149,12 +149,12 @@ describe('a request within its limits', () => {
     });
   });
 
-  it('leaves its state to the stages behind', async () => {
+  it('passes its state to later stages', async () => {
     expect((await send()).get(rateLimitState)).toEqual({ ...common, remaining: 1, resetAfter: 10 });
   });
 });
 
-describe('the time until a limit is free again', () => {
+describe('the time until the limit resets', () => {
   it.each([
     [0, '0s'],
     [0.0101, '11ms'],
@@ -166,23 +166,25 @@ describe('the time until a limit is free again', () => {
     [360, '6m0s'],
     [3_600, '1h0m0s'],
     [3_725, '1h2m5s'],
-  ])('is written as OpenAI does: %d is %s', (seconds, text) => {
+  ])('is formatted as OpenAI does: %d is %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
   });
 });
 
-describe('a request beyond the rate', () => {
-  it('is refused with the seconds to wait and what the limit is', async () => {
+describe('a request over the rate limit', () => {
+  it('is refused with 429, the limit and the seconds to wait', async () => {
     await finish(await send());
     await finish(await send());
     clock += 2_500;
     const error = await refusal();
     expect(error.code).toBe('rate_limited');
     expect(error.status(descriptors.chat)).toBe(429);
-    expect(error.message).toBe('this key may send 6 requests in 60 seconds, 2 of them at once; try again in 8 seconds');
+    expect(error.message).toBe(
+      'Rate limit reached: 6 requests per 60 seconds, at most 2 at once. Try again in 8 seconds.',
+    );
     expect(error.details.retryAfter).toBeCloseTo(7.5, 6);
     clock += 7_000;
-    expect((await refusal()).message).toMatch(/try again in 1 second$/);
+    expect((await refusal()).message).toMatch(/Try again in 1 second\.$/);
     expect(error.details.headers).toEqual({
       'x-ratelimit-limit-requests': '6',
       'x-ratelimit-remaining-requests': '0',
@@ -190,7 +192,7 @@ describe('a request beyond the rate', () => {
     });
   });
 
-  it('is refused in the words of the other dialect too', async () => {
+  it('is refused in the dialect of Anthropic as well', async () => {
     await finish(await send());
     await finish(await send());
     const { details } = await refusal('key', { endpoint: messagesEndpoint });
@@ -201,7 +203,7 @@ describe('a request beyond the rate', () => {
     });
   });
 
-  it('passes when it has waited as long as it was told', async () => {
+  it('passes after the stated wait', async () => {
     await finish(await send());
     await finish(await send());
     clock += ((await refusal()).details.retryAfter ?? 0) * 1000;
@@ -209,7 +211,7 @@ describe('a request beyond the rate', () => {
     await refusal();
   });
 
-  it('does not hold up other keys', async () => {
+  it('does not affect other keys', async () => {
     await finish(await send());
     await finish(await send());
     await refusal();
@@ -217,20 +219,20 @@ describe('a request beyond the rate', () => {
   });
 });
 
-describe('a request beyond the number that may be under way', () => {
+describe('a request over the concurrency limit', () => {
   beforeEach(() => open({ ...common, limit: 600, burst: 100 }));
 
-  it('is refused and says so', async () => {
+  it('is refused with the limit', async () => {
     await send();
     await send();
     const error = await refusal();
     expect(error.code).toBe('rate_limited');
-    expect(error.message).toBe('2 requests of this key are under way, as many as it may have; wait for one to end');
+    expect(error.message).toBe('Concurrency limit reached: 2 requests in flight. Wait for one to finish.');
     expect(error.details.retryAfter).toBe(1);
     expect(error.details.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '98' });
   });
 
-  it.each(['answered', 'refused', 'failed', 'aborted'] as const)('passes when another one is %s', async (kind) => {
+  it.each(['answered', 'refused', 'failed', 'aborted'] as const)('passes once another one is %s', async (kind) => {
     const first = await send();
     await send();
     await stage.done?.(first, { ...outcome, kind });
@@ -238,7 +240,7 @@ describe('a request beyond the number that may be under way', () => {
     await refusal();
   });
 
-  it('passes only once for one that is over, however often it ends', async () => {
+  it('gets the slot of a finished request once, however often that ends', async () => {
     const first = await send();
     await send();
     await finish(first);
@@ -247,7 +249,7 @@ describe('a request beyond the number that may be under way', () => {
     await refusal();
   });
 
-  it('is over without having held anything', async () => {
+  it('ends without holding a slot', async () => {
     const held = await send();
     await send();
     const refused = exchangeOf();
@@ -258,7 +260,7 @@ describe('a request beyond the number that may be under way', () => {
     await send();
   });
 
-  it('gives back a slot that it gets after it is over', async () => {
+  it('releases a slot that it gets after its end', async () => {
     const store = new MemoryShared(() => clock).limiter;
     const given = Promise.withResolvers<void>();
     await open(
@@ -283,31 +285,31 @@ describe('a request beyond the number that may be under way', () => {
     await refusal();
   });
 
-  it('may end before it has entered', () => {
+  it('can end before it has entered', () => {
     expect(() => finish(exchangeOf())).not.toThrow();
   });
 });
 
-describe('a key with limits of its own', () => {
-  it('has them in the place of the common ones, one by one', async () => {
+describe('a key with its own limits', () => {
+  it('replaces the configured limits one by one', async () => {
     const exchange = await send('key', { limits: { burst: 5, concurrent: undefined } });
     expect(exchange.get(rateLimitState)).toMatchObject({ limit: 6, period: 60, burst: 5, concurrent: 2, remaining: 4 });
   });
 
-  it('is refused by them', async () => {
+  it('is refused by its own limits', async () => {
     const limits = { limit: 1, period: 3_600, burst: 1, concurrent: 9 };
     await send('key', { limits });
     const error = await refusal('key', { limits });
-    expect(error.message).toContain('this key may send 1 requests in 3600 seconds');
+    expect(error.message).toContain('Rate limit reached: 1 request per 3600 seconds');
     expect(error.details.retryAfter).toBe(3_600);
   });
 });
 
-describe('a request that uses no plan', () => {
+describe('an unmetered request', () => {
   it.each([
     ['a list', modelsEndpoint],
     ['a count of tokens', countTokensEndpoint],
-  ])('does not count when it is %s', async (_name, endpoint) => {
+  ])('does not count: %s', async (_name, endpoint) => {
     for (let count = 0; count < 10; count++) {
       const exchange = await send('key', { endpoint });
       expect(exchange.get(rateLimitState)).toEqual({ ...common, remaining: 2, resetAfter: 0 });
@@ -316,7 +318,7 @@ describe('a request that uses no plan', () => {
     await send();
   });
 
-  it('is let in when the limit is used up, and sees where it stands', async () => {
+  it('passes when the limit is used up, with its state', async () => {
     await send();
     await send();
     const exchange = await send('key', { endpoint: modelsEndpoint });
@@ -324,7 +326,7 @@ describe('a request that uses no plan', () => {
   });
 });
 
-describe('limits while the shared store is away', () => {
+describe('rate limits while the shared store is unavailable', () => {
   let isAway: boolean;
   let asked: number;
 
@@ -346,23 +348,25 @@ describe('limits while the shared store is away', () => {
     return () => void vi.useRealTimers();
   });
 
-  it('hold for this instance', async () => {
+  it('apply to this instance', async () => {
     await finish(await send());
     await finish(await send());
     expect((await refusal()).details.retryAfter).toBe(10);
   });
 
-  it('are reported once, and once when they are shared again', async () => {
+  it('are logged once, and once when the store is back', async () => {
     await finish(await send());
     vi.advanceTimersByTime(1_001);
     await finish(await send());
     expect(asked).toBe(2);
-    expect(warn.mock.calls).toEqual([['limits hold for each instance alone: the shared store did not answer']]);
+    expect(warn.mock.calls).toEqual([
+      ['rate limits apply to each instance separately: the shared store did not answer'],
+    ]);
     isAway = false;
     vi.advanceTimersByTime(1_001);
     await finish(await send());
     await finish(await send());
-    expect(info.mock.calls).toEqual([['limits are shared again']]);
+    expect(info.mock.calls).toEqual([['rate limits are shared between instances again']]);
   });
 
   it('do not ask a store that has just failed', async () => {
@@ -372,7 +376,7 @@ describe('limits while the shared store is away', () => {
     expect(asked).toBe(1);
   });
 
-  it('ask a store that has failed with one request at a time', async () => {
+  it('retry a failed store with one request at a time', async () => {
     await open({ ...common, burst: 100, concurrent: 100 }, host.shared.limiter);
     await send();
     vi.advanceTimersByTime(1_001);
@@ -381,12 +385,12 @@ describe('limits while the shared store is away', () => {
     expect(asked).toBe(1);
   });
 
-  it('do not hide a mistake of ours', async () => {
+  it('do not hide a programming error', async () => {
     vi.spyOn(host.shared.limiter, 'take').mockRejectedValue(new TypeError('no such script'));
     await expect(stage.enter?.(exchangeOf())).rejects.toThrow(TypeError);
   });
 
-  it('give back the slots that they have given out', async () => {
+  it('release the slots that they granted', async () => {
     await open({ ...common, burst: 100 }, host.shared.limiter);
     const first = await send();
     await send();
@@ -395,7 +399,7 @@ describe('limits while the shared store is away', () => {
     await send();
   });
 
-  it('outlive a reload', async () => {
+  it('survive a reload', async () => {
     await finish(await send());
     await finish(await send());
     stage = await rateLimitStage.create(common, host);
@@ -403,8 +407,8 @@ describe('limits while the shared store is away', () => {
   });
 });
 
-describe('a caller whom nobody knows', () => {
-  it('is let in where the endpoint is public', async () => {
+describe('an unidentified caller', () => {
+  it('passes on public endpoints', async () => {
     const exchange = createExchange({ endpoint: { ...modelsEndpoint, isPublic: true } });
     expect(stage.enter?.(exchange)).toBeUndefined();
     expect(await headersOf(exchange)).toEqual(ok.headers);

@@ -27,7 +27,7 @@ describe('the header X-Service-Cache', () => {
       expect(exchange.failure).toBeInstanceOf(GatewayError);
       expect(exchange.failure).toMatchObject({
         code: 'invalid_request',
-        message: 'the header X-Service-Cache has to be a whole number of seconds from 1 to 100',
+        message: 'The header X-Service-Cache must be an integer from 1 to 100: the seconds to cache the reply for.',
         details: { param: 'X-Service-Cache' },
       });
       expect(fixture.upstream).not.toHaveBeenCalled();
@@ -39,7 +39,7 @@ describe('the header X-Service-Cache', () => {
     expect(await fixture.ask({ seconds })).toMatchObject({ status: 200, cache: 'hit' });
   });
 
-  it('is what makes an answer kept', async () => {
+  it('makes a reply cached', async () => {
     for (let count = 0; count < 2; count++) {
       const exchange = createExchange({ body: {} });
       fixture.pipeline.begin(exchange);
@@ -49,24 +49,24 @@ describe('the header X-Service-Cache', () => {
     expect(fixture.upstream).toHaveBeenCalledTimes(2);
   });
 
-  it.each([modelsEndpoint, countTokensEndpoint])('is refused on $path too when it is no number', async (endpoint) => {
+  it.each([modelsEndpoint, countTokensEndpoint])('is validated on $path too', async (endpoint) => {
     expect((await fixture.ask({ endpoint, seconds: 'abc' })).status).toBe(400);
     expect(fixture.upstream).not.toHaveBeenCalled();
   });
 
-  it.each([modelsEndpoint, countTokensEndpoint])('keeps nothing on $path', async (endpoint) => {
+  it.each([modelsEndpoint, countTokensEndpoint])('caches nothing on $path', async (endpoint) => {
     for (const text of ['{"n":1}', '{"n":2}'])
       expect(await fixture.ask({ endpoint })).toMatchObject({ status: 200, cache: undefined, text });
   });
 
-  it('is not looked at where whoever asks is answered', async () => {
+  it('is ignored on public endpoints', async () => {
     const endpoint = { ...modelsEndpoint, isPublic: true };
     expect((await fixture.ask({ endpoint, seconds: 'abc' })).status).toBe(200);
   });
 });
 
-describe('an answer that is kept', () => {
-  it('says how old it is and how long it has to live', async () => {
+describe('a cached reply', () => {
+  it('has headers for its age and lifetime', async () => {
     const miss = await fixture.ask();
     expect(miss.headers).toMatchObject({ 'x-service-cache': 'miss', age: '0', 'x-service-cache-expires-in': '10' });
     expect(miss.exchange.find(cacheStatus)).toBe('miss');
@@ -82,13 +82,13 @@ describe('an answer that is kept', () => {
     expect(hit.text).toBe(miss.text);
   });
 
-  it('is forgotten when its time is over', async () => {
+  it('expires', async () => {
     await fixture.ask();
     fixture.clock += 10_000;
     expect(await fixture.ask()).toMatchObject({ cache: 'miss', text: '{"n":2}' });
   });
 
-  it('is found whatever the order of keys and the spacing', async () => {
+  it('is found for other key order and white space', async () => {
     await fixture.ask({ body: '{"a":1,"b":{"c":[1,2],"d":null}}' });
     expect((await fixture.ask({ body: ' { "b" : {"d":null, "c":[1, 2]},\n"a":1.0}' })).cache).toBe('hit');
   });
@@ -103,12 +103,12 @@ describe('an answer that is kept', () => {
     ['another path', { body: { list: [1, 2] }, endpoint: responsesEndpoint }],
     ['another model in the path', { body: { list: [1, 2] }, params: { id: 'm2' } }],
     ['another way of streaming in the query', { body: { list: [1, 2] }, query: 'alt=sse' }],
-  ])('is not found by %s', async (_name, asked) => {
+  ])('is not found for %s', async (_name, asked) => {
     await fixture.ask({ body: { list: [1, 2] } });
     expect((await fixture.ask(asked)).cache).toBe('miss');
   });
 
-  it('is not found by another integer that is too large for a number', async () => {
+  it('is not found for another integer over 2⁵³', async () => {
     await fixture.ask({ body: '{"seed":9007199254740992}' });
     expect((await fixture.ask({ body: '{"seed":9007199254740993}' })).cache).toBe('miss');
     expect((await fixture.ask({ body: '{"seed": 9007199254740993}' })).cache).toBe('hit');
@@ -131,7 +131,7 @@ describe('an answer that is kept', () => {
     expect(fixture.upstream).toHaveBeenCalledOnce();
   });
 
-  it.each(['anthropic-version', 'anthropic-beta', 'openai-beta'])('is not found by another %s', async (name) => {
+  it.each(['anthropic-version', 'anthropic-beta', 'openai-beta'])('is not found for another %s', async (name) => {
     const send = async (value: string) => {
       const exchange = exchangeOf({ headers: { [name]: value } });
       fixture.pipeline.begin(exchange);
@@ -142,14 +142,14 @@ describe('an answer that is kept', () => {
     expect([await send('one'), await send('two'), await send('one')]).toEqual(['miss', 'miss', 'hit']);
   });
 
-  it('may be as large as it is allowed to be', async () => {
+  it('can be as large as max_bytes', async () => {
     fixture.upstream.mockImplementation(() => whole('x'.repeat(1_000)));
     await fixture.ask();
     expect((await fixture.ask()).cache).toBe('hit');
   });
 });
 
-describe('an answer that is not kept', () => {
+describe('a reply that is not cached', () => {
   it.each([201, 400, 404, 429, 500, 503])('has the status %i', async (status) => {
     fixture.upstream.mockImplementation(() => whole('{}', status));
     const reply = await fixture.ask();
@@ -167,7 +167,7 @@ describe('an answer that is not kept', () => {
   it.each([
     ['whole', () => whole('x'.repeat(1_001))],
     ['streamed', () => stream(Readable.from([Buffer.alloc(600, 'x'), Buffer.alloc(401, 'x')], { objectMode: false }))],
-  ])('is too large and %s, and reaches the client all the same', async (_name, reply) => {
+  ])('is too large and %s, and still reaches the client', async (_name, reply) => {
     fixture.upstream.mockImplementation(reply);
     expect((await fixture.ask()).text).toHaveLength(1_001);
     await fixture.expectNothingKept();
@@ -189,7 +189,7 @@ describe('an answer that is not kept', () => {
     await fixture.expectNothingKept();
   });
 
-  it('was only half read when its reader left, though its stream then came to an end', async () => {
+  it('was half read when its reader left, even if its stream then ends', async () => {
     const source: Readable = new Readable({
       read: () => undefined,
       destroy(error, done) {
@@ -209,7 +209,7 @@ describe('an answer that is not kept', () => {
     await fixture.expectNothingKept();
   });
 
-  it('has failed before its end, though its stream ended well', async () => {
+  it('belongs to an exchange that failed, even if its stream ends', async () => {
     fixture.upstream.mockImplementation((exchange) => {
       exchange.fail(new GatewayError('upstream_timeout', 'the upstream fell silent'));
       return stream(Readable.from([Buffer.from('data: half\n\n')], { objectMode: false }));
@@ -218,7 +218,7 @@ describe('an answer that is not kept', () => {
     await fixture.expectNothingKept();
   });
 
-  it('is one whose client has left', async () => {
+  it('belongs to a client that has left', async () => {
     const source = new Readable({ read: () => undefined });
     fixture.upstream.mockImplementation(() => stream(source));
     const exchange = exchangeOf();

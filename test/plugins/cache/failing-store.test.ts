@@ -8,16 +8,16 @@ const away = async () => {
   throw new SharedUnavailable('the shared store did not answer');
 };
 
-describe('a store that fails', () => {
-  it.each(['get', 'claim'] as const)('in %s does not fail a request, and is reported once', async (name) => {
+describe('a failing store', () => {
+  it.each(['get', 'claim'] as const)('in %s fails no request and is logged once', async (name) => {
     const failing = vi.spyOn(fixture.shared.cache, name).mockImplementation(away);
     for (let count = 1; count <= 3; count++)
       expect(await fixture.ask()).toMatchObject({ status: 200, text: `{"n":${count}}` });
     expect(failing).toHaveBeenCalledOnce();
-    expect(fixture.warn.mock.calls).toEqual([['answers are not cached: the shared store did not answer']]);
+    expect(fixture.warn.mock.calls).toEqual([['replies are not cached: the shared store did not answer']]);
   });
 
-  it('is asked again after a second', async () => {
+  it('is retried after a second', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     vi.spyOn(fixture.shared.cache, 'get').mockImplementationOnce(away);
     expect((await fixture.ask()).cache).toBeUndefined();
@@ -26,13 +26,13 @@ describe('a store that fails', () => {
     expect((await fixture.ask()).cache).toBe('hit');
   });
 
-  it.each(['set', 'release'] as const)('in %s does not fail a request', async (name) => {
+  it.each(['set', 'release'] as const)('in %s fails no request', async (name) => {
     vi.spyOn(fixture.shared.cache, name).mockImplementation(away);
     expect(await fixture.ask()).toMatchObject({ status: 200, text: '{"n":1}' });
     await vi.waitFor(() => expect(fixture.warn).toHaveBeenCalledOnce(), { timeout: 15_000 });
   });
 
-  it('in set leaves nobody waiting', async () => {
+  it('in set frees the followers', async () => {
     vi.spyOn(fixture.shared.cache, 'set').mockImplementation(away);
     const release = vi.spyOn(fixture.shared.cache, 'release');
     const { exchange, reply, answer } = await fixture.lead();
@@ -42,7 +42,7 @@ describe('a store that fails', () => {
     await vi.waitFor(() => expect(release).toHaveBeenCalledOnce(), { timeout: 15_000 });
   });
 
-  it('in claim, but only seems to, does not keep the claim', async () => {
+  it('in claim, after granting it, releases the claim', async () => {
     const claim = fixture.shared.cache.claim.bind(fixture.shared.cache);
     vi.spyOn(fixture.shared.cache, 'claim').mockImplementationOnce(async (...parameters) => {
       await claim(...parameters);
@@ -53,7 +53,7 @@ describe('a store that fails', () => {
     expect(release).toHaveBeenCalledOnce();
   });
 
-  it('while others wait lets each go on alone', async () => {
+  it('lets each follower make its own call', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     vi.spyOn(fixture.shared.events, 'subscribe').mockImplementation(away);
     expect(await fixture.ask()).toMatchObject({ status: 200, text: '{"n":1}' });
@@ -62,16 +62,16 @@ describe('a store that fails', () => {
     await fixture.pipeline.finish(exchange, outcome);
   });
 
-  it('with something unforeseen does not fail a request, and is reported', async () => {
+  it('with an unexpected error fails no request and is logged', async () => {
     const mistake = new Error('out of memory');
     vi.spyOn(fixture.shared.cache, 'set').mockRejectedValue(mistake);
     expect((await fixture.ask()).status).toBe(200);
-    await vi.waitFor(() => expect(fixture.logged).toHaveBeenCalledWith('an answer could not be cached', mistake), {
+    await vi.waitFor(() => expect(fixture.logged).toHaveBeenCalledWith('caching a reply failed', mistake), {
       timeout: 15_000,
     });
   });
 
-  it('by holding something that cannot be read counts as empty', async () => {
+  it('with a malformed entry counts as a miss', async () => {
     await fixture.ask();
     vi.spyOn(fixture.shared.cache, 'get').mockResolvedValue({
       value: Buffer.from('{"version":9}\n'),

@@ -13,8 +13,8 @@ import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
 
 const fixture = CacheFixture.use();
 
-describe('identical requests at the same time', () => {
-  it('cause one call of the upstream', async () => {
+describe('identical requests in flight', () => {
+  it('cause one upstream call', async () => {
     const replies = await Promise.all(Array.from({ length: 100 }, () => fixture.ask()));
     expect(fixture.upstream).toHaveBeenCalledOnce();
     expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"n":1}']));
@@ -22,7 +22,7 @@ describe('identical requests at the same time', () => {
     expect(replies.filter(({ cache }) => cache === 'hit')).toHaveLength(99);
   });
 
-  it('cause one call when the answer is streamed', async () => {
+  it('cause one upstream call for a streamed reply', async () => {
     fixture.upstream.mockImplementation(() =>
       stream(Readable.from([Buffer.from('data: 1\n\n')], { objectMode: false })),
     );
@@ -31,7 +31,7 @@ describe('identical requests at the same time', () => {
     expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['data: 1\n\n']));
   });
 
-  it('cause a call each for each account', async () => {
+  it('cause a call for each account', async () => {
     await Promise.all(['a', 'b', 'a', 'b'].map((account) => fixture.ask({ account })));
     expect(fixture.upstream).toHaveBeenCalledTimes(2);
   });
@@ -39,7 +39,7 @@ describe('identical requests at the same time', () => {
   it.each([
     ['fails', whole('{}', 500)],
     ['is too large to be kept', whole('x'.repeat(1_001))],
-  ])('all go on by themselves when the first answer %s', async (_name, first) => {
+  ])('make their own calls when the first reply %s', async (_name, first) => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -52,7 +52,7 @@ describe('identical requests at the same time', () => {
     expect((await waiting).map((own) => own.exchange.find(cacheStatus))).toEqual(Array(5).fill('miss'));
   });
 
-  it('all go on by themselves when the first answer breaks off', async () => {
+  it('make their own calls when the first reply breaks off', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -69,7 +69,7 @@ describe('identical requests at the same time', () => {
     await waiting;
   });
 
-  it('all go on by themselves when the first answer cannot be stored', async () => {
+  it('make their own calls when the first reply cannot be stored', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -83,7 +83,7 @@ describe('identical requests at the same time', () => {
     await waiting;
   });
 
-  it('go on with the next when the client of the first one leaves', async () => {
+  it('have a new leader when the client of the first one leaves', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -97,7 +97,7 @@ describe('identical requests at the same time', () => {
     expect(replies.filter(({ cache }) => cache === 'miss')).toHaveLength(1);
   });
 
-  it('all go on by themselves as soon as the first answer is too large to be kept', async () => {
+  it('make their own calls as soon as the first reply is too large', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.allWait(5);
     const waiting = Promise.all(Array.from({ length: 5 }, () => fixture.ask()));
@@ -115,7 +115,7 @@ describe('identical requests at the same time', () => {
     await fixture.pipeline.finish(exchange, outcome);
   });
 
-  it('go on with the next when the instance of the first one dies', async () => {
+  it('have a new leader when the instance of the first one dies', async () => {
     const { reply, answer, exchange } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = fixture.ask();
@@ -127,7 +127,7 @@ describe('identical requests at the same time', () => {
     await fixture.pipeline.finish(exchange, outcome);
   });
 
-  it('wait for a first one that lives', async () => {
+  it('wait for a leader that is alive', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const extend = vi.spyOn(fixture.shared.cache, 'extend');
     const { exchange, reply, answer } = await fixture.lead();
@@ -146,7 +146,7 @@ describe('identical requests at the same time', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are not kept waiting by one whose client left before it had the lead', async () => {
+  it('do not wait for a leader whose client left before it had the lead', async () => {
     const claim = fixture.shared.cache.claim.bind(fixture.shared.cache);
     const late = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -168,7 +168,7 @@ describe('identical requests at the same time', () => {
     expect(poll).not.toHaveBeenCalled();
   });
 
-  it('wait no longer than their client does', async () => {
+  it('stop waiting when their client leaves', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = exchangeOf();
@@ -185,7 +185,7 @@ describe('identical requests at the same time', () => {
     expect(await fixture.ask()).toMatchObject({ cache: 'hit', text: '{"late":true}' });
   });
 
-  it('find the answer though its signal was lost', async () => {
+  it('find the reply when the signal is lost', async () => {
     const { exchange, reply, answer } = await fixture.lead();
     const waits = fixture.someoneWaits();
     const waiting = fixture.ask();
@@ -199,7 +199,7 @@ describe('identical requests at the same time', () => {
 });
 
 describe.skipIf(redisUrl === undefined)('identical requests to several instances', () => {
-  it('cause one call of the upstream', async () => {
+  it('cause one upstream call', async () => {
     await using one = await RedisShared.open(redisUrl ?? '', silentLog);
     await using other = await RedisShared.open(redisUrl ?? '', silentLog);
     const account = `several-${randomUUID()}`;
@@ -214,7 +214,7 @@ describe.skipIf(redisUrl === undefined)('identical requests to several instances
     expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"n":1}']));
   });
 
-  it('all go on by themselves when the first answer fails', async () => {
+  it('make their own calls when the first reply fails', async () => {
     await using one = await RedisShared.open(redisUrl ?? '', silentLog);
     await using other = await RedisShared.open(redisUrl ?? '', silentLog);
     const account = `several-${randomUUID()}`;

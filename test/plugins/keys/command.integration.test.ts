@@ -57,7 +57,7 @@ describe('key create', () => {
     expect(created).toMatchObject({ active: true, periods: [{}], limits: { limit: 9, concurrent: 2 } });
   });
 
-  it('grants no days unless told', async () => {
+  it('grants no days by default', async () => {
     expect(await gatewayJson('create', '--name', 'Citra')).toMatchObject({ active: false, periods: [], limits: null });
   });
 
@@ -78,7 +78,7 @@ describe('key create', () => {
     ['a negative limit', ['--name', 'E', '--limit', '-1']],
     ['a limit in words', ['--name', 'E', '--limit', 'ten']],
     ['an unknown option', ['--name', 'E', '--nmae', 'E']],
-  ])('refuses %s as wrong usage', async (_name, words) => {
+  ])('refuses %s as invalid usage', async (_name, words) => {
     const { exitCode, error } = await gateway('create', ...words);
     expect(exitCode).toBe(2);
     expect(error).toMatch(/^error: /);
@@ -95,12 +95,12 @@ describe('key show', () => {
     expect(output).not.toContain(key);
   });
 
-  it('ends with 3 when there is no such account', async () => {
+  it('exits with 3 when the account is not found', async () => {
     const { exitCode, error } = await gateway('show', 'nobody@example.com');
     expect([exitCode, error]).toEqual([3, 'there is no account with the e-mail address nobody@example.com']);
   });
 
-  it('fails with the ids to choose from when several accounts have the e-mail address', async () => {
+  it('fails with the ids when several accounts have the e-mail address', async () => {
     const { account } = await gatewayJson('create', '--name', 'D', '--email', 'd@example.com');
     await gateway('create', '--name', 'D', '--email', 'd@example.com');
     expect(await gateway('show', 'd@example.com')).toMatchObject({
@@ -109,13 +109,13 @@ describe('key show', () => {
     });
   });
 
-  it('refuses to run without saying whose', async () => {
+  it('requires an account', async () => {
     expect(await gateway('show')).toMatchObject({ exitCode: 2, error: expect.stringContaining('account') });
   });
 });
 
-describe('days that are granted while a period runs', () => {
-  it('are shown as a part of the time that is active', async () => {
+describe('days granted during a period', () => {
+  it('extend the active period', async () => {
     const { account } = await gatewayJson('create', '--name', 'Lestari', '--days', '3');
     const shown = await gatewayJson('grant', account, '--days', '1', '--note', 'outage');
     expect(shown).toMatchObject({
@@ -127,7 +127,7 @@ describe('days that are granted while a period runs', () => {
 });
 
 describe('key rotate', () => {
-  it('prints a new key and ends the old one', async () => {
+  it('prints a new key and revokes the old one', async () => {
     const created = await gatewayJson('create', '--name', 'Gita');
     const rotated = await gatewayJson('rotate', created.account);
     expect(rotated.key).not.toBe(created.key);
@@ -135,20 +135,20 @@ describe('key rotate', () => {
     await expect(findAccount(database, rotated.key)).resolves.toMatchObject({ id: created.account });
   });
 
-  it('ends with 3 when there is no such account', async () => {
+  it('exits with 3 when the account is not found', async () => {
     expect((await gateway('rotate', 'dp_none')).exitCode).toBe(3);
   });
 });
 
 describe('key limit', () => {
-  it('changes what is named and keeps the rest', async () => {
+  it('changes the named limits and keeps the others', async () => {
     const { account } = await gatewayJson('create', '--name', 'Hadi', '--limit', '5', '--period', '10');
     expect(await gatewayJson('limit', account, '--limit', '6', '--burst', '3')).toMatchObject({
       limits: { limit: 6, period: 10, burst: 3 },
     });
   });
 
-  it('takes everything back', async () => {
+  it('removes all limits with --reset', async () => {
     const { account } = await gatewayJson('create', '--name', 'Indah', '--limit', '5');
     expect(await gatewayJson('limit', account, '--reset')).toMatchObject({ limits: null });
   });
@@ -157,13 +157,13 @@ describe('key limit', () => {
     expect(await gateway('limit', 'a@example.com')).toMatchObject({ exitCode: 2 });
   });
 
-  it('refuses to take back and to set at once', async () => {
+  it('refuses --reset together with limits', async () => {
     expect(await gateway('limit', 'a@example.com', '--reset', '--limit', '5')).toMatchObject({ exitCode: 2 });
   });
 });
 
 describe('key grant', () => {
-  it('adds days and records why', async () => {
+  it('adds days with the reason', async () => {
     const { account } = await gatewayJson('create', '--name', 'Joko', '--days', '1');
     const granted = await gatewayJson('grant', account, '--days', '3', '--note', 'outage', '--label', 'gift');
     expect(granted.periods.map(({ label }: { label: string }) => label)).toEqual(['1 day', 'gift']);
@@ -173,13 +173,13 @@ describe('key grant', () => {
     expect(notes.at(-1)).toEqual({ note: 'outage', reason: 'grant', days: 3 });
   });
 
-  it('fails when the days would reach more than a year ahead', async () => {
+  it('fails when the days reach more than a year ahead', async () => {
     const { account } = await gatewayJson('create', '--name', 'Kartika', '--days', '360');
     const { exitCode, error } = await gateway('grant', account, '--days', '30', '--note', 'x');
     expect([exitCode, error]).toEqual([1, 'an account can hold at most 365 days ahead; add fewer']);
   });
 
-  it('refuses to run without days or without a note', async () => {
+  it('requires days and a note', async () => {
     expect(await gateway('grant', 'a@example.com', '--days', '3')).toMatchObject({ exitCode: 2 });
     expect(await gateway('grant', 'a@example.com', '--note', 'x')).toMatchObject({ exitCode: 2 });
   });
@@ -190,6 +190,6 @@ describe('--help', () => {
     const { exitCode, output } = await gateway(name, '--help');
     expect(exitCode).toBe(0);
     expect(output).toContain(`$ gateway key ${name} `);
-    expect(output).toContain('Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such account.');
+    expect(output).toContain('Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.');
   });
 });

@@ -38,7 +38,7 @@ afterEach(async () => {
 const read = async () => JSON.parse(String((await describeKey(host, exchange)).body));
 
 describe('GET /v1/key', () => {
-  it('answers balance, count, period, limits, plan and hint, and nothing else', async () => {
+  it('returns balance, count, period, limits, plan and hint only', async () => {
     const { startsAt, endsAt } = await grantDays(database, accountId, { days: 1, label: 'trial' });
     exchange.set(entitlement, { period: { startsAt, endsAt, label: 'trial' }, secondsLeft: 86_399 });
     const limits = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
@@ -54,7 +54,7 @@ describe('GET /v1/key', () => {
     });
   });
 
-  it('answers null for a period, a plan and limits that there are not', async () => {
+  it('returns null for a missing period, plan and limits', async () => {
     exchange.set(entitlement, { period: undefined, secondsLeft: 0 });
     await expect(read()).resolves.toMatchObject({
       remaining_balance: { unit: 'second', amount: 0 },
@@ -64,21 +64,21 @@ describe('GET /v1/key', () => {
     });
   });
 
-  it('never has the key in it', async () => {
+  it('never contains the key', async () => {
     expect(JSON.stringify(await read())).not.toContain(key.slice(7, -4));
   });
 
-  it('counts what is on record', async () => {
+  it('counts requests on record', async () => {
     await database.query('update account set request_count = 41 where id = ?', [accountId]);
     await expect(read()).resolves.toMatchObject({ request_count: 41 });
   });
 
-  it('has the count that came with the caller while the database does not answer', async () => {
+  it('returns the cached count while the database does not answer', async () => {
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(read()).resolves.toMatchObject({ request_count: 7 });
   });
 
-  it('is JSON that nobody stores', async () => {
+  it('is JSON with no-store', async () => {
     const { status, headers } = await describeKey(host, exchange);
     expect([status, headers]).toEqual([
       200,
@@ -86,7 +86,7 @@ describe('GET /v1/key', () => {
     ]);
   });
 
-  it('says so when the pipeline knows no callers', async () => {
+  it('is not supported when no stage identifies callers', async () => {
     await expect(describeKey(host, createExchange())).rejects.toMatchObject({ code: 'not_supported' });
   });
 });

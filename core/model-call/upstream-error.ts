@@ -164,7 +164,7 @@ export function withoutOwn(words: string, own: readonly string[]): string {
 
 /** Our credential was refused: the client must never take that for its own. @param words for the operator */
 export function keyRefused(words?: string): GatewayError {
-  return new GatewayError('unavailable', 'the model is out of service at the moment; the operator has been told', {
+  return new GatewayError('unavailable', 'The model is temporarily unavailable. The operator has been notified.', {
     retryAfter: 30,
     meaning: 'key',
     cause: words === undefined ? undefined : new Error(words),
@@ -173,7 +173,7 @@ export function keyRefused(words?: string): GatewayError {
 
 /** @param retryAfter seconds; 5 where the upstream has not said */
 export function throttled(retryAfter: number = 5): GatewayError {
-  return new GatewayError('rate_limited', 'all routes of this model are busy; try again later', {
+  return new GatewayError('rate_limited', 'All routes of this model are over their rate limit. Retry later.', {
     retryAfter,
     meaning: 'throttled',
   });
@@ -195,7 +195,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
     case 'throttled':
       return throttled(reported?.retryAfter);
     default:
-      return new GatewayError(failureCode(meaning), `the upstream reported an error: ${said}`, meaning && { meaning });
+      return new GatewayError(failureCode(meaning), `The upstream reported an error: ${said}`, meaning && { meaning });
   }
 }
 

@@ -1,22 +1,22 @@
-/** Types that servers give to anything, or that stand for none at all. */
+/** Content types that servers use for anything, and a missing one. */
 const vagueTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 
-/** What a line of an event stream begins with. */
+/** How a line of an event stream begins. */
 const beginnings = ['data:', 'event:', 'id:', 'retry:', ':'];
 
-/** Bytes in which the first line has to begin. */
+/** Bytes within which the first line must begin. */
 const lookedAt = 1024;
 
 /**
- * What an answer is by its content type: a stream of events, or something whole. Undefined where the type does not tell
- * and the bytes have to.
+ * True when the content type is that of an event stream, false when it is that of a whole answer, undefined when it is too
+ * vague and the bytes decide.
  */
 export function isEventStream(contentType: string): boolean | undefined {
   const type = mediaType(contentType);
   return vagueTypes.has(type) ? undefined : type === 'text/event-stream';
 }
 
-/** What an answer is by its first bytes; undefined while they are too few to tell. */
+/** True when the first bytes are those of an event stream; undefined while they are too few to decide. */
 export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   const text = bytes
     .toString('utf8', 0, lookedAt)
@@ -27,12 +27,12 @@ export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   return isTooShort ? undefined : false;
 }
 
-/** The type that a whole answer is handed on with. Whatever it was called, it has been read as JSON. */
+/** The content type of a whole answer towards the client. A vague one was read as JSON. */
 export function jsonType(contentType: string): string {
   return vagueTypes.has(mediaType(contentType)) ? 'application/json' : contentType;
 }
 
-/** Without parameters; types ignore case (RFC 9110 §8.3.1). */
+/** Without parameters, in lower case (RFC 9110 §8.3.1). */
 function mediaType(contentType: string): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();

@@ -136,8 +136,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   #timeout(isSilent: boolean): Fault {
     const message = isSilent
-      ? `the upstream sent nothing for ${Math.round(this.clock.silence / 1000)} seconds`
-      : `the upstream had not answered after ${Math.round(this.request.limits.deadline)} seconds`;
+      ? `The upstream sent nothing for ${Math.round(this.clock.silence / 1000)} seconds.`
+      : `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
     const wasSent = this.#controller !== undefined;
     return wasSent ? brokenOff('upstream_timeout', message) : routeFault('upstream_timeout', message);
   }

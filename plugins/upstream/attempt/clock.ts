@@ -1,18 +1,18 @@
-/** Ms for which a client may hold an answer back before its pace is the client's and no more the route's. */
-const moment = 200;
+/** Ms of backpressure after which an answer's duration measures its client, not its route. */
+const heldBackAfter = 200;
 
 export interface AttemptClockOptions {
-  /** Seconds until what is waited for has to be there, however many bytes come before it. */
+  /** Seconds until the awaited content must have come, however many bytes come before it. */
   readonly deadline: number;
-  /** Seconds of silence that are allowed at first. */
+  /** Seconds without a byte that are allowed at first. */
   readonly silence: number;
-  /** Called once time is up. @param isSilent false when it is the deadline that has passed */
+  /** Called when the time is up. @param isSilent false when the deadline has passed */
   readonly onLate: (isSilent: boolean) => void;
 }
 
 /**
- * How long an attempt may take and be silent. One timer, which looks when the last byte came: no byte moves it, and one
- * that is due too early finds that there is time left. Times are those of performance.now().
+ * The deadline and the idle timeout of an attempt. One timer for both: it is not moved by a byte; when it fires, it looks
+ * when the last byte came, and is set again if there is time left. Times are those of performance.now().
  */
 export class AttemptClock {
   readonly #onLate: (isSilent: boolean) => void;
@@ -30,23 +30,23 @@ export class AttemptClock {
     this.allow(silence * 1000);
   }
 
-  /** Ms of silence that are allowed. */
+  /** Ms without a byte that are allowed. */
   get silence(): number {
     return this.#silence;
   }
 
-  /** True when the answer had to wait for its client: how long it took says nothing about the route. */
+  /** True when backpressure of the client delayed the answer: its duration is no measure of the route. */
   get wasHeldBack(): boolean {
     const current = this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
-    return this.#heldBack + current > moment;
+    return this.#heldBack + current > heldBackAfter;
   }
 
-  /** Something has come that ends the silence. */
+  /** Something has come. */
   heard(): void {
     this.#lastByteAt = performance.now();
   }
 
-  /** From now on this much silence is allowed, in ms. */
+  /** Sets the ms without a byte that are allowed from now on. */
   allow(silence: number): void {
     this.#silence = silence;
     const now = performance.now();
@@ -54,19 +54,19 @@ export class AttemptClock {
     if (due < this.#looksAt) this.#lookAfter(due - now);
   }
 
-  /** All of it has to be there within these ms, if it has not to be sooner. */
+  /** Brings the deadline forward to so many ms from now. */
   limit(milliseconds: number): void {
     this.#until = Math.min(this.#until, performance.now() + milliseconds);
     this.allow(milliseconds);
   }
 
-  /** What was waited for is there: only silence counts from now on. */
+  /** The awaited content is there: from now on only the idle timeout counts. */
   arrived(): void {
     this.heard();
     this.#until = Infinity;
   }
 
-  /** The answer waits for its client: that is no silence of the upstream. */
+  /** The upstream is paused for its client: its silence does not count. */
   pause(): void {
     this.#pausedSince ??= performance.now();
   }

@@ -1,30 +1,30 @@
 import { type Link, LinkedList } from '#core/pipeline/linked-list.ts';
 
-/** Attempts that wait for a connection to the end, so that somebody finds out whether the place is dead. */
+/** Attempts that wait for their connection until the connect timeout, to find out whether the upstream is dead. */
 const scouts = 10;
-/** Ms after which a connection that has not opened is doubted; a new one takes two round trips and a handshake. */
-const patience = 300;
+/** Ms after which a connection counts as doubtful; opening one takes two round trips and a handshake. */
+const doubtTime = 300;
 
 /** An attempt that waits for a connection. */
 export interface Waiting {
   /**
-   * Ms until it should not be waited for alone any more; undefined when it is one of those that find out, or waits no
-   * longer. Counts from when the one that has waited longest began, since its fate is everybody's.
+   * Ms until another route should be asked as well; undefined for a scout, and once it does not wait any more. Counted
+   * from the start of the longest wait in the queue, since all wait for the same.
    */
   readonly doubtAfter: number | undefined;
-  /** It has its connection, or has given up. */
+  /** It has its connection, or has been given up. */
   leave(): void;
 }
 
 /**
- * Attempts that wait for a connection to one place. When nobody is there all of them would wait until the connect
- * deadline; only a few have to, and the others can ask elsewhere meanwhile.
+ * Attempts that wait for a connection to one origin. If the origin is dead, a few scouts wait until the connect timeout,
+ * and the others ask another route meanwhile.
  */
 export class ConnectQueue {
-  /** When each began, on the clock of performance.now(). */
+  /** When each wait began, on the clock of performance.now(). */
   readonly #since = new LinkedList<number>();
 
-  /** An attempt waits from now on. */
+  /** Adds an attempt. */
   enter(): Waiting {
     return new QueuedAttempt(this.#since);
   }
@@ -43,7 +43,7 @@ class QueuedAttempt implements Waiting {
 
   get doubtAfter(): number | undefined {
     if (this.#isScout || !this.#link.isListed) return undefined;
-    return Math.max(0, (this.#queue.first ?? 0) + patience - performance.now());
+    return Math.max(0, (this.#queue.first ?? 0) + doubtTime - performance.now());
   }
 
   leave(): void {

@@ -5,14 +5,14 @@ import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';
 
 /**
- * The connection pools to upstreams. They outlive reloads of gateway.yaml: open connections are worth keeping, and
- * exchanges under way hold on to them.
+ * The connection pools to upstreams. They outlive reloads: open connections are worth keeping, and exchanges in flight use
+ * them.
  */
 export class Connections implements AsyncDisposable {
   readonly #agents = new Map<number, Agent>();
   readonly #queues = new Map<string, ConnectQueue>();
 
-  /** Those that wait for a connection to an origin. */
+  /** The attempts that wait for a connection to an origin. */
   queue(origin: string): ConnectQueue {
     const known = this.#queues.get(origin);
     if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export class Connections implements AsyncDisposable {
     if (known !== undefined) return known;
     const agent = new Agent({
       connect: createConnector(connectTimeout),
-      // The attempt has deadlines of its own, exact and configurable; undici's would only cut in coarsely.
+      // Each attempt has exact, configurable timeouts of its own; undici's are coarse.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,

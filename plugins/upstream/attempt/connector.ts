@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
-/** What came over a connection that broke. */
+/** The bytes that a broken connection had received. */
 interface BrokenConnection {
   readonly bytesRead: number;
-  /** How much of it before the last request went out; undefined over HTTP/2, where answers mingle. */
+  /** Those before the last request went out; undefined over HTTP/2, where answers are interleaved. */
   readonly bytesBefore?: number | undefined;
 }
 
 /**
- * Opens connections whose errors tell how much had come over them, and how much of it before the request that they were
- * at. That tells a connection that was closed while idle from one on which an answer had begun.
+ * Opens connections whose errors carry the bytes received, in all and before the current request. The two distinguish a
+ * connection that was closed while idle from one on which an answer had begun.
  *
  * @param timeout seconds
  */
@@ -24,7 +24,7 @@ export function createConnector(timeout: number): buildConnector.connector {
     });
 }
 
-/** undici tells nobody which connection a request goes out on, and writes it in one go. */
+/** undici does not expose the connection of a request, and writes a request at once. */
 function watch(socket: Socket): void {
   let bytesBefore: number | undefined;
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
@@ -35,12 +35,12 @@ function watch(socket: Socket): void {
   socket.once('error', (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead, bytesBefore } }));
 }
 
-/** What an error says of the connection that it broke; undefined when there was none yet. */
+/** The connection that an error broke; undefined when none was open yet. */
 export function brokenConnection(error: unknown): BrokenConnection | undefined {
   return error instanceof Error && 'socket' in error ? (error.socket as BrokenConnection) : undefined;
 }
 
-/** True when the connection had brought answers, and nothing since the request went out: it was closed while idle. */
+/** True when the connection had received answers, but nothing since the request went out: it was closed while idle. */
 export function isStale({ bytesRead, bytesBefore = bytesRead }: BrokenConnection): boolean {
   return bytesRead > 0 && bytesRead === bytesBefore;
 }

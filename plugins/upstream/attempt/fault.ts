@@ -4,18 +4,18 @@ import { keyRefused, withoutOwn } from '#core/model-call/upstream-error.ts';
 import { brokenConnection, isStale } from './connector.ts';
 
 export interface FaultEffects {
-  /** `refuse`: left alone for a minute and longer each time; `rest`: for as long as the upstream said. */
+  /** `refuse`: a cooldown of a minute, longer each time, for all models; `cooldown`: as long as the upstream asked. */
   readonly key: 'refuse' | 'cooldown' | 'none';
   /**
-   * `fail` counts against the route; `last`: it is asked after the others for a minute and longer each time; `release`:
-   * says nothing about the route. After the last two a probe may be tried again.
+   * `fail` counts against the route; `last`: the route is tried last for a minute, longer each time; `release` does not
+   * count. After `last` and `release` another probe may be sent.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What is tried next: another key of the same route, another route, one with a larger window only, or nothing. */
+  /** What is tried next: another key of the route, another route, only routes with a larger context window, or nothing. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
-/** The one table of what a fault does. What is recorded is the same for all: kind, status and words. */
+/** What each kind of fault does. All are recorded with kind, status and message. */
 export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
   overflow: { key: 'none', breaker: 'release', next: 'wider' },
@@ -27,18 +27,19 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 };
 
 export interface FaultDetails {
-  /** What the upstream answered, when it did. */
+  /** Status of the upstream's answer. */
   readonly status?: number | undefined;
-  /** True when nothing came back on a connection that had been used before: it was closed there meanwhile. */
+  /** True when a reused connection turned out to be closed by the upstream. */
   readonly isStaleConnection?: boolean;
-  /** True when the request itself may have caused it: one that makes an upstream fail does so each time. */
+  /** True when the request itself may have caused it, and would again. */
   readonly mayBeCausedByRequest?: boolean;
 }
 
+/** Why an attempt did not serve. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
-  /** What the client is told when this was the last attempt. */
+  /** What the client gets if this was the last attempt. */
   readonly error: GatewayError;
   readonly status: number | undefined;
   readonly isStaleConnection: boolean;
@@ -58,27 +59,26 @@ export class Fault extends Error {
   }
 }
 
-/** Codes of undici and of the system that mean that a wait of ours was over. */
+/** Codes of undici and the system for our own timeouts. */
 const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
-/** Codes of a connection that was open and is not any more. */
+/** Codes of an open connection that was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Translates what undici throws. No address and no vendor text reaches the client. */
+/** Translates an error of undici. No address and no vendor text reaches the client. */
 export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
-  if (timeouts.has(code)) return routeFault('upstream_timeout', 'the upstream did not answer in time', thrown);
-  if (hasAnswered) return brokenOff('upstream_failed', 'the connection to the upstream failed', thrown);
-  const error = new GatewayError('upstream_failed', 'the connection to the upstream failed', { cause: thrown });
+  if (timeouts.has(code)) return routeFault('upstream_timeout', 'The upstream did not respond in time.', thrown);
+  if (hasAnswered) return brokenOff('upstream_failed', 'The connection to the upstream failed.', thrown);
+  const error = new GatewayError('upstream_failed', 'The connection to the upstream failed.', { cause: thrown });
   const connection = closed.has(code) ? brokenConnection(thrown) : undefined;
   return new Fault('route', error, {
     isStaleConnection: connection !== undefined && isStale(connection),
-    // The request had gone out.
-    mayBeCausedByRequest: connection !== undefined,
+    mayBeCausedByRequest: connection !== undefined, // the request had gone out
   });
 }
 
-/** For failures after the request was taken: some requests make an upstream crash, or think without end. */
+/** A failure after the request was sent: some requests make an upstream crash, or think without end. */
 export function brokenOff(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
@@ -87,7 +87,7 @@ export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message
   return new Fault('route', new GatewayError(code, message, { cause }));
 }
 
-/** The fault that ends an attempt because its exchange is over. */
+/** Ends an attempt because its exchange is over. */
 export function goneFault(reason: unknown): Fault {
   const error =
     reason instanceof GatewayError
@@ -96,12 +96,12 @@ export function goneFault(reason: unknown): Fault {
   return new Fault('gone', error);
 }
 
-/** The fault of an attempt that another has overtaken. */
+/** Ends an attempt because another route has served. */
 export function lostFault(): Fault {
-  return new Fault('gone', new GatewayError('internal_error', 'another route was faster'));
+  return new Fault('gone', new GatewayError('internal_error', 'Another route was faster.'));
 }
 
-/** For the record: never shown to clients. */
+/** For the record and the log; never sent to clients. */
 export function describeFault({ kind, error, status }: Fault): string {
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
@@ -117,15 +117,15 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   model: 'no_model',
 };
 
-/** Whose fault it is, by what the upstream's words mean. */
+/** The kind of fault for an error with this meaning. */
 export function kindOf(meaning: ErrorMeaning): FaultKind {
   return kinds[meaning];
 }
 
 /**
- * An error that came inside of an answer, or instead of one, with a status that said that all was well.
+ * An error inside a 2xx answer, or instead of one.
  *
- * @param secrets of the upstream, which the client is not shown
+ * @param secrets of the upstream, removed from the message
  */
 export function answerFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
@@ -140,7 +140,7 @@ function shownError(error: GatewayError, secrets: readonly string[]): GatewayErr
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 
-/** What an upstream has said of a key that it did not accept, on one line: for the log only. */
+/** The upstream's message about a key that it did not accept, on one line: for the log only. */
 export function refusalOfKey({ error, status }: Fault): string {
   return `${status ?? ''} ${wordsOf(error)}`.replace(/\s+/g, ' ').trim();
 }
@@ -150,18 +150,18 @@ function wordsOf({ cause }: GatewayError): string {
 }
 
 /**
- * What the client is told when no route served.
+ * The error that the client gets when no route served.
  *
- * @param wait ms until a route that was left out may be tried again; undefined when none was
+ * @param wait ms until a route with an open breaker may be tried again; undefined when there was none
  */
 export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) {
-    return new GatewayError('unavailable', 'no route of this model is in service', {
+    return new GatewayError('unavailable', 'The model is unavailable: none of its routes is in service. Retry later.', {
       retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
     });
   }
-  // Whatever the wider routes had: a shorter request would have been served, and its client can make it one.
+  // Whatever happened on the wider routes: a shorter request would have been served, and the client can send one.
   const overflow = faults.find(({ kind }) => kind === 'overflow');
   if (overflow !== undefined) return overflow.error;
   const throttled = faults.filter(({ kind }) => kind === 'throttled');

@@ -13,7 +13,7 @@ export function openBody(answer: Answer): AnswerBody {
   const { status, headers } = answer;
   if (status >= 300) return new RefusalBody(answer);
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw routeFault('upstream_failed', 'the upstream used a content encoding that was not requested');
+    throw routeFault('upstream_failed', 'The upstream used a content encoding that was not requested.');
   const isStream = isEventStream(contentTypeOf(answer));
   return isStream === undefined ? new UnlabelledBody(answer) : openBodyOf(answer, isStream);
 }

@@ -18,13 +18,13 @@ import {
 } from '#core/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
-/** Statuses by which an upstream says that the request itself is wrong, unless its words say something else. */
+/** Statuses that blame the request, unless the message means something else. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
-/** By these it says that it is out of service itself, whatever it is asked. */
+/** Statuses of an upstream that is out of service, whatever the request. */
 const overloadStatuses = new Set([503, 529]);
-/** By these, a proxy's among them, that it took too long. */
+/** Statuses of an upstream, or a proxy before it, that took too long. */
 const timeoutStatuses = new Set([408, 504, 524]);
-/** Types and codes by which a 409 says that it is about the request. */
+/** Types and codes of a 409 about the request. */
 const conflictWords = new Set(['invalid_request_error', 'conflict_error', 'conversation_locked']);
 const keyStatuses = new Set([401, 402, 403]);
 
@@ -34,10 +34,10 @@ export interface RefusalHeaders {
 }
 
 /**
- * Turns an answer that is no 2xx into a fault.
+ * Turns a 3xx, 4xx or 5xx answer into a fault.
  *
- * @param body the first bytes of it, whatever they are
- * @param secrets of the upstream, which the client is not shown
+ * @param body the first bytes of it
+ * @param secrets of the upstream, removed from the message
  */
 export function refusalFault(
   status: number,
@@ -53,43 +53,43 @@ export function refusalFault(
     case 'throttled':
       return new Fault('throttled', throttled(readRetryAfter(headers, now) ?? said.retryAfter), { status });
     case 'key':
-      // The operator's credential, not the caller's: the caller must never see it as its own.
+      // The operator's credential, not the caller's: the caller must not take the error for its own.
       return new Fault('key', keyRefused(said.message && withoutSecrets(said.message, 300, secrets)), { status });
     case 'client':
     case 'overflow':
       return new Fault(kind, clientError(status, said, secrets), { status });
     case 'no_model':
-      return new Fault('no_model', new GatewayError('upstream_failed', answeredWith(status)), { status });
+      return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), { status });
     default:
       return routeRefusal(status, said, readRetryAfter(headers, now) ?? said.retryAfter);
   }
 }
 
-/** @param isPage HTML is not the API's answer: something on the way, or at the wrong address, has sent it */
+/** @param isPage true for HTML, which comes from a proxy or a wrong base URL, not from the API */
 function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): FaultKind {
   const meaning = meaningOf(said);
-  // A key without money is refused with 429 as well, and no waiting helps.
+  // Some vendors refuse a key without credit with 429; waiting does not help.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
   if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, said))) return 'route';
   if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'no_model';
-  // Who is told that a prompt is too long has been let in.
+  // A 401 about an overlong prompt is not about the key.
   if (meaning !== undefined) return kindOf(meaning);
   if (status === 404) return isClientThingMissing(said) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
   return isKeyStatus && !(status === 403 && isModeration(said)) ? 'key' : 'client';
 }
 
-/** True for a 409 that names the request as what is in conflict. Others are about the upstream's own state. */
+/** True for a 409 that blames the request. Others are about the upstream's own state. */
 function isConflict(status: number, { type, code, param }: ReportedError): boolean {
   return status === 409 && (param !== undefined || [type, code].some((word) => conflictWords.has(word ?? '')));
 }
 
-/** @param wait seconds, where the upstream has said how long */
+/** @param wait seconds, where the upstream asked for some */
 function routeRefusal(status: number, said: ReportedError, wait: number | undefined): Fault {
   const code = failureCode(outageOf(status) ?? meaningOf(said));
-  const error = new GatewayError(code, answeredWith(status), wait === undefined ? {} : { retryAfter: wait });
-  // Other statuses may be about the request: then one conversation must not take the route away from all.
+  const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
+  // Other statuses may be caused by the request: one conversation must not open the breaker for everybody.
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
 }
 
@@ -98,9 +98,9 @@ function outageOf(status: number): ErrorMeaning | undefined {
   return timeoutStatuses.has(status) ? 'timeout' : undefined;
 }
 
-function answeredWith(status: number): string {
-  if (overloadStatuses.has(status)) return `the upstream is overloaded (status ${status})`;
-  return `the upstream answered with status ${status}`;
+function statusMessage(status: number): string {
+  if (overloadStatuses.has(status)) return `The upstream is overloaded (status ${status}).`;
+  return `The upstream responded with status ${status}.`;
 }
 
 function isHtml(body: Buffer): boolean {
@@ -108,14 +108,14 @@ function isHtml(body: Buffer): boolean {
 }
 
 function clientError(status: number, said: ReportedError, secrets: readonly string[]): GatewayError {
-  const told = (word: string | undefined) => word && withoutOwn(word, secrets);
-  const message = said.message ?? `the upstream refused the request with status ${status}`;
+  const shown = (word: string | undefined) => word && withoutOwn(word, secrets);
+  const message = said.message ?? `The upstream refused the request with status ${status}.`;
   return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
     upstream: {
-      // Tools know by 400 that a prompt is too long.
+      // Clients expect 400 for an overlong prompt.
       status: status === 422 && isContextOverflow(said) ? 400 : status,
-      type: told(said.type),
-      code: told(said.code),
+      type: shown(said.type),
+      code: shown(said.code),
       isContextOverflow: isContextOverflow(said),
     },
     ...(said.param !== undefined && { param: withoutOwn(said.param, secrets) }),
@@ -125,7 +125,7 @@ function clientError(status: number, said: ReportedError, secrets: readonly stri
 function parse(body: Buffer): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(body.toString());
-    // Gemini's OpenAI endpoint puts its errors into a list.
+    // Gemini's OpenAI endpoint wraps its errors in a list.
     const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     return isJsonObject(value) ? value : undefined;
   } catch {
@@ -133,7 +133,7 @@ function parse(body: Buffer): JsonObject | undefined {
   }
 }
 
-/** Seconds to wait, an hour at most; undefined when the upstream gave none, or nonsense. Formats: RFC 9110 §10.2.3, and `retry-after-ms`. */
+/** Seconds, an hour at most; undefined when missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`. */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (isWait(milliseconds)) return Math.min(milliseconds / 1000, longestWait);
@@ -144,7 +144,7 @@ export function readRetryAfter(headers: RefusalHeaders, now: number): number | u
   return isWait(wait) ? Math.min(wait, longestWait) : undefined;
 }
 
-/** An endless wait is none: a key that rests for it would never be used again. */
+/** An infinite wait is ignored: the key would never be used again. */
 function isWait(value: number): boolean {
   return value > 0 && Number.isFinite(value);
 }

@@ -20,7 +20,7 @@ export interface AttemptChoice {
   readonly format: string;
 }
 
-/** Tells the record, the key and the health of the route what comes of one attempt, which begins when this is made. */
+/** Reports one attempt to the record, the key and the health of the route. The attempt begins when this is created. */
 export class AttemptReport {
   readonly #parts: Pick<RelayParts, 'health' | 'log' | 'now'>;
   readonly #exchange: Exchange;
@@ -44,7 +44,7 @@ export class AttemptReport {
     this.#startedAt = exchange.elapsed;
   }
 
-  /** The first content of the answer has come. */
+  /** The first content has come. */
   content(): void {
     const { route, keys, pass } = this.#admitted;
     this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
@@ -57,8 +57,8 @@ export class AttemptReport {
    * The attempt is over.
    *
    * @param fault undefined when it served
-   * @param status what the upstream answered, when it did
-   * @param tokens of the answer, where they are of this attempt alone and came at the pace of the route
+   * @param status of the upstream's answer
+   * @param tokens of the answer, where they measure the throughput of this attempt
    */
   over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
     this.#record(fault, status);
@@ -69,7 +69,7 @@ export class AttemptReport {
     this.#parts.health.served(route, pass, timing, () => conversationOf(this.#exchange));
   }
 
-  /** What a fault means for the key and for the route, by the table of faults. */
+  /** Applies the effects of a fault to the key and the route. */
   #learn(fault: Fault): void {
     const { health, now } = this.#parts;
     const { route, keys, pass } = this.#admitted;
@@ -83,12 +83,12 @@ export class AttemptReport {
     else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
   }
 
-  /** The conversation that a failure is held against; undefined for failures that no request can cause. */
+  /** The conversation that a failure counts for; undefined for failures that no request can cause. */
   #sourceOf({ mayBeCausedByRequest }: Fault): string | undefined {
     return mayBeCausedByRequest ? conversationOf(this.#exchange) : undefined;
   }
 
-  /** Nobody but the operator can help a key that is not accepted: the log has a line for each rest of it. */
+  /** Only the operator can fix a key that is not accepted: the log has a line for each cooldown. */
   #refuse(fault: Fault): void {
     const { log, now } = this.#parts;
     const { route, keys } = this.#admitted;
@@ -96,7 +96,7 @@ export class AttemptReport {
     const seconds = keys.refuse(key, now());
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
-    log.warn(`upstream ${route.upstream.name} refused ${which}, left alone for ${seconds} s: ${refusalOfKey(fault)}`);
+    log.warn(`upstream ${route.upstream.name} refused ${which}, not used for ${seconds} s: ${refusalOfKey(fault)}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

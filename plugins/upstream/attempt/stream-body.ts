@@ -37,7 +37,9 @@ export class StreamBody implements AnswerBody {
     const remainder = reader.end();
     if (this.#stream === undefined) this.#gate(remainder);
     else this.#forward(this.#stream, remainder);
-    this.#answer.end(reader.isComplete ? undefined : brokenOff('upstream_failed', 'the upstream broke the answer off'));
+    this.#answer.end(
+      reader.isComplete ? undefined : brokenOff('upstream_failed', 'The upstream closed the stream before its end.'),
+    );
   }
 
   expire(timeout: Fault): void {
@@ -56,9 +58,10 @@ export class StreamBody implements AnswerBody {
     if (events.length > 0) this.#gated.add(events);
     if (this.#endOnFailure()) return;
     if (reader.hasContent) this.#open();
-    else if (reader.isComplete) this.#answer.end(brokenOff('upstream_failed', 'the stream ended without an answer'));
+    else if (reader.isComplete)
+      this.#answer.end(brokenOff('upstream_failed', 'The upstream ended the stream without content.'));
     else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
-      this.#answer.end(brokenOff('upstream_failed', 'the stream brought no content'));
+      this.#answer.end(brokenOff('upstream_failed', 'The upstream sent a stream without content.'));
   }
 
   #open(): void {

@@ -52,7 +52,7 @@ export class WholeBody implements AnswerBody {
     this.#answer.clock.heard();
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.wholeReply)
-      this.#answer.end(brokenOff('upstream_failed', 'the answer is too large'));
+      this.#answer.end(brokenOff('upstream_failed', 'The upstream sent an answer that is too large.'));
   }
 
   end(): void {
@@ -77,6 +77,6 @@ export class WholeBody implements AnswerBody {
     if (this.#isStream === request.isStream) return reader.whole(body, jsonType(contentTypeOf(this.#answer)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isStream);
     const kind = this.#isStream ? 'a stream, although none was requested' : 'no stream, although one was requested';
-    throw new GatewayError('upstream_failed', `the upstream sent ${kind}`);
+    throw new GatewayError('upstream_failed', `The upstream sent ${kind}.`);
   }
 }

@@ -173,7 +173,7 @@ describe('a refusal', () => {
   ])('with status %d and %j is a fault of the key, and says nothing of it', (status, body) => {
     const { kind, error } = refusal(status, body);
     expect([kind, error.code]).toEqual(['key', 'unavailable']);
-    expect(error.message).toBe('the model is out of service at the moment; the operator has been told');
+    expect(error.message).toBe('The model is temporarily unavailable. The operator has been notified.');
   });
 
   it.each([
@@ -276,7 +276,7 @@ describe('a refusal', () => {
   });
 
   it.each(['', 'no', '[]', 'null', '{"error":'])('of the request with the body %j says the status', (body) => {
-    expect(refusal(400, body).error.message).toBe('the upstream refused the request with status 400');
+    expect(refusal(400, body).error.message).toBe('The upstream refused the request with status 400.');
   });
 
   it('of the request with 422 is 422 where SDKs know it, and 400 elsewhere', () => {
@@ -314,7 +314,7 @@ describe('a refusal', () => {
   it.each([{ detail: [1, 2] }, { detail: { reason: { a: 1 } } }, { detail: [] }])(
     'of the request with a detail without words (%j) says the status',
     (body) => {
-      expect(refusal(422, body).error.message).toBe('the upstream refused the request with status 422');
+      expect(refusal(422, body).error.message).toBe('The upstream refused the request with status 422.');
     },
   );
 

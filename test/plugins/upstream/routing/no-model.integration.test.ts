@@ -79,7 +79,7 @@ describe('a route that does not have the model', () => {
         route: 'u0/model-there',
         state: 'no_model',
         open_until: new Date(fixture.now + 60_000).toISOString(),
-        reason: 'no_model: 404 the upstream answered with status 404',
+        reason: 'no_model: 404 The upstream responded with status 404.',
       },
       { route: 'u1/model-there', state: 'closed', open_until: null, reason: null },
     ]);

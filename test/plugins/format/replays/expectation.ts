@@ -48,11 +48,11 @@ function expectError(client: TextFormat, answer: Answer, { error = 'failed', tex
 }
 
 /** Gemini has no words for a refusal but those of the answer. */
-function expectText(client: TextFormat, { text, refusal }: Answer, expected: Expected): void {
-  if (expected.refusal === true) return;
-  const isInText = client === 'gemini' && expected.refusal !== undefined;
-  expectWords(isInText ? text : refusal, expected.refusal ?? refusal);
-  if (!isInText) expectWords(text, expected.text ?? '');
+function expectText(client: TextFormat, answer: Answer, { text = '', refusal }: Expected): void {
+  if (refusal === true) return;
+  const isInText = client === 'gemini' && refusal !== undefined;
+  expectWords(answer.text, isInText ? [text, refusal].flat() : text);
+  if (!isInText) expectWords(answer.refusal, refusal ?? answer.refusal);
 }
 
 /** Several texts may come parted by a blank line, or not. */

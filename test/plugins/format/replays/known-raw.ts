@@ -16,6 +16,8 @@ export const knownRaw: readonly RawCase[] = [
   { name: 'chat/mistral-tool-calls', way: 'streamed', point: 'B.2', today: 'a piece of a call has no index' },
   { name: 'chat/mistral-magistral', way: 'streamed', point: 'B.2', today: 'the content of a delta is not text' },
   { name: 'chat/mistral-magistral', way: 'whole', point: 'B.2', today: 'the content is not text' },
+  { name: 'chat/mistral-references', way: 'streamed', point: 'B.2', today: 'the content of a delta is not text' },
+  { name: 'chat/mistral-references', way: 'whole', point: 'B.2', today: 'the content is not text' },
   { name: 'chat/minimax-reasoning-split', way: 'streamed', point: 'B.2', today: 'a choice has no delta' },
   { name: 'chat/minimax-tool-call', way: 'streamed', point: 'B.2', today: 'a choice has no delta' },
   { name: 'chat/minimax-think-tags', way: 'streamed', point: 'B.2', today: 'a choice has no delta' },

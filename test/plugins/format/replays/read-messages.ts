@@ -142,14 +142,16 @@ function readMessage(message: JsonObject): Answer {
   return {
     ...nothing,
     // A refusal stands in the text too, for clients that know of no stop details.
-    text: said === refusal ? '' : said,
+    text: said.endsWith(refusal) ? said.slice(0, said.length - refusal.length) : said,
     refusal,
     reasoning: paragraphs(of('thinking').map((block) => string(block['thinking']))),
     calls: of('tool_use').map(({ id, name, input }) => {
       check(isJsonObject(input), 'the input of a call is no object');
       return { id: string(id), name: string(name), arguments: input };
     }),
-    citations: content.flatMap(({ citations }) => objects(citations).map(({ url }) => string(url))),
+    citations: content.flatMap(({ citations }) =>
+      objects(citations).flatMap(({ url }) => (typeof url === 'string' ? [url] : [])),
+    ),
     finish: finishes[reason],
     usage: readUsage(message['usage']),
   };

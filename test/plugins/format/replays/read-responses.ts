@@ -52,10 +52,10 @@ const repeating = new Set([
   'response.reasoning_summary_part.done',
   'response.function_call_arguments.done',
   'response.custom_tool_call_input.done',
-  'response.web_search_call.in_progress',
-  'response.web_search_call.searching',
-  'response.web_search_call.completed',
 ]);
+
+/** Events of tools that the vendor runs itself. */
+const hosted = /^response\.(web_search_call|file_search_call|code_interpreter_call|mcp_call)(_|\.)[a-z_.]+$/;
 
 class Draft {
   /** Items as their events have built them. */
@@ -108,7 +108,7 @@ class Draft {
         this.#addPart(this.#items[index], type.includes('summary') ? 'summary' : 'content', object(event['part']));
         return;
       default:
-        check(repeating.has(type), `unknown event ${type}`);
+        check(repeating.has(type) || hosted.test(type), `unknown event ${type}`);
     }
   }
 

@@ -17,7 +17,7 @@ import type { ProfileSettings } from './profile.ts';
 import { quirksSchema } from './quirks.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
-/** A name that clients and routes can say without quotes or escapes. */
+/** A name that needs no quotes or escapes in requests and routes. */
 const nameSchema = {
   type: 'string',
   pattern: '^[A-Za-z0-9][^\\s]*$',
@@ -37,27 +37,27 @@ export const upstreams = defineSection({
     additionalProperties: {
       type: 'object',
       properties: {
-        vendor: { type: 'string', description: 'A vendor whose base URL, formats and authentication are known.' },
+        vendor: { type: 'string', description: 'Vendor preset with base URL, formats and authentication.' },
         format: {
           anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
-          description: 'Formats that the endpoint speaks; the vendor’s when left out.',
+          description: 'Formats of the endpoint; by default the vendor’s.',
         },
         base_url: {
           type: 'string',
           pattern: '^https?://[^\\s]+$',
           description:
-            'Address that the format’s path is appended to, version segment included: https://llm.example.com/v1.',
+            'URL with the version segment, to which the format’s path is appended: https://llm.example.com/v1.',
         },
         api_keys: {
           type: 'array',
           items: { type: 'string' },
           default: [],
-          description: 'API keys there, used in turn. An upstream that needs a key and has none is off.',
+          description: 'API keys, used in turn. An upstream that needs a key and has none is off.',
         },
         auth: {
           type: 'string',
           enum: authSchemes,
-          description: 'How a key is sent; the vendor’s way when left out, otherwise bearer.',
+          description: 'How the key is sent; by default as the vendor expects, otherwise bearer.',
         },
         headers: {
           type: 'object',
@@ -74,7 +74,7 @@ export const upstreams = defineSection({
   },
 });
 
-/** What plugins have registered and upstreams name. */
+/** Formats and vendors that plugins have registered. */
 interface Known {
   readonly formats: ReadonlyMap<string, unknown>;
   readonly vendors: ReadonlyMap<string, unknown>;
@@ -117,31 +117,31 @@ export const models = defineSection({
                     type: 'integer',
                     minimum: 0,
                     description:
-                      'Lower is tried first; its place in the list, from 0, when left out. Routes of the same priority share requests.',
+                      'Lower is tried first; by default the position in the list, from 0. Routes of the same priority share requests.',
                   },
                   weight: {
                     type: 'number',
                     minimum: 0,
                     description:
-                      'Share of requests among routes of the same priority; 1 when left out, 0 for backups only.',
+                      'Share of requests among routes of the same priority; by default 1, and 0 for backups only.',
                   },
                   connect_timeout: {
                     ...timeout,
-                    description: 'Seconds to open a connection; what the upstream stage says when left out.',
+                    description: 'Seconds to open a connection; by default the value of the upstream stage.',
                   },
                   first_byte_timeout: {
                     ...timeout,
-                    description: 'Seconds until the answer begins; what the upstream stage says when left out.',
+                    description: 'Seconds until the answer begins; by default the value of the upstream stage.',
                   },
                   idle_timeout: {
                     ...timeout,
-                    description: 'Seconds without a byte; what the upstream stage says when left out.',
+                    description: 'Seconds without a byte; by default the value of the upstream stage.',
                   },
                   max_input_tokens: {
                     type: 'integer',
                     minimum: 1,
                     description:
-                      'Tokens that a prompt may have there; what the model says when left out. A prompt too long for one route goes to those that declare more.',
+                      'Tokens of a prompt, at most; by default the value of the model. A prompt too long for one route goes to routes with a larger value.',
                   },
                   capabilities: capabilitiesSchema,
                   quirks: quirksSchema,
@@ -152,13 +152,17 @@ export const models = defineSection({
             ],
           },
         },
-        display_name: { type: 'string', minLength: 1, description: 'What people see; the name itself when left out.' },
+        display_name: {
+          type: 'string',
+          minLength: 1,
+          description: 'Name shown to people; by default the name of the model.',
+        },
         max_input_tokens: {
           type: 'integer',
           minimum: 1,
-          description: 'Tokens that a prompt may have; clients are told.',
+          description: 'Tokens of a prompt, at most; reported to clients.',
         },
-        max_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have; clients are told.' },
+        max_tokens: { type: 'integer', minimum: 1, description: 'Tokens of an answer, at most; reported to clients.' },
         hedge_after: {
           type: 'number',
           minimum: 0.1,
@@ -169,7 +173,7 @@ export const models = defineSection({
           type: 'boolean',
           default: false,
           description:
-            'True to let the next route go on with a streamed text that breaks off half-way, so that the client gets one answer. Never within a tool call or structured output.',
+            'True to let the next route continue a streamed text that breaks off, so that the client gets one answer. Never inside a tool call or structured output.',
         },
         capabilities: capabilitiesSchema,
         quirks: quirksSchema,
@@ -186,8 +190,8 @@ export const models = defineSection({
       if (resume && routes.length < 2) {
         report(
           ['models', key, 'resume'],
-          'has no other route to go on with',
-          'add a second route, or leave resume out',
+          'has no other route to continue with',
+          'add a second route, or remove resume',
         );
       }
       for (const [index, route] of routes.entries()) {
@@ -203,12 +207,12 @@ export const models = defineSection({
   },
 });
 
-/** The section `aliases`: other names of models, for tools with names built in. */
+/** The section `aliases`: other names of models, for tools with fixed model names. */
 export const aliases = defineSection({
   name: 'aliases',
   schema: {
     type: 'object',
-    description: 'Other names for models; * stands for anything. For tools with model names built in.',
+    description: 'Other names for models; * matches anything. For tools with fixed model names.',
     default: {},
     additionalProperties: { type: 'string', minLength: 1, description: 'A name of the catalog, or another alias.' },
   },
@@ -225,7 +229,7 @@ export const aliases = defineSection({
   },
 });
 
-/** The sections of which the catalog is built. */
+/** The sections of the catalog. */
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
 type UpstreamValue = SectionValue<typeof upstreams>[string];
@@ -241,19 +245,19 @@ function checkUpstream(
   if (vendor !== undefined && hasAllPlugins && !vendors.has(vendor)) {
     report(
       [...path, 'vendor'],
-      `names the vendor "${vendor}", which is not known`,
+      `names the vendor "${vendor}", which does not exist`,
       suggest(vendor, [...vendors.keys()]),
     );
   }
   if (isProduction && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
-    report(path, 'is only for show, and NODE_ENV is production', 'take it and its routes out');
+    report(path, 'is a demo, which NODE_ENV=production refuses', 'remove it and its routes');
   }
   const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
   if (vendor !== undefined) return;
-  if (format === undefined) report(path, 'says neither a vendor nor a format', 'add vendor, or format and base_url');
+  if (format === undefined) report(path, 'has neither a vendor nor a format', 'add vendor, or format and base_url');
   else if (base_url === undefined)
     report(path, 'has no base_url', 'add the address of the endpoint, such as https://llm.example.com/v1');
 }
@@ -266,7 +270,7 @@ function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: Wi
   }
 }
 
-/** What cannot be sent would otherwise fail with every request, on every route. */
+/** An invalid header would otherwise fail every request. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
     const mistake = keyMistake(key);
@@ -286,8 +290,8 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
 }
 
 /**
- * A way of asking for thinking that no format of the route has would be passed over without a word. What stands at the
- * model holds for all of its routes, and needs one that has it.
+ * A way of requesting reasoning that no format of the route supports would be ignored silently. A value of the model
+ * applies to all of its routes, and needs one that supports it.
  */
 function checkReasoning(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
@@ -312,12 +316,12 @@ function checkWay(
   if (there.length === 0 || known.includes(way)) return;
   report(
     [...path, 'quirks', 'reasoning'],
-    `is "${way}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'has' : 'have'} no words for`,
+    `is "${way}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'does' : 'do'} not support`,
     `use one of: ${known.join(', ')}`,
   );
 }
 
-/** What the upstream of a route speaks; undefined when that cannot be told. */
+/** The formats of a route's upstream; undefined when unknown. */
 function formatsOf(to: string, all: CheckContext): readonly string[] | undefined {
   const upstream = all.get(upstreams)?.[splitRoute(to)[0]];
   if (upstream === undefined) return undefined;
@@ -325,7 +329,7 @@ function formatsOf(to: string, all: CheckContext): readonly string[] | undefined
   return upstream.vendor === undefined ? undefined : all.vendors.get(upstream.vendor)?.formats;
 }
 
-/** The model's name there may have slashes of its own. */
+/** The upstream's model name may contain slashes. */
 export function splitRoute(to: string): [upstream: string, model: string] {
   const slash = to.indexOf('/');
   return slash === -1 ? [to, ''] : [to.slice(0, slash), to.slice(slash + 1)];

@@ -25,23 +25,23 @@ export interface GatewayDocument {
   readonly file: string;
   /** Changes whenever the text or a variable in it does. */
   readonly fingerprint: string;
-  /** NODE_ENV is `production`: what is only for show is refused. */
+  /** NODE_ENV is `production`: demos are refused. */
   readonly isProduction: boolean;
-  /** Variables that are not set, or are none. The rest can be validated all the same, and these told with it. */
+  /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
   readonly mistakes: readonly Mistake[];
-  /** The file as plain values. A fresh copy each time: validation fills defaults in. */
+  /** The file as plain values, a new copy per call, because validation fills in defaults. */
   values(): Record<string, unknown>;
-  /** Where a path stands. The nearest part that is there when it is not; the key itself with `atKey`. */
+  /** A mistake with the position of a path, or of its nearest existing ancestor; of the key with `atKey`. */
   mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
-  /** How a value is written there when it holds variables: `${NAME}`, never what it stands for. */
+  /** The text of a value with variables, as `${NAME}`, never their values; undefined without variables. */
   written(path: YamlPath): string | undefined;
-  /** True for an unquoted value with variables in it: it may turn out to be a number. */
+  /** True for an unquoted value with variables, which may be a number. */
   isLoose(path: YamlPath): boolean;
-  /** True for a value of which a variable could not be filled in: nothing else can be said about it. */
+  /** True for a value with a variable that could not be filled in, so nothing else is reported about it. */
   isUnfilled(path: YamlPath): boolean;
 }
 
-/** @throws ConfigError when the file cannot be read or is no YAML */
+/** @throws ConfigError when the file cannot be read or is not valid YAML */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
   return parseDocument(await readText(file), file, environment);
 }
@@ -52,13 +52,13 @@ export function parseDocument(text: string, file: string, environment: NodeJS.Pr
   const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const reader = new Reader(file, lines);
   if (!Array.isArray(documents) || documents.length === 0)
-    throw new ConfigError([reader.whole('is empty', 'see the gateway.yaml that comes with the gateway')]);
+    throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
   const [document, second] = documents;
   const mistakes = understandable(documents.flatMap(({ errors }) => errors)).map((error) =>
     reader.syntax(error, text, document),
   );
   if (second !== undefined)
-    mistakes.push(reader.at(second.range[0], [], 'has a second document', 'keep one; take the --- out'));
+    mistakes.push(reader.at(second.range[0], [], 'has a second document', 'keep one and remove the ---'));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return reader.read(document as Document.Parsed, environment);
 }
@@ -70,31 +70,31 @@ async function readText(file: string): Promise<string> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const words = unreadable[String(code)] ?? {
       wrong: `cannot be read (${String(code)})`,
-      right: 'give the gateway the right to read it',
+      right: 'make it readable for the gateway',
     };
     throw new ConfigError([{ file, line: 0, column: 0, path: [], ...words }]);
   }
 }
 
-/** What is wrong with a file that the system does not read, by the code of its error. */
+/** Messages for files that cannot be read, by error code. */
 const unreadable: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
-  ENOENT: { wrong: 'does not exist', right: 'name another with --config FILE' },
-  EISDIR: { wrong: 'is a folder', right: 'name the file in it with --config FILE' },
+  ENOENT: { wrong: 'does not exist', right: 'pass another file with --config FILE' },
+  EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
 };
 
-/** A value with variables in it, as it stands in the file. */
+/** A value with variables, as written in the file. */
 interface Written {
   readonly text: string;
-  /** Without quotes: it may turn out to be a number. */
+  /** Unquoted, so it may be a number. */
   readonly isLoose: boolean;
   readonly filled: Interpolated['filled'];
   readonly isUnfilled: boolean;
 }
 
-/** Characters below which a value is no secret; as a part of words it would be found everywhere. */
-const shortestSecret = 3;
+/** Shorter values are not masked: they would match parts of ordinary words. */
+const minSecretLength = 3;
 
-/** Turns offsets into lines and YAML's own complaints into ours. */
+/** Turns offsets into lines, and YAML's errors into our messages. */
 class Reader {
   readonly #file: string;
   readonly #lines: LineCounter;
@@ -122,7 +122,7 @@ class Reader {
   read(document: Document.Parsed, environment: NodeJS.ProcessEnv): GatewayDocument {
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) {
-      throw new ConfigError([this.whole('is empty', 'see the gateway.yaml that comes with the gateway')]);
+      throw new ConfigError([this.whole('is empty', 'start from the included gateway.yaml')]);
     }
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
@@ -154,10 +154,10 @@ class Reader {
   #forbidUnknownTags({ warnings }: Document.Parsed): Mistake[] {
     return warnings
       .filter(({ code }) => code === 'TAG_RESOLVE_FAILED')
-      .map(({ pos: [offset] }) => this.at(offset, [], 'has a tag (!) that means nothing here', 'take the tag out'));
+      .map(({ pos: [offset] }) => this.at(offset, [], 'has an unknown tag (!)', 'remove the tag'));
   }
 
-  /** Anchors save a few lines and cost everybody the certainty of what a line does. */
+  /** Anchors save a few lines and hide what a line does. */
   #forbidSharing(document: Document.Parsed): Mistake[] {
     const mistakes: Mistake[] = [];
     visit(document, {
@@ -178,7 +178,7 @@ class Reader {
             node.range?.[0] ?? 0,
             pathOf(ancestors, node),
             `has an anchor (&${node.anchor})`,
-            'take it out, and write the value out where it is used',
+            'remove it and write the value where it is used',
           ),
         );
       },
@@ -208,8 +208,8 @@ class Reader {
             this.at(
               node.range?.[0] ?? 0,
               pathOf(ancestors, node),
-              `has "${start}", which begins a variable and is none`,
-              'write ${NAME} or ${NAME:-default}, or $${ for these two characters themselves',
+              `has "${start}", which is not a valid variable`,
+              'write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
             ),
           );
         }
@@ -234,7 +234,7 @@ class Reader {
   }
 }
 
-/** What stays true whatever else is wrong; and of the rest the first, because the others follow from it. */
+/** The errors that are certain, and the first of the others, because the rest may follow from it. */
 function understandable(errors: readonly YAMLError[]): YAMLError[] {
   const first = errors.find((error) => !isCertain(error));
   return errors.filter((error) => error === first || (isCertain(error) && error.pos[0] < (first?.pos[0] ?? Infinity)));
@@ -244,20 +244,20 @@ function isCertain({ code }: YAMLError): boolean {
   return code === 'DUPLICATE_KEY' || code === 'TAB_AS_INDENT';
 }
 
-/** Braces of a variable inside those of a map or list on one line. */
+/** The braces of a variable inside a flow map or list. */
 const unquotedVariable = [
-  'has a variable without quotes between braces or brackets',
-  'put it in quotes, or for a number give the key a line of its own',
+  'has an unquoted variable inside braces or brackets',
+  'quote it, or give a number a line of its own',
 ] as const;
 
 /**
- * Messages quote values. One that came out of a variable may be a secret, so the variable is quoted instead; and named
- * where the words of somebody else's error have the value without quotes.
+ * Messages quote values. The value of a variable may be a secret, so the message quotes the variable instead, also where a
+ * third-party error contains the value without quotes.
  */
 function withoutSecret(wrong: string, written: Written | undefined): string {
   if (written === undefined) return wrong;
   const quoted = wrong.replace(/".*"/s, () => JSON.stringify(written.text));
-  const secrets = written.filled.filter(({ value }) => value.length >= shortestSecret);
+  const secrets = written.filled.filter(({ value }) => value.length >= minSecretLength);
   return secrets
     .toSorted((a, b) => b.value.length - a.value.length)
     .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
@@ -265,18 +265,18 @@ function withoutSecret(wrong: string, written: Written | undefined): string {
 
 function explainSyntax(code: string, message: string): [string, string] {
   if (code === 'TAB_AS_INDENT') return ['is indented with a tab', 'use spaces'];
-  if (code === 'DUPLICATE_KEY') return ['is there twice in one map', 'keep one of them'];
+  if (code === 'DUPLICATE_KEY') return ['is a duplicate key', 'keep one of them'];
   if (code === 'BAD_ALIAS') return ['refers to an anchor', 'write the value out'];
   if (code === 'BAD_INDENT' && message.startsWith('Flow '))
-    return ['stands where a { or [ before it is not closed yet', `close it with ${message.slice(-1)}`];
+    return ['comes before a { or [ is closed', `close it with ${message.slice(-1)}`];
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested mappings'))
-    return ['has a second ": " on one line', 'put the value in quotes, or line the next line up with its neighbours'];
+    return ['has a second ": " on one line', 'quote the value, or fix the indentation of the next line'];
   if (code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY')
-    return ['is indented in a way that fits nothing around it', 'line it up with its neighbours'];
+    return ['has inconsistent indentation', 'align it with its neighbours'];
   return [`is not valid YAML (${message.split('\n')[0]?.replace(/[.;]$/, '')})`, 'see the line above it as well'];
 }
 
-/** The node at a path; undefined when something on the way is missing. */
+/** The node at a path; undefined when part of the path is missing. */
 function findNode(root: Node, path: YamlPath): Node | undefined {
   let node: unknown = root;
   for (const part of path) {
@@ -288,7 +288,7 @@ function findNode(root: Node, path: YamlPath): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
-/** The path of the key that stands at an offset. */
+/** The path of the key at an offset. */
 function pathOfKey(document: Document | undefined, offset: number): YamlPath {
   let path: YamlPath = [];
   visit(document ?? null, {
@@ -301,12 +301,12 @@ function pathOfKey(document: Document | undefined, offset: number): YamlPath {
   return path;
 }
 
-/** The same path, with numbers for the entries of lists only: keys may look like numbers as well. */
+/** The same path with numbers only for list entries, because keys may look like numbers. */
 function pathInFile(root: Node, path: YamlPath): YamlPath {
   return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }
 
-/** Where the path stands; where its nearest ancestor stands when it is not there. */
+/** The offset of a path, or of its nearest existing ancestor. */
 function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
   const key = atKey ? findKey(root, path) : undefined;
   if (key !== undefined) return key;
@@ -326,7 +326,7 @@ function findKey(root: Node, path: YamlPath): number | undefined {
   return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
 }
 
-/** The path of a node, from what `visit` says about its ancestors. */
+/** The path of a node, from the ancestors that `visit` passes. */
 function pathOf(ancestors: readonly unknown[], node: Node): YamlPath {
   const path: (string | number)[] = [];
   const chain = [...ancestors, node];

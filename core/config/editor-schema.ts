@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../schema.ts';
 
-/** A value that is filled in when the file is loaded; what it will be, an editor cannot know. */
+/** A value that is filled in when the file is loaded, unknown to an editor. */
 const variable: JsonSchema = { type: 'string', pattern: '\\$\\{[A-Za-z_]', description: 'A variable.' };
 
-/** The schema as an editor needs it: `${NAME}` may stand wherever a number, a choice or a text of some form does. */
+/** The schema for editors, where `${NAME}` is allowed wherever a number, a choice or a constrained string is. */
 export function allowVariables(schema: JsonSchema): JsonSchema {
   if (isNarrow(schema)) return besideVariable(schema);
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
@@ -17,14 +17,14 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The schema of something that may be left empty: of a section with defaults only its name, for instance. */
+/** The schema of a value that may be empty, such as a section with defaults of which only the name is written. */
 export function allowNothing(schema: JsonSchema): JsonSchema {
   const { type, anyOf } = schema;
   if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };
   return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };
 }
 
-/** What an editor shows stays outside of the alternatives, where it looks for it. */
+/** Descriptions stay outside the alternatives, where editors look for them. */
 function besideVariable({ description, default: fallback, examples, ...rest }: JsonSchema): JsonSchema {
   return {
     ...(description !== undefined && { description }),

@@ -12,26 +12,26 @@ export interface Explained {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
-  integer: 'a whole number',
+  integer: 'an integer',
   boolean: 'true or false',
-  null: 'nothing',
+  null: 'null',
   array: 'a list',
   object: 'a map',
 };
 
-/** Says what ajv found in words for a person. Alternatives that were not meant are left out. */
+/** Turns ajv's errors into messages. Errors of alternatives that were not meant are left out. */
 export function explainErrors(errors: readonly ErrorObject[]): Explained[] {
   return withoutOtherBranches(errors).map(explain);
 }
 
 /**
- * Of several alternatives only that one is looked at whose type the value has: who wrote a map where a text or a map is
- * possible wants to know what is wrong with the map.
+ * Keeps, of several alternatives, only the one with the type of the value: the author of a map, where a string or a map is
+ * allowed, needs the errors of the map.
  */
 export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
-  // The rule that a name has broken is told with the name.
+  // The violated rule of a name is reported with the name.
   let kept = errors.filter(({ propertyName }) => propertyName === undefined);
   for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
     const branches = choice.schema as readonly { readonly type?: string }[];
@@ -59,62 +59,62 @@ function explain(error: ErrorObject): Explained {
   };
 }
 
-/** What is wrong, what would be right, and the member that is meant when it is not the value itself. */
+/** What is wrong, what is expected, and the member at fault when it is not the value itself. */
 function describe({ keyword, params, data, schema, parentSchema }: ErrorObject): [string, string, string?] {
   const given = show(data);
   switch (keyword) {
     case 'additionalProperties': {
       const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
       const name = String(params['additionalProperty']);
-      return ['is not known here', suggest(name, known), name];
+      return ['is not a known key', suggest(name, known), name];
     }
     case 'propertyNames':
-      return ['is no name that can stand here', nameRule(schema as JsonSchema), String(params['propertyName'])];
+      return ['is not a valid name', nameRule(schema as JsonSchema), String(params['propertyName'])];
     case 'required': {
       const name = String(params['missingProperty']);
       const member = (parentSchema?.['properties'] as Record<string, { description?: string }> | undefined)?.[name];
       return ['is missing', `add it${member?.description === undefined ? '' : `: ${member.description}`}`, name];
     }
     case 'type':
-      return [`is ${given}`, `it has to be ${typeList(schema)}`];
+      return [`is ${given}`, `must be ${typeList(schema)}`];
     case 'anyOf':
     case 'oneOf':
       return [
         `is ${given}`,
-        `it has to be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
+        `must be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
       ];
     case 'enum':
       return [`is ${given}`, suggest(String(data), (schema as unknown[]).map(String))];
     case 'const':
-      return [`is ${given}`, `it has to be ${show(schema)}`];
+      return [`is ${given}`, `must be ${show(schema)}`];
     case 'minimum':
-      return [`is ${given}`, `it has to be at least ${String(schema)}`];
+      return [`is ${given}`, `must be at least ${String(schema)}`];
     case 'maximum':
-      return [`is ${given}`, `it has to be at most ${String(schema)}`];
+      return [`is ${given}`, `must be at most ${String(schema)}`];
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      return [schema === 1 ? 'is empty' : 'is too short', `it needs at least ${String(schema)}`];
+      return [schema === 1 ? 'is empty' : 'is too short', `needs at least ${String(schema)}`];
     case 'maxLength':
     case 'maxItems':
     case 'maxProperties':
-      return ['is too long', `it may have at most ${String(schema)}`];
+      return ['is too long', `must have at most ${String(schema)}`];
     case 'uniqueItems':
-      return ['holds the same entry twice', 'keep one of them'];
+      return ['has a duplicate entry', 'keep one of them'];
     case 'pattern': {
       const description = parentSchema?.['description'];
       return [
         `is ${given}`,
-        typeof description === 'string' ? `it has to be: ${description}` : `it has to match ${String(schema)}`,
+        typeof description === 'string' ? `expected: ${description}` : `must match ${String(schema)}`,
       ];
     }
     default:
-      return [`is ${given}`, `it has to satisfy "${keyword}"`];
+      return [`is ${given}`, `must satisfy "${keyword}"`];
   }
 }
 
 function nameRule({ description, pattern }: JsonSchema): string {
-  return description === undefined ? `it has to match ${String(pattern)}` : `it has to be: ${description}`;
+  return description === undefined ? `must match ${String(pattern)}` : `expected: ${description}`;
 }
 
 function typeList(types: unknown): string {
@@ -122,7 +122,7 @@ function typeList(types: unknown): string {
   return [...new Set(names)].join(' or ');
 }
 
-/** A value as a person would name it, never long. */
+/** A short name of a value. */
 function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -137,7 +137,7 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes, as keys they would be quoted. */
+/** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes. */
 export function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')

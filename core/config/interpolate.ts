@@ -2,16 +2,16 @@ export interface Interpolated {
   readonly value: string;
   /** Variables without a value and without a default. */
   readonly unknown: readonly string[];
-  /** What begins as a variable does and is none, a few characters of each: not closed, badly named, or nested. */
+  /** The first characters of malformed variables: unclosed, misnamed or nested. */
   readonly malformed: readonly string[];
-  /** Each variable as it is written, and what now stands in its place. */
+  /** Each variable as written, and its value. */
   readonly filled: readonly { readonly written: string; readonly value: string }[];
 }
 
-/** `$${` for a dollar that means itself, `${NAME}`, `${NAME:-default}`, and whatever else begins as a variable. */
+/** `$${` for a literal `${`, `${NAME}`, `${NAME:-default}`, and anything else that begins with `${`. */
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
 
-/** Fills variables in. A variable that is set to nothing counts as not set when there is a default, as in a shell. */
+/** Fills in variables. An empty variable counts as unset when there is a default, as in a shell. */
 export function interpolate(text: string, environment: NodeJS.ProcessEnv): Interpolated {
   const unknown: string[] = [];
   const malformed: string[] = [];

@@ -9,19 +9,19 @@ import { ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
 import { type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
 import { pipelineSection } from './pipeline-section.ts';
-import type { Sound } from './sound.ts';
+import type { ValidPart } from './valid-part.ts';
 import { Validator } from './validator.ts';
 
-/** A gateway.yaml that is valid. Frozen, with every value in it: plugins share what they get. */
+/** A valid gateway.yaml, deeply frozen, because plugins share it. */
 export interface Config extends SectionValues {
   readonly file: string;
-  /** Differs between two configurations unless they say the same. */
+  /** Equal for equal configurations. */
   readonly fingerprint: string;
   readonly stages: readonly ListedStage[];
 }
 
 /**
- * @param unloaded plugins of the file that are not loaded, as mistakes; names that may be theirs are not refused
+ * @param unloaded plugins of the file that could not be loaded; names that may belong to them are not refused
  * @throws ConfigError with every mistake in the file
  */
 export function validate(
@@ -32,11 +32,11 @@ export function validate(
   const hasAllPlugins = unloaded.length === 0;
   const values = document.values();
   const validator = new Validator(document);
-  // A plugin whose variable is not set is among the document's own mistakes as well.
+  // A plugin whose variable is not set is also among the mistakes of the document.
   validator.mistakes.push(...unloaded.filter((mistake) => !document.mistakes.includes(mistake)));
   refuseUnknownSections(values, registry, validator, hasAllPlugins);
   const sections = new Map<string, unknown>();
-  const sound = new Map<string, Sound>();
+  const validParts = new Map<string, ValidPart>();
   for (const { name, schema } of registry.sections.values()) {
     const given = values[name] ?? structuredClone(schema.default);
     if (given === undefined)
@@ -46,9 +46,9 @@ export function validate(
         `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
       );
     else {
-      const judged = validator.judge(given, schema, [name]);
-      sections.set(name, judged.value);
-      sound.set(name, judged.sound);
+      const { value, validPart } = validator.evaluate(given, schema, [name]);
+      sections.set(name, value);
+      validParts.set(name, validPart);
     }
   }
   const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
@@ -58,9 +58,9 @@ export function validate(
     vendors: registry.vendors,
     isProduction: document.isProduction,
     hasAllPlugins,
-    names: ({ name }) => sound.get(name)?.names,
+    names: ({ name }) => validParts.get(name)?.names,
   };
-  checkSections(sound, registry, validator, context);
+  checkSections(validParts, registry, validator, context);
   if (validator.mistakes.length === 0) reviewCatalog(readerOf(sections), registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
@@ -69,7 +69,7 @@ export function validate(
   return Object.freeze({ file, fingerprint, stages: Object.freeze(stages), ...readerOf(sections) });
 }
 
-/** The JSON Schema of the whole file: for editors, and as documentation. */
+/** The JSON Schema of the whole file, for editors and as documentation. */
 export function composeSchema(registry: Registry): JsonSchema & { readonly $schema: string; readonly title: string } {
   const sections = [...registry.sections.values(), pipelineSection(registry)];
   return {
@@ -96,22 +96,22 @@ function refuseUnknownSections(
   const known = [...registry.sections.keys(), 'pipeline'];
   for (const name of Object.keys(values)) {
     if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
-    validator.report([name], 'is not known here', suggest(name, known), true);
+    validator.report([name], 'is not a known key', suggest(name, known), true);
   }
 }
 
-/** Rules across fields and sections, held against what satisfies the schemas. */
+/** Applies the rules across fields and sections to the values that satisfy their schemas. */
 function checkSections(
-  sound: ReadonlyMap<string, Sound>,
+  validParts: ReadonlyMap<string, ValidPart>,
   registry: Registry,
   validator: Validator,
   context: CheckContext,
 ): void {
   for (const { name, check } of registry.sections.values()) {
-    const { value, bereft = [] } = sound.get(name) ?? {};
-    const incomplete = new Set(bereft.map((path) => pathKey([name, ...path])));
+    const { value, stripped = [] } = validParts.get(name) ?? {};
+    const incomplete = new Set(stripped.map((path) => pathKey([name, ...path])));
     const report: Report = (path, wrong, right) => {
-      // What a map seems to lack may stand there under a name that is not known.
+      // A member that seems missing may be there under an unknown name.
       if (!incomplete.has(pathKey(path))) validator.report(path, wrong, right);
     };
     if (value !== undefined) check?.(value, report, context);
@@ -122,7 +122,7 @@ function pathKey(path: YamlPath): string {
   return JSON.stringify(path.map(String));
 }
 
-/** What can only be seen in the catalog as a whole: what plugins find in it that cannot work. */
+/** Reports the problems that plugins find in the catalog as a whole. */
 function reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): void {
   if (registry.catalogReviews.length === 0) return;
   const catalog = buildCatalog(values, registry.vendors);

@@ -1,17 +1,17 @@
 import { closestMatch } from 'leven';
 import type { YamlPath } from './section.ts';
 
-/** One thing that is wrong in gateway.yaml, and what would be right. */
+/** One mistake in gateway.yaml: what is wrong, and what is expected. */
 export interface Mistake {
   readonly file: string;
-  readonly line: number; // 1 is the first; 0 where the file as a whole is meant
+  readonly line: number; // counts from 1; 0 for the file as a whole
   readonly column: number;
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
 }
 
-/** Everything that is wrong with a configuration, in the order of the file. Nothing has been changed by it. */
+/** All mistakes of a configuration, in the order of the file. The running configuration has not changed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly mistakes: readonly Mistake[];
@@ -23,7 +23,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `gateway.yaml:12:5 models.gpt-5.routes[0]: what is wrong; what would be right` */
+/** `gateway.yaml:12:5 models.gpt-5.routes[0]: what is wrong; what is expected` */
 export function formatMistake({ file, line, column, path, wrong, right }: Mistake): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   const name = formatPath(path);
@@ -34,16 +34,16 @@ function formatPath(path: YamlPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** ` did you mean "x"?` when one of the names is near, else what there is. */
+/** `did you mean "x"?` when one of the names is similar, else all of them. */
 export function suggest(name: string, names: readonly string[]): string {
   const near = closestName(name, names);
   if (near !== undefined) return `did you mean "${near}"?`;
-  return names.length === 0 ? 'there is none to name' : `use one of: ${names.join(', ')}`;
+  return names.length === 0 ? 'none exists' : `use one of: ${names.join(', ')}`;
 }
 
-/** The name that differs least, if it is near enough to be meant. */
+/** The most similar name, if it is similar enough. */
 export function closestName(name: string, names: readonly string[]): string | undefined {
-  // Never all of a short name: one that shares nothing with it was not meant.
+  // Fewer than all characters of a short name must differ.
   const bound = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
   return names.length === 0 || bound < 1
     ? undefined
@@ -51,8 +51,8 @@ export function closestName(name: string, names: readonly string[]): string | un
 }
 
 /**
- * True when a name that nobody knows may belong to a plugin that could not be loaded: when it is not near to a known name
- * that the file does without, and so hardly a slip of the pen.
+ * True when an unknown name may belong to a plugin that could not be loaded: when it is not similar to a known name that the
+ * file does not use, and so probably not a typo.
  */
 export function mayBeForeign(name: string, known: readonly string[], used: readonly string[]): boolean {
   const near = closestName(name, known);

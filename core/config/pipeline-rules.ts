@@ -13,7 +13,7 @@ export interface ListedStage {
   readonly path: YamlPath;
 }
 
-/** Reads the list of stages and checks that it can work in this order. */
+/** Reads the list of stages and checks that their order can work. */
 export function readPipeline(
   value: unknown,
   registry: Registry,
@@ -21,11 +21,11 @@ export function readPipeline(
   hasAllPlugins: boolean,
 ): ListedStage[] {
   if (!Array.isArray(value) || value.length === 0) {
-    const wrong = value === undefined ? 'is missing' : 'is no list of stages';
+    const wrong = value === undefined ? 'is missing' : 'is not a list of stages';
     validator.report(
       ['pipeline'],
       wrong,
-      `list the stages in their order, such as: ${[...registry.stages.keys()].join(', ')}`,
+      `list the stages in order, such as: ${[...registry.stages.keys()].join(', ')}`,
     );
     return [];
   }
@@ -34,17 +34,19 @@ export function readPipeline(
     (entry, index) => readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins) ?? [],
   );
   refuseRepeats(listed, validator);
-  // An entry that nobody can read may well be the one that the others need.
+  // An invalid entry may be the one that the others need.
   if (listed.length === value.length) checkOrder(listed, registry, validator);
   return listed;
 }
 
-/** What an operator should know about a pipeline that is valid, but hardly what is meant. */
+/** Warnings about a pipeline that is valid but probably unintended. */
 export function pipelineNotices(listed: readonly ListedStage[], registry: Registry): string[] {
   const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
   return [
     ...(lacks(principal)
-      ? [`anybody may call without a key: no stage of the pipeline asks who calls${exampleOf(principal, registry)}`]
+      ? [
+          `anyone can call without a key: no stage of the pipeline authenticates callers${exampleOf(principal, registry)}`,
+        ]
       : []),
     ...(lacks(delivery)
       ? [`model calls cannot be answered: no stage sends them to an upstream${exampleOf(delivery, registry)}`]
@@ -52,7 +54,7 @@ export function pipelineNotices(listed: readonly ListedStage[], registry: Regist
   ];
 }
 
-/** The stages that could be listed for a fact: `, as auth would`. */
+/** The stages that write a fact: `, as auth would`. */
 function exampleOf(fact: AnyFact, registry: Registry): string {
   const names = writersOf(fact, registry);
   return names.length === 0 ? '' : `, as ${names.join(' or ')} would`;
@@ -62,7 +64,7 @@ function writersOf(fact: AnyFact, registry: Registry): string[] {
   return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
-/** The name of the stage that an entry lists; undefined when it lists none, or several. */
+/** The stage of an entry; undefined when it names none or several. */
 function nameOf(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry;
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
@@ -80,7 +82,7 @@ function readEntry(
 ): ListedStage | undefined {
   const name = nameOf(entry);
   if (name === undefined) {
-    validator.report(path, 'is no stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
+    validator.report(path, 'is not a stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
     return undefined;
   }
   const given = typeof entry === 'string' ? {} : (entry as Record<string, unknown>)[name];
@@ -96,7 +98,7 @@ function readEntry(
     return { definition, options: validator.validate(given ?? {}, definition.options, inner), path };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    validator.report(path, `has a schema of options that cannot be used: ${reason}`, `mend the stage ${name}`);
+    validator.report(path, `has an invalid options schema: ${reason}`, `fix the stage ${name}`);
     return undefined;
   }
 }
@@ -105,12 +107,12 @@ function refuseRepeats(listed: readonly ListedStage[], validator: Validator): vo
   const seen = new Set<string>();
   for (const { definition, path } of listed) {
     if (seen.has(definition.name))
-      validator.report(path, `lists the stage ${definition.name} a second time`, 'keep one of them');
+      validator.report(path, `lists the stage ${definition.name} twice`, 'keep one of them');
     seen.add(definition.name);
   }
 }
 
-/** Every fact that a stage reads has to be written before it. */
+/** Every fact that a stage reads must be written by an earlier one. */
 function checkOrder(listed: readonly ListedStage[], registry: Registry, validator: Validator): void {
   for (const [index, { definition, path }] of listed.entries()) {
     const before = listed.slice(0, index).map((stage) => stage.definition);
@@ -125,7 +127,7 @@ function checkOrder(listed: readonly ListedStage[], registry: Registry, validato
     }
     for (const name of definition.after ?? []) {
       if (!listed.slice(index + 1).some((later) => later.definition.name === name)) continue;
-      validator.report(path, `${definition.name} stands before ${name}`, `put ${name} before ${definition.name}`);
+      validator.report(path, `${definition.name} comes before ${name}`, `put ${name} before ${definition.name}`);
     }
   }
 }

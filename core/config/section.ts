@@ -10,7 +10,7 @@ export type YamlPath = readonly (string | number)[];
  *
  * @param path where, from the top of the file
  * @param wrong what is wrong, without the path: `goes to the upstream "opnai", which does not exist`
- * @param right what would be right: `name one of: openai, claude`
+ * @param right what is expected: `use one of: openai, claude`
  */
 export type Report = (path: YamlPath, wrong: string, right: string) => void;
 
@@ -25,8 +25,8 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
    */
   readonly fixed?: true | readonly string[];
   /**
-   * Rules across fields, next to the schema. They get what satisfies the schema: of a map of entries only those entries
-   * that do, of anything else the whole or nothing, and never a key that is not known.
+   * Rules across fields, next to the schema. They get the valid part: of a map of entries only the valid entries, of anything
+   * else the whole value or nothing, and never an unknown key.
    */
   check?(value: Infer<S>, report: Report, all: CheckContext): void;
 }
@@ -39,15 +39,15 @@ export interface SectionValues {
   get<S extends Section>(section: S): SectionValue<S>;
 }
 
-/** What a check can look at beside its own section. */
+/** What a check can read beside its own section. */
 export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;
-  /** True where what is only for show has to be refused. */
+  /** True where demos must be refused. */
   readonly isProduction: boolean;
-  /** False when a plugin could not be loaded: what is not known may be of that plugin. */
+  /** False when a plugin could not be loaded, so an unknown name may belong to it. */
   readonly hasAllPlugins: boolean;
-  /** The names in a map of entries, of those with mistakes too; undefined when one that is meant may be missing there. */
+  /** All names in a map of entries, invalid entries included; undefined when one of the names is invalid. */
   names(section: Section): readonly string[] | undefined;
 }
 

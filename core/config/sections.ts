@@ -8,7 +8,7 @@ export const service = defineSection({
   name: 'service',
   schema: {
     type: 'object',
-    description: 'Who the gateway is towards its users.',
+    description: 'How the gateway appears to its users.',
     default: {},
     properties: {
       name: {
@@ -17,45 +17,45 @@ export const service = defineSection({
         maxLength: 60,
         default: 'Daypass',
         description:
-          'What users see. Header and metric names begin with it: `x-daypass-notes`, `daypass_requests_total`.',
+          'Name of the service. Header and metric names begin with it: `x-daypass-notes`, `daypass_requests_total`.',
       },
       prefix: {
         type: 'string',
         pattern: '^[a-z][a-z0-9]{0,15}$',
         default: 'dp',
-        description: 'API keys begin with it and an underscore: 1 to 16 lower-case letters and digits.',
+        description: 'First part of every API key, before an underscore: 1 to 16 lower-case letters and digits.',
       },
       base_url: {
         type: 'string',
         pattern: '^(https?://[^\\s/]+|$)',
         description:
-          'Where clients and browsers reach the gateway, without /v1: https://… Left out or empty: this machine, at the port of listen.',
+          'Public URL without /v1, such as https://ai.example.com. Missing or empty: this machine, at the port of listen.',
       },
       contact: {
         type: 'string',
         pattern: '^(mailto:|https?://)\\S+$',
-        description: 'Where users turn to: a mailto: or https: address.',
+        description: 'Where users get support: a mailto: or https: URL.',
       },
     },
     additionalProperties: false,
   },
   check({ base_url }, report) {
-    if (base_url === undefined || base_url === '' || isPlainAddress(base_url)) return;
+    if (base_url === undefined || base_url === '' || isBaseUrl(base_url)) return;
     report(
       ['service', 'base_url'],
-      'is no address that paths can be appended to',
-      'write scheme, host and perhaps port and path alone, such as https://ai.example.com',
+      'is not a valid base URL',
+      'use only scheme, host, port and path, such as https://ai.example.com',
     );
   },
 });
 
-/** The section `listen`: where clients connect, and what they may take. */
+/** The section `listen`: the socket, and the limits of clients. */
 export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
   schema: {
     type: 'object',
-    description: 'The socket, and what a client may take of it. Host and port take effect at the next start.',
+    description: 'The socket, and the limits of clients. Host and port take effect at the next start.',
     default: {},
     properties: {
       host: {
@@ -69,35 +69,35 @@ export const listen = defineSection({
         minimum: 0,
         maximum: 65_535,
         default: 8080,
-        description: 'TCP port; 0 takes any that is free.',
+        description: 'TCP port; 0 for any free one.',
       },
       max_body_bytes: {
         type: 'integer',
         minimum: 1024,
         maximum: 1_073_741_824,
         default: bounds.requestBody,
-        description: 'Bytes a request body may have, after decompression.',
+        description: 'Bytes of a request body, at most, after decompression.',
       },
       header_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 300,
         default: 15,
-        description: 'Seconds for a request’s headers.',
+        description: 'Seconds until the headers of a request must have arrived.',
       },
       body_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 600,
         default: 60,
-        description: 'Seconds without a byte of a request’s body.',
+        description: 'Seconds without a byte of a request body until the request is refused.',
       },
       write_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 3600,
         default: 300,
-        description: 'Seconds for which a client may take no byte of what waits for it; then its answer is given up.',
+        description: 'Seconds for which a client may read no byte of its answer before its connection is closed.',
       },
       stage_timeout: {
         type: 'number',
@@ -119,13 +119,13 @@ export const listen = defineSection({
         minimum: 0,
         maximum: 3600,
         default: 30,
-        description: 'Seconds that running answers have to finish after SIGTERM.',
+        description: 'Seconds for running answers to finish after SIGTERM.',
       },
       trusted_proxies: {
         type: 'array',
         items: { type: 'string' },
         default: [],
-        description: 'Addresses or CIDR ranges whose x-forwarded-for is believed.',
+        description: 'Addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted.',
       },
     },
     additionalProperties: false,
@@ -133,11 +133,7 @@ export const listen = defineSection({
   check({ trusted_proxies }, report) {
     for (const [index, proxy] of trusted_proxies.entries()) {
       if (!isRange(proxy))
-        report(
-          ['listen', 'trusted_proxies', index],
-          'is no address',
-          'write an IP address or a range such as 10.0.0.0/8',
-        );
+        report(['listen', 'trusted_proxies', index], 'is not an IP address or range', 'use one such as 10.0.0.0/8');
     }
   },
 });
@@ -148,7 +144,7 @@ export const data = defineSection({
   fixed: true,
   schema: {
     type: 'object',
-    description: 'What the gateway keeps on disk. Changes take effect at the next start.',
+    description: 'Data on disk. Changes take effect at the next start.',
     default: {},
     properties: {
       folder: { type: 'string', minLength: 1, default: './data', description: 'Folder, relative to gateway.yaml.' },
@@ -157,20 +153,20 @@ export const data = defineSection({
   },
 });
 
-/** The section `plugins`: stages and formats from elsewhere, by path or by the name of a package. */
+/** The section `plugins`: third-party plugins, by path or package name. */
 export const plugins = defineSection({
   name: 'plugins',
   fixed: true,
   schema: {
     type: 'array',
     description:
-      'Plugins of others: paths that begin with ./ or names of installed packages. Changes take effect at the next start.',
+      'Third-party plugins: paths that begin with ./, or names of installed packages. Changes take effect at the next start.',
     default: [],
     items: { type: 'string', minLength: 1 },
   },
 });
 
-/** The sections that there are without any plugin. */
+/** The sections that exist without any plugin. */
 export const coreSections: readonly Section[] = [service, listen, data, plugins];
 
 function isRange(text: string): boolean {
@@ -180,8 +176,8 @@ function isRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
 }
 
-/** An address with neither user nor password, query nor fragment. */
-function isPlainAddress(text: string): boolean {
+/** A URL without user, password, query and fragment. */
+function isBaseUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }

@@ -4,7 +4,7 @@ import type { GatewayDocument } from './document.ts';
 import { explainErrors, withoutOtherBranches } from './explain.ts';
 import { type Mistake } from './mistake.ts';
 import type { YamlPath } from './section.ts';
-import { findSound, type Sound } from './sound.ts';
+import { findValidPart, type ValidPart } from './valid-part.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -16,18 +16,18 @@ const ajv = new Ajv({
   strictRequired: false,
 });
 
-/** Ajv keeps all that it compiles, so a schema is compiled once, not with every reload. */
+/** Ajv keeps everything it compiles, so a schema is compiled once, not with every reload. */
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
-/** A value that has been held against its schema. */
-export interface Judged {
-  /** With defaults; undefined when something was wrong with it. */
+/** The result of validating a value. */
+export interface Evaluation {
+  /** With defaults; undefined when it is invalid. */
   readonly value: unknown;
-  /** What rules can be held against in spite of what was wrong. */
-  readonly sound: Sound;
+  /** The part to which rules apply in spite of mistakes. */
+  readonly validPart: ValidPart;
 }
 
-/** Holds a value under its path against a schema, fills defaults in, and collects what is wrong. */
+/** Validates values against schemas, fills in defaults and collects mistakes. */
 export class Validator {
   readonly #document: GatewayDocument;
   readonly mistakes: Mistake[] = [];
@@ -37,19 +37,19 @@ export class Validator {
     this.mistakes.push(...document.mistakes);
   }
 
-  /** Nothing is said about the value of a variable that could not be filled in: that is told already. */
+  /** Skips values of variables that could not be filled in: those are reported already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
     if (!atKey && this.#document.isUnfilled(path)) return;
     this.mistakes.push(this.#document.mistake(path, wrong, right, atKey));
   }
 
-  /** Returns the value with defaults, or undefined when something was wrong with it. */
+  /** Returns the value with defaults, or undefined when it is invalid. */
   validate(value: unknown, schema: JsonSchema, path: YamlPath): unknown {
-    return this.judge(value, schema, path).value;
+    return this.evaluate(value, schema, path).value;
   }
 
-  /** The same, with what can be relied on when something was wrong. */
-  judge(value: unknown, schema: JsonSchema, path: YamlPath): Judged {
+  /** The same, with the valid part of an invalid value. */
+  evaluate(value: unknown, schema: JsonSchema, path: YamlPath): Evaluation {
     const box = { value };
     const check = compile(schema);
     let errors = run(check, box);
@@ -59,18 +59,16 @@ export class Validator {
       const written = this.#document.written(full);
       this.report(
         full,
-        written === undefined || atKey
-          ? wrong
-          : `is ${JSON.stringify(written)}, which stands for something else than is possible here`,
+        written === undefined || atKey ? wrong : `is ${JSON.stringify(written)}, whose value is not allowed here`,
         right,
         atKey,
       );
     }
-    const sound = findSound(box.value, withoutOtherBranches(errors), schema);
-    return { value: errors.length === 0 ? box.value : undefined, sound };
+    const validPart = findValidPart(box.value, withoutOtherBranches(errors), schema);
+    return { value: errors.length === 0 ? box.value : undefined, validPart };
   }
 
-  /** An unquoted `${PORT}` is a text until the schema asks for a number. */
+  /** An unquoted `${PORT}` is a string unless the schema requires a number. */
   #convert(errors: readonly ErrorObject[], box: object, path: YamlPath): boolean {
     let hasConverted = false;
     for (const { keyword, instancePath, schema, data } of errors) {

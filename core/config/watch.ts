@@ -2,12 +2,12 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Ms without another change after which a file counts as written: editors write in several steps. */
+/** Ms without a change after which a file counts as complete, because editors write in several steps. */
 const settleTime = 100;
 
 /**
- * Calls back with the first content that it sees, and whenever the content has changed or the file has gone. The file's
- * folder is watched, because editors and Kubernetes put a new file in the place of the old one; so is the folder of what it links to.
+ * Calls back with the first content, and whenever the content changes or the file disappears. It watches the folder of the
+ * file and of its link target, because editors and Kubernetes replace files.
  */
 export function watchFile(file: string, onChange: () => void, onError: (error: Error) => void): Disposable {
   const watchers = new Map<string, FSWatcher>();
@@ -41,7 +41,7 @@ export function watchFile(file: string, onChange: () => void, onError: (error: E
     onChange();
   };
 
-  // The first look is for a change made since the file was loaded and before its folder was watched.
+  // The first look finds a change between loading the file and watching its folder.
   void look().catch(onError);
   return {
     [Symbol.dispose]() {

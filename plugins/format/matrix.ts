@@ -167,7 +167,7 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
           model: id,
           route: route.id,
           wrong: `speaks only ${spoken} and can take over nothing that ${primary.id} serves`,
-          right: 'take it out, or give it a model of its own',
+          right: 'remove it, or give it a model of its own',
         },
       ];
     }),

@@ -85,13 +85,13 @@ describe('gateway check', () => {
     expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
   });
 
-  it('prints what can hardly be meant, of a pipeline that is valid', async () => {
+  it('warns about a valid pipeline that is probably a mistake', async () => {
     await writeFile(file, valid.replace('[auth, plan, format, upstream, log]', '[format, log]'));
     const { code, out } = await run(['check']);
-    expect([code, out.match(/^note: (?:anybody|model calls) .*$/gm)]).toEqual([
+    expect([code, out.match(/^note: (?:anyone|model calls) .*$/gm)]).toEqual([
       0,
       [
-        'note: anybody may call without a key: no stage of the pipeline asks who calls, as auth would',
+        'note: anyone can call without a key: no stage of the pipeline authenticates callers, as auth would',
         'note: model calls cannot be answered: no stage sends them to an upstream, as upstream would',
       ],
     ]);
@@ -138,7 +138,7 @@ describe('gateway check', () => {
     expect(await run(['check'])).toEqual({
       code: 1,
       out: '',
-      errors: 'gateway.yaml: does not exist; name another with --config FILE\n',
+      errors: 'gateway.yaml: does not exist; pass another file with --config FILE\n',
     });
   });
 
@@ -249,7 +249,7 @@ describe('gateway start', () => {
       code: 1,
       out: '',
       errors:
-        'gateway.yaml:4:18 upstreams.off.vendor: names the vendor "opnai", which is not known; did you mean "openai"?\n',
+        'gateway.yaml:4:18 upstreams.off.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?\n',
     });
   });
 
@@ -258,7 +258,7 @@ describe('gateway start', () => {
     expect(await run(['start'], { NODE_ENV: 'production' })).toMatchObject({
       code: 1,
       errors:
-        'gateway.yaml:4:8 upstreams.off: is only for show, and NODE_ENV is production; take it and its routes out\n',
+        'gateway.yaml:4:8 upstreams.off: is a demo, which NODE_ENV=production refuses; remove it and its routes\n',
     });
   });
 });

@@ -12,7 +12,7 @@ const upstream = (text: string, environment?: NodeJS.ProcessEnv) =>
   build(`upstreams: { one: ${text} }`, environment).upstreams[0];
 
 describe('an upstream of the catalog', () => {
-  it('has what is known about its vendor', () => {
+  it('has the preset of its vendor', () => {
     expect(upstream('{ vendor: anthropic, api_keys: [k] }')).toMatchObject({
       name: 'one',
       vendor: 'anthropic',
@@ -23,24 +23,24 @@ describe('an upstream of the catalog', () => {
     });
   });
 
-  it('has its own format, address and authentication instead of the vendor’s', () => {
+  it('overrides format, base URL and authentication of the vendor', () => {
     expect(upstream('{ vendor: anthropic, format: chat, base_url: "http://own.test/v2", auth: bearer }')).toMatchObject(
       { formats: ['chat'], baseUrl: 'http://own.test/v2', auth: 'bearer' },
     );
   });
 
-  it('has its own headers beside the vendor’s, in lower case', () => {
+  it('adds its headers to the vendor’s, in lower case', () => {
     expect(upstream('{ vendor: anthropic, headers: { Anthropic-Version: "2", X-Team: a } }')?.headers).toEqual({
       'anthropic-version': '2',
       'x-team': 'a',
     });
   });
 
-  it('has an address without slashes at the end', () => {
+  it('has a base URL without trailing slashes', () => {
     expect(upstream('{ format: chat, base_url: "http://own.test/v1//" }')?.baseUrl).toBe('http://own.test/v1');
   });
 
-  it('sends bearer keys when nothing else is said', () => {
+  it('sends bearer keys by default', () => {
     expect(upstream('{ format: chat, base_url: "http://own.test" }')?.auth).toBe('bearer');
   });
 
@@ -60,7 +60,7 @@ describe('an upstream of the catalog', () => {
 });
 
 describe('a model of the catalog', () => {
-  it('has its routes in the order of the file, with what they say', () => {
+  it('has its routes in the order of the file, with their options', () => {
     const { models } = build(
       'models: { test: { routes: [one/a, { to: one/org/b, weight: 2, connect_timeout: 1, first_byte_timeout: 2, idle_timeout: 3, max_input_tokens: 4 }] } }',
     );
@@ -78,11 +78,11 @@ describe('a model of the catalog', () => {
     ]);
   });
 
-  it('is shown by its name when it has no other', () => {
+  it('has its name as its default display name', () => {
     expect(build('').models[0]?.displayName).toBe('test');
   });
 
-  it('has its own name to show, and its limits', () => {
+  it('has a display name and limits', () => {
     const text = 'models: { test: { routes: [one/a], display_name: Test, max_input_tokens: 5, max_tokens: 6 } }';
     expect(build(text).models[0]).toMatchObject({ displayName: 'Test', maxInputTokens: 5, maxOutputTokens: 6 });
   });
@@ -90,7 +90,7 @@ describe('a model of the catalog', () => {
   const halfOff =
     'upstreams: { one: { format: chat, base_url: "http://one.test" }, off: { vendor: openai } }\nmodels: { both: { routes: [off/a, one/a] }, gone: { routes: [off/a] } }\naliases: { lost: gone, "lost-*": gone }';
 
-  it('does without the routes of an upstream that is off', () => {
+  it('leaves out the routes of an upstream that is off', () => {
     expect(
       build(halfOff)
         .resolve('both')
@@ -102,7 +102,7 @@ describe('a model of the catalog', () => {
     expect(build(halfOff).resolve(name)).toBeUndefined();
   });
 
-  it('is told about when all of its upstreams are off', () => {
+  it('has a notice when all of its upstreams are off', () => {
     expect(catalogNotices(build(halfOff))).toEqual([
       'upstream off is off: it has no API key',
       'model gone is not offered: all of its upstreams are off',
@@ -110,7 +110,7 @@ describe('a model of the catalog', () => {
   });
 });
 
-describe('resolving', () => {
+describe('the name of a model', () => {
   it.each([
     ['a model by its name', '{}', 'gpt-5', 'gpt-5'],
     ['an alias', '{ fast: gpt-5 }', 'fast', 'gpt-5'],
@@ -125,7 +125,7 @@ describe('resolving', () => {
     ['an alias before a wildcard that fits it', '{ "o*": claude-sonnet, o3: gpt-5 }', 'o3', 'gpt-5'],
     ['the first of two wildcards that fit', '{ "o*": claude-sonnet, "o3*": gpt-5 }', 'o3-mini', 'claude-sonnet'],
     ['an alias called like a member of objects', '{ constructor: gpt-5 }', 'constructor', 'gpt-5'],
-  ])('finds %s', (_name, aliases, name, id) => {
+  ])('resolves %s', (_name, aliases, name, id) => {
     expect(withAliases(aliases).resolve(name)?.id).toBe(id);
   });
 
@@ -136,16 +136,16 @@ describe('resolving', () => {
     ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-5 }', 'gpt-41'],
     ['a name too long to be one', '{ "*": gpt-5 }', 'x'.repeat(257)],
     ['a member of objects', '{}', 'constructor'],
-  ])('does not find %s', (_name, aliases, name) => {
+  ])('does not resolve %s', (_name, aliases, name) => {
     expect(withAliases(aliases).resolve(name)).toBeUndefined();
   });
 
-  it('finds the same the second time', () => {
+  it('resolves the same the second time', () => {
     const catalog = withAliases('{ "claude-*": claude-sonnet }');
     expect(catalog.resolve('claude-x')).toBe(catalog.resolve('claude-x'));
   });
 
-  it('finds a model called like a member of objects by its alias', () => {
+  it('may be a member name of objects, resolved by its alias', () => {
     const catalog = build('models: { constructor: { routes: [one/a] } }\naliases: { fast: constructor }');
     expect(catalog.resolve('fast')?.id).toBe('constructor');
   });
@@ -160,7 +160,7 @@ describe('a suggestion', () => {
     expect(withAliases('{ fast: gpt-5, "o*": gpt-5 }').suggest(name)).toBe(near);
   });
 
-  it('is not made for a name that is like no other', () => {
+  it('is not made for a name without a similar one', () => {
     expect(withAliases('{ fast: gpt-5 }').suggest('mistral-large')).toBeUndefined();
   });
 

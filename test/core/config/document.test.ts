@@ -8,16 +8,14 @@ import { mistakesIn, mistakesInWhole, read } from './fixture.ts';
 const nameOf = (text: string, environment: NodeJS.ProcessEnv) =>
   read(`service: { name: "${text}" }`, environment).get(service).name;
 
-describe('a file that is no gateway.yaml', () => {
+describe('an unreadable gateway.yaml', () => {
   it.each([
     ['nothing', ''],
     ['only comments', '# models:\n'],
     ['only a divider', '---\n'],
     ['null', 'null'],
   ])('is refused with %s in it', (_name, text) => {
-    expect(mistakesInWhole(text)).toEqual([
-      'gateway.yaml:1:1: is empty; see the gateway.yaml that comes with the gateway',
-    ]);
+    expect(mistakesInWhole(text)).toEqual(['gateway.yaml:1:1: is empty; start from the included gateway.yaml']);
   });
 
   it.each([
@@ -31,18 +29,20 @@ describe('a file that is no gateway.yaml', () => {
 
   it('is refused when it does not exist, with the path as given', async () => {
     const file = join(tmpdir(), 'no-such-folder', 'gateway.yaml');
-    await expect(readDocument(file, {})).rejects.toThrow(`${file}: does not exist; name another with --config FILE`);
+    await expect(readDocument(file, {})).rejects.toThrow(
+      `${file}: does not exist; pass another file with --config FILE`,
+    );
   });
 
   it('is refused when it cannot be read', async () => {
     await expect(readDocument(tmpdir(), {})).rejects.toThrow(
-      `${tmpdir()}: is a folder; name the file in it with --config FILE`,
+      `${tmpdir()}: is a folder; pass a file with --config FILE`,
     );
   });
 
   it('is refused with a second document', () => {
     expect(mistakesIn('service: { name: x }\n---\nlisten: {}')).toEqual([
-      'gateway.yaml:2:1: has a second document; keep one; take the --- out',
+      'gateway.yaml:2:1: has a second document; keep one and remove the ---',
     ]);
   });
 });
@@ -52,38 +52,38 @@ describe('YAML', () => {
     [
       'a key that is there twice',
       'service:\n  name: a\n  name: b',
-      'gateway.yaml:3:3 service.name: is there twice in one map; keep one of them',
+      'gateway.yaml:3:3 service.name: is a duplicate key; keep one of them',
     ],
     ['a tab', 'service:\n\tname: a', 'gateway.yaml:2:1: is indented with a tab; use spaces'],
     [
       'a line between two levels',
       'service:\n    name: x\n  prefix: y',
-      'gateway.yaml:3:1: is indented in a way that fits nothing around it; line it up with its neighbours',
+      'gateway.yaml:3:1: has inconsistent indentation; align it with its neighbours',
     ],
     [
       'a list that is not closed',
       'plugins: [a\nlisten: {}',
-      'gateway.yaml:2:1: stands where a { or [ before it is not closed yet; close it with ]',
+      'gateway.yaml:2:1: comes before a { or [ is closed; close it with ]',
     ],
     [
       'a map that is not closed',
       'service: { name: a\nlisten: {}',
-      'gateway.yaml:2:1: stands where a { or [ before it is not closed yet; close it with }',
+      'gateway.yaml:2:1: comes before a { or [ is closed; close it with }',
     ],
     [
       'a second colon on one line',
       'service:\n  name: a: b',
-      'gateway.yaml:2:9: has a second ": " on one line; put the value in quotes, or line the next line up with its neighbours',
+      'gateway.yaml:2:9: has a second ": " on one line; quote the value, or fix the indentation of the next line',
     ],
     [
       'a list between two levels',
       'plugins:\n  - a\n - b',
-      'gateway.yaml:3:1: is indented in a way that fits nothing around it; line it up with its neighbours',
+      'gateway.yaml:3:1: has inconsistent indentation; align it with its neighbours',
     ],
     [
       'a tag of another program',
       'service: { name: !!js/function a }',
-      'gateway.yaml:1:18: has a tag (!) that means nothing here; take the tag out',
+      'gateway.yaml:1:18: has an unknown tag (!); remove the tag',
     ],
     [
       'a quote that is not closed',
@@ -93,27 +93,27 @@ describe('YAML', () => {
     [
       'a variable without quotes in braces',
       'listen: { port: ${PORT} }',
-      'gateway.yaml:1:18: has a variable without quotes between braces or brackets; put it in quotes, or for a number give the key a line of its own',
+      'gateway.yaml:1:18: has an unquoted variable inside braces or brackets; quote it, or give a number a line of its own',
     ],
   ])('is refused with %s, in one line', (_name, text, line) => {
     expect(mistakesIn(text)).toEqual([line]);
   });
 
-  it('is refused with every key that is there twice', () => {
+  it('is refused with every duplicate key', () => {
     expect(mistakesIn('service: { name: a, name: b }\nlisten: { port: 1, port: 2 }')).toEqual([
-      'gateway.yaml:1:21 service.name: is there twice in one map; keep one of them',
-      'gateway.yaml:2:20 listen.port: is there twice in one map; keep one of them',
+      'gateway.yaml:1:21 service.name: is a duplicate key; keep one of them',
+      'gateway.yaml:2:20 listen.port: is a duplicate key; keep one of them',
     ]);
   });
 
-  it('is refused with anchors and what refers to them', () => {
+  it('is refused with anchors and aliases', () => {
     expect(mistakesIn('service: &us\n  name: a\nlisten: *us')).toEqual([
-      'gateway.yaml:2:3 service: has an anchor (&us); take it out, and write the value out where it is used',
+      'gateway.yaml:2:3 service: has an anchor (&us); remove it and write the value where it is used',
       'gateway.yaml:3:9 listen: refers to an anchor (*us); write the value out',
     ]);
   });
 
-  it('is refused with a reference to an anchor that is not there', () => {
+  it('is refused with an alias of an unknown anchor', () => {
     expect(mistakesIn('service: { name: *nobody }')).toEqual([
       'gateway.yaml:1:18 service.name: refers to an anchor (*nobody); write the value out',
     ]);
@@ -127,7 +127,7 @@ describe('YAML', () => {
 
   it('names list entries in the paths of anchors', () => {
     expect(mistakesIn('plugins:\n  - ./a.ts\n  - &b ./b.ts')).toEqual([
-      'gateway.yaml:3:8 plugins[1]: has an anchor (&b); take it out, and write the value out where it is used',
+      'gateway.yaml:3:8 plugins[1]: has an anchor (&b); remove it and write the value where it is used',
     ]);
   });
 });
@@ -143,11 +143,11 @@ describe('variables', () => {
     ['$NAME', { NAME: 'Ours' }, '$NAME'],
     ['${NAME}', { NAME: '${OTHER}', OTHER: 'x' }, '${OTHER}'],
     ['${NAME}', { NAME: 'a\nlisten: { port: 1 }' }, 'a\nlisten: { port: 1 }'],
-  ])('fill %s with %j in as %j', (text, environment, value) => {
+  ])('in %s with %j become %j', (text, environment, value) => {
     expect(nameOf(text, environment)).toBe(value);
   });
 
-  it('are refused when they are not set, each by its name', () => {
+  it('are refused when unset, each by its name', () => {
     expect(mistakesIn('service:\n  name: ${NAME}\n  contact: mailto:${WHO}@${WHERE}')).toEqual([
       'gateway.yaml:2:9 service.name: the variable NAME is not set; set it, or give it a default: ${NAME:-…}',
       'gateway.yaml:3:12 service.contact: the variable WHO is not set; set it, or give it a default: ${WHO:-…}',
@@ -159,37 +159,35 @@ describe('variables', () => {
     'are refused when they are none, such as %s',
     (text) => {
       expect(mistakesIn(`service: { name: "${text}" }`, { NAME: '', OTHER: 'x' })).toEqual([
-        expect.stringMatching(
-          /^gateway\.yaml:1:18 service\.name: has "\$\{.*", which begins a variable and is none; write/,
-        ),
+        expect.stringMatching(/^gateway\.yaml:1:18 service\.name: has "\$\{.*", which is not a valid variable; write/),
       ]);
     },
   );
 
-  it('are not looked for in keys and comments', () => {
+  it('are not replaced in keys and comments', () => {
     expect(mistakesIn('# ${NOBODY}\naliases: { "${NOBODY}": test }')).toEqual([]);
   });
 
-  it('become numbers where the schema wants one and nothing is quoted', () => {
+  it('become numbers where the schema requires one and they are unquoted', () => {
     expect(read('listen:\n  port: ${PORT}', { PORT: '9000' }).get(listen).port).toBe(9000);
   });
 
-  it('stay texts in quotes', () => {
+  it('stay strings in quotes', () => {
     expect(mistakesIn('listen:\n  port: "${PORT}"', { PORT: '9000' })).toEqual([
-      'gateway.yaml:2:9 listen.port: is "${PORT}", which stands for something else than is possible here; it has to be a whole number',
+      'gateway.yaml:2:9 listen.port: is "${PORT}", whose value is not allowed here; must be an integer',
     ]);
   });
 
   it.each([
-    ['high', '70000', 'it has to be at most 65535'],
-    ['no number', 'http', 'it has to be a whole number'],
-  ])('are named in place of what they stand for when that is %s', (_name, port, right) => {
+    ['high', '70000', 'must be at most 65535'],
+    ['no number', 'http', 'must be an integer'],
+  ])('are shown instead of their value when it is %s', (_name, port, right) => {
     expect(mistakesIn('listen:\n  port: ${PORT}', { PORT: port })).toEqual([
-      `gateway.yaml:2:9 listen.port: is "\${PORT}", which stands for something else than is possible here; ${right}`,
+      `gateway.yaml:2:9 listen.port: is "\${PORT}", whose value is not allowed here; ${right}`,
     ]);
   });
 
-  it('hide no other mistake when they are not set, and nothing is said of what they would have been', () => {
+  it('hide no other mistake when unset, and cause no further ones', () => {
     const text = `service: { prefix: "\${PREFIX}" }
 listen:
   port: \${PORT}
@@ -201,10 +199,10 @@ upstreams:
 models: { test: { routes: [one/a, "\${ROUTE}", oen/a] } }
 aliases: { a: "\${MODEL}", b: tset }`;
     const lines = mistakesIn(text);
-    expect(lines.filter((line) => !/the variable \w+ is not set|begins a variable/.test(line))).toEqual([
-      'gateway.yaml:4:18 listen.drain_timeout: is "soon"; it has to be a number',
+    expect(lines.filter((line) => !/the variable \w+ is not set|not a valid variable/.test(line))).toEqual([
+      'gateway.yaml:4:18 listen.drain_timeout: is "soon"; must be a number',
       'gateway.yaml:5:30 pipeline[2]: names the stage "auht", which does not exist; did you mean "auth"?',
-      'gateway.yaml:8:26 upstreams.two.api_key: is not known here; did you mean "api_keys"?',
+      'gateway.yaml:8:26 upstreams.two.api_key: is not a known key; did you mean "api_keys"?',
       'gateway.yaml:9:47 models.test.routes[2]: goes to the upstream "oen", which does not exist; did you mean "one"?',
       'gateway.yaml:10:30 aliases.b: leads to the model "tset", which does not exist; did you mean "test"?',
     ]);
@@ -213,7 +211,7 @@ aliases: { a: "\${MODEL}", b: tset }`;
 
   it('do not hide that their key is unknown', () => {
     expect(mistakesIn('upstreams: { one: { vendor: openai, api_key: "${KEY}" } }', { KEY: 'sk-1' })).toEqual([
-      'gateway.yaml:1:37 upstreams.one.api_key: is not known here; did you mean "api_keys"?',
+      'gateway.yaml:1:37 upstreams.one.api_key: is not a known key; did you mean "api_keys"?',
     ]);
   });
 });

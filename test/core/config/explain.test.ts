@@ -22,58 +22,48 @@ const point: JsonSchema = {
 
 describe('a mistake in a section of a plugin', () => {
   it.each<[string, string, JsonSchema, string]>([
-    ['a value that is not the only one', '2', { const: 1 }, 'ours: is 2; it has to be 1'],
-    ['no value', '', { type: 'string' }, 'ours: is empty; it has to be a text'],
-    ['one of two types', '[]', { type: ['string', 'null'] }, 'ours: is a list; it has to be a text or nothing'],
-    ['a short text', 'ab', { type: 'string', minLength: 3 }, 'ours: is too short; it needs at least 3'],
-    ['a long list', '[1, 2]', { type: 'array', maxItems: 1 }, 'ours: is too long; it may have at most 1'],
-    ['a large map', '{ a: 1, b: 2 }', { type: 'object', maxProperties: 1 }, 'ours: is too long; it may have at most 1'],
-    [
-      'an entry twice',
-      '[1, 1]',
-      { type: 'array', uniqueItems: true },
-      'ours: holds the same entry twice; keep one of them',
-    ],
-    ['a form without a description', 'b', { type: 'string', pattern: '^a' }, 'ours: is "b"; it has to match ^a'],
+    ['a value that is not the only one', '2', { const: 1 }, 'ours: is 2; must be 1'],
+    ['no value', '', { type: 'string' }, 'ours: is empty; must be a string'],
+    ['one of two types', '[]', { type: ['string', 'null'] }, 'ours: is a list; must be a string or null'],
+    ['a short text', 'ab', { type: 'string', minLength: 3 }, 'ours: is too short; needs at least 3'],
+    ['a long list', '[1, 2]', { type: 'array', maxItems: 1 }, 'ours: is too long; must have at most 1'],
+    ['a large map', '{ a: 1, b: 2 }', { type: 'object', maxProperties: 1 }, 'ours: is too long; must have at most 1'],
+    ['an entry twice', '[1, 1]', { type: 'array', uniqueItems: true }, 'ours: has a duplicate entry; keep one of them'],
+    ['a form without a description', 'b', { type: 'string', pattern: '^a' }, 'ours: is "b"; must match ^a'],
     ['a required key without a description', '{}', point, 'ours.x: is missing; add it'],
     [
       'a name of a certain form',
       '{ B: 1 }',
       { type: 'object', propertyNames: { pattern: '^[a-z]$' } },
-      'ours.B: is no name that can stand here; it has to match ^[a-z]$',
+      'ours.B: is not a valid name; must match ^[a-z]$',
     ],
     [
       'a map where a text or a map may stand',
       '{ z: 1, x: 1 }',
       { anyOf: [{ type: 'string' }, point] },
-      'ours.z: is not known here; use one of: x, y',
+      'ours.z: is not a known key; use one of: x, y',
     ],
     [
       'a choice of one out of two',
       '[]',
       { oneOf: [{ type: 'string' }, point] },
-      'ours: is a list; it has to be a text or a map',
+      'ours: is a list; must be a string or a map',
     ],
-    [
-      'a text that is long',
-      'x'.repeat(80),
-      { type: 'integer' },
-      `ours: is "${'x'.repeat(57)}…"; it has to be a whole number`,
-    ],
+    ['a text that is long', 'x'.repeat(80), { type: 'integer' }, `ours: is "${'x'.repeat(57)}…"; must be an integer`],
     [
       'a key with a slash',
       '{ a/b: { x: q } }',
       { type: 'object', additionalProperties: point },
-      'ours.a/b.x: is "q"; it has to be a whole number',
+      'ours.a/b.x: is "q"; must be an integer',
     ],
-  ])('is told for %s', (_name, value, schema, line) => {
+  ])('is reported for %s', (_name, value, schema, line) => {
     expect(explain(value, schema)).toEqual([line]);
   });
 
-  it('is told even for a rule that has no words of its own', () => {
+  it('is reported even for a keyword without a message', () => {
     const error = { keyword: 'multipleOf', instancePath: '/value', schemaPath: '#', params: {}, data: 5 };
     expect(explainErrors([error])).toEqual([
-      { path: ['value'], wrong: 'is 5', right: 'it has to satisfy "multipleOf"', atKey: false },
+      { path: ['value'], wrong: 'is 5', right: 'must satisfy "multipleOf"', atKey: false },
     ]);
   });
 });
@@ -88,7 +78,7 @@ const at = (line: number, column: number, wrong: string) => ({
 });
 
 describe('a list of mistakes', () => {
-  it('is told in the order of the file', () => {
+  it('is in the order of the file', () => {
     const { message } = new ConfigError([at(10, 1, 'third'), at(2, 5, 'second'), at(2, 1, 'first')]);
     expect(message.match(/first|second|third/g)).toEqual(['first', 'second', 'third']);
   });
@@ -106,7 +96,7 @@ describe('a suggestion', () => {
     ['every name when none is near', 'mistral', ['gpt-4', 'gpt-5'], 'use one of: gpt-4, gpt-5'],
     ['every name when a short one shares nothing with it', 'o3', ['q1', 'q2'], 'use one of: q1, q2'],
     ['the nearest of short names', 'o3', ['q1', 'o1'], 'did you mean "o1"?'],
-    ['that there is none', 'mistral', [], 'there is none to name'],
+    ['that there is none', 'mistral', [], 'none exists'],
   ])('is %s', (_name, name, names, right) => {
     expect(suggest(name, names)).toBe(right);
   });

@@ -18,7 +18,7 @@ describe('the pipeline', () => {
     ]);
   });
 
-  it('cannot be changed any more, nor the options of its stages, whatever is in them', () => {
+  it('is frozen, with the options of its stages', () => {
     const limits = {
       name: 'limits',
       description: 'Limits.',
@@ -44,25 +44,21 @@ describe('the pipeline', () => {
     expect(() => Object.assign(options.night, { limit: 2 })).toThrow(TypeError);
   });
 
-  it('takes a stage whose options are left empty', () => {
+  it('accepts a stage with empty options', () => {
     expect(mistakesIn('pipeline:\n  - auth:\n')).toEqual([]);
   });
 
   it.each([
-    [
-      'missing',
-      'upstreams: {}\nmodels: {}',
-      `1:1 pipeline: is missing; list the stages in their order, such as: ${all}`,
-    ],
+    ['missing', 'upstreams: {}\nmodels: {}', `1:1 pipeline: is missing; list the stages in order, such as: ${all}`],
     [
       'no list',
       'upstreams: {}\nmodels: {}\npipeline: auth',
-      `3:11 pipeline: is no list of stages; list the stages in their order, such as: ${all}`,
+      `3:11 pipeline: is not a list of stages; list the stages in order, such as: ${all}`,
     ],
     [
       'empty',
       'upstreams: {}\nmodels: {}\npipeline: []',
-      `3:11 pipeline: is no list of stages; list the stages in their order, such as: ${all}`,
+      `3:11 pipeline: is not a list of stages; list the stages in order, such as: ${all}`,
     ],
   ])('is refused when it is %s', (_name, text, line) => {
     expect(mistakesInWhole(text)).toEqual([`gateway.yaml:${line}`]);
@@ -84,7 +80,7 @@ describe('the pipeline', () => {
       '[auth, rate-limits: { limit: 5 }]',
       '1:18 pipeline[1]: names the stage "rate-limits", which does not exist; did you mean "rate-limit"?',
     ],
-    ['a stage twice', '[auth, auth]', '1:18 pipeline[1]: lists the stage auth a second time; keep one of them'],
+    ['a stage twice', '[auth, auth]', '1:18 pipeline[1]: lists the stage auth twice; keep one of them'],
     [
       'a stage before the one that writes its fact',
       '[plan, auth]',
@@ -98,48 +94,48 @@ describe('the pipeline', () => {
     [
       'a stage before one that it has to follow',
       '[log, auth]',
-      '1:12 pipeline[0]: log stands before auth; put auth before log',
+      '1:12 pipeline[0]: log comes before auth; put auth before log',
     ],
     [
       'a misspelt option',
       '[auth, rate-limit: { limt: 5 }]',
-      '1:32 pipeline[1].rate-limit.limt: is not known here; did you mean "limit"?',
+      '1:32 pipeline[1].rate-limit.limt: is not a known key; did you mean "limit"?',
     ],
     [
       'an option that is too small',
       '[auth, rate-limit: { limit: 0 }]',
-      '1:39 pipeline[1].rate-limit.limit: is 0; it has to be at least 1',
+      '1:39 pipeline[1].rate-limit.limit: is 0; must be at least 1',
     ],
     [
       'an option that is too large',
       '[auth, rate-limit: { limit: 1001 }]',
-      '1:39 pipeline[1].rate-limit.limit: is 1001; it has to be at most 1000',
+      '1:39 pipeline[1].rate-limit.limit: is 1001; must be at most 1000',
     ],
     [
       'a fraction for a whole number',
       '[auth, rate-limit: { limit: 1.5 }]',
-      '1:39 pipeline[1].rate-limit.limit: is 1.5; it has to be a whole number',
+      '1:39 pipeline[1].rate-limit.limit: is 1.5; must be an integer',
     ],
     [
       'a text for a number',
       '[auth, rate-limit: { limit: none }]',
-      '1:39 pipeline[1].rate-limit.limit: is "none"; it has to be a whole number',
+      '1:39 pipeline[1].rate-limit.limit: is "none"; must be an integer',
     ],
     [
       'a text for true or false',
       '[auth, rate-limit: { strict: yes }]',
-      '1:40 pipeline[1].rate-limit.strict: is "yes"; it has to be true or false',
+      '1:40 pipeline[1].rate-limit.strict: is "yes"; must be true or false',
     ],
     [
       'an option without a value',
       '[auth, rate-limit: { limit: }]',
-      '1:39 pipeline[1].rate-limit.limit: is empty; it has to be a whole number',
+      '1:39 pipeline[1].rate-limit.limit: is empty; must be an integer',
     ],
-    ['a number for options', '[auth, rate-limit: 5]', '1:30 pipeline[1].rate-limit: is 5; it has to be a map'],
+    ['a number for options', '[auth, rate-limit: 5]', '1:30 pipeline[1].rate-limit: is 5; must be a map'],
     [
       'options that a stage does not have',
       '[auth: { x: 1 }]',
-      '1:20 pipeline[0].auth.x: is not known here; there is none to name',
+      '1:20 pipeline[0].auth.x: is not a known key; none exists',
     ],
   ])('is refused with %s', (_name, list, line) => {
     expect(mistakesIn(`pipeline: ${list}`)).toEqual([`gateway.yaml:${line}`]);
@@ -154,18 +150,18 @@ describe('the pipeline', () => {
   ])('is refused with %s for a stage', (_name, entry) => {
     expect(mistakesIn(`pipeline:\n  - auth\n  - ${entry}`)).toEqual([
       expect.stringMatching(
-        /^gateway\.yaml:3:\d pipeline\[1\]: is no stage; write its name, or one name with options: "rate-limit: \{ limit: 60 \}"$/,
+        /^gateway\.yaml:3:\d pipeline\[1\]: is not a stage; write its name, or one name with options: "rate-limit: \{ limit: 60 \}"$/,
       ),
     ]);
   });
 
-  it('is not said to lack a fact when the stage that writes it is only misspelt', () => {
+  it('does not lack a fact whose stage is only misspelled', () => {
     expect(mistakesIn('pipeline: [auht, plan]')).toHaveLength(1);
   });
 });
 
-describe('what is said about a valid pipeline', () => {
-  const open = 'anybody may call without a key: no stage of the pipeline asks who calls, as auth would';
+describe('the notices about a valid pipeline', () => {
+  const open = 'anyone can call without a key: no stage of the pipeline authenticates callers, as auth would';
   const mute = 'model calls cannot be answered: no stage sends them to an upstream, as upstream would';
 
   it.each([
@@ -174,7 +170,7 @@ describe('what is said about a valid pipeline', () => {
     ['that model calls are not answered', '[auth, plan, rate-limit, format, log]', [mute]],
     ['that they are not answered when only keys are looked at', '[auth]', [mute]],
     ['both', '[log]', [open, mute]],
-  ])('is %s', (_name, list, notices) => {
+  ])('are %s', (_name, list, notices) => {
     expect(pipelineNotices(read(`pipeline: ${list}`).stages, createRegistry())).toEqual(notices);
   });
 });

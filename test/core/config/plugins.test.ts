@@ -58,20 +58,20 @@ async function allMistakesOf(text: string): Promise<string[]> {
 const hint = 'write a path that begins with ./ or the name of an installed package';
 const faulty = 'fix the plugin, or remove it from the list';
 
-describe('a plugin of somebody else', () => {
-  it('is found beside gateway.yaml', async () => {
+describe('a third-party plugin', () => {
+  it('is found next to gateway.yaml', async () => {
     await write('ours.ts', stageSource('ours'));
     const { registry } = await load('plugins: [./ours.ts]');
     expect(registry.stages.has('ours')).toBe(true);
   });
 
-  it('is found by its whole path', async () => {
+  it('is found by its absolute path', async () => {
     await write('ours.ts', stageSource('ours'));
     const { registry } = await load(`plugins: ["${join(folder, 'ours.ts')}"]`);
     expect(registry.stages.has('ours')).toBe(true);
   });
 
-  it('may bring a section of its own, with defaults', async () => {
+  it('may add a section with defaults', async () => {
     await write('ours.ts', pluginSource);
     const text = 'plugins: [./ours.ts]\npipeline: [auth]\nupstreams: {}\nmodels: {}\nours: {}';
     const { registry } = await load(text);
@@ -79,13 +79,13 @@ describe('a plugin of somebody else', () => {
     expect(config.get(registry.sections.get('ours') as never)).toEqual({ depth: 3 });
   });
 
-  it('may bring several stages', async () => {
+  it('may add several stages', async () => {
     await write('ours.ts', `${stageSource('one')}\n${stageSource('two').replace('const stage', 'const other')}`);
     const { registry } = await load('plugins: [./ours.ts]');
     expect([registry.stages.has('one'), registry.stages.has('two')]).toEqual([true, true]);
   });
 
-  it('is suggested when one of its stages is misspelt', async () => {
+  it('has its stages suggested when one is misspelled', async () => {
     await write('ours.ts', stageSource('moderation'));
     const text = 'plugins: [./ours.ts]\npipeline: [moderaton]\nupstreams: {}\nmodels: {}';
     const { registry } = await load(text);
@@ -112,41 +112,41 @@ describe('a plugin of somebody else', () => {
     },
   );
 
-  it('is refused when a package of its own is not installed', async () => {
+  it('is refused when one of its dependencies is not installed', async () => {
     await write('ours.ts', "import 'daypass-nowhere';");
     expect(await mistakesOf('plugins: [./ours.ts]')).toMatch(/.*daypass-nowhere/);
   });
 
-  it('is refused when it exports nothing that could be used', async () => {
+  it('is refused when it exports neither stages nor a plugin', async () => {
     await write('ours.ts', 'export const answer = 42; export const plugin = {};');
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: exports neither a hapi plugin named "plugin" nor a stage; ${faulty}`,
     );
   });
 
-  it('is refused when it fails while it is loaded', async () => {
+  it('is refused when it throws while loading', async () => {
     await write('ours.ts', "throw new Error('no licence');");
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: no licence (/ours.ts:1); ${faulty}`,
     );
   });
 
-  it('is refused when the options of its stage are no schema', async () => {
+  it('is refused when the options of its stage are not a valid schema', async () => {
     await write('ours.ts', stageSource('ours').replace("'object'", "'objekt'"));
     const assembly = await load('plugins: [./ours.ts]');
     expect(() => validate(documentOf('plugins: [./ours.ts]\npipeline: [ours]'), assembly.registry)).toThrow(
-      /gateway\.yaml:2:12 pipeline\[0\]: has a schema of options that cannot be used: .*; mend the stage ours/,
+      /gateway\.yaml:2:12 pipeline\[0\]: has an invalid options schema: .*; fix the stage ours/,
     );
   });
 
-  it('is refused when it brings a stage that is there already', async () => {
+  it('is refused when its stage exists already', async () => {
     await write('ours.ts', stageSource('auth'));
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: stage "auth" is registered twice; ${faulty}`,
     );
   });
 
-  it('does not hide what else is wrong, nor another that is not there', async () => {
+  it('that is missing hides no other mistake', async () => {
     const text = `plugins: [./nowhere.ts, "${'${NOBODY}'}", ./neither.ts]
 listen: { port: 70000 }
 pipeline: [auht]
@@ -157,13 +157,13 @@ modles: {}`;
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: file /nowhere.ts not found; ${hint}`,
       'gateway.yaml:1:25 plugins[1]: the variable NOBODY is not set; set it, or give it a default: ${NOBODY:-…}',
       `gateway.yaml:1:38 plugins[2]: cannot be loaded: file /neither.ts not found; ${hint}`,
-      'gateway.yaml:2:17 listen.port: is 70000; it has to be at most 65535',
+      'gateway.yaml:2:17 listen.port: is 70000; must be at most 65535',
       'gateway.yaml:3:12 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
-      'gateway.yaml:5:1 modles: is not known here; did you mean "models"?',
+      'gateway.yaml:5:1 modles: is not a known key; did you mean "models"?',
     ]);
   });
 
-  it('is not asked for its stages, sections and vendors when it could not be loaded', async () => {
+  it('that could not be loaded causes no errors about its stages, sections and vendors', async () => {
     const text = `plugins: [./nowhere.ts]
 pipeline: [auth, moderation, plan, logs, log]
 upstreams: { one: { vendor: ours } }

@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const documentOf = (text: string) => parseDocument(complete(text), 'gateway.yaml', {});
 
-it('a file that is loaded again compiles no schema again, because what is compiled stays in memory', () => {
+it('a reload compiles no schema again, because compiled schemas stay in memory', () => {
   const registry = createRegistry();
   validate(documentOf('service: { name: a }'), registry);
   const compile = vi.spyOn(Ajv.prototype, 'compile');
@@ -17,14 +17,14 @@ it('a file that is loaded again compiles no schema again, because what is compil
   expect(compile).not.toHaveBeenCalled();
 });
 
-it('a file that is loaded again has its own defaults', () => {
+it('a reload has its own copy of the defaults', () => {
   const registry = createRegistry();
   const first = validate(documentOf('listen: {}'), registry).get(listen);
   const second = validate(documentOf('listen: {}'), registry).get(listen);
   expect(second.trusted_proxies).not.toBe(first.trusted_proxies);
 });
 
-it('a mistake of one load is not told in the next', () => {
+it('a mistake of one load is not reported in the next', () => {
   const registry = createRegistry();
   expect(() => validate(documentOf('listen: { port: -1 }'), registry)).toThrow('listen.port');
   expect(validate(documentOf('listen: { port: 1 }'), registry).get(listen).port).toBe(1);

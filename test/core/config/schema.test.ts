@@ -49,7 +49,7 @@ describe('the schema of gateway.yaml', () => {
     ]);
   });
 
-  it('accepts the gateway.yaml that comes with the gateway', () => {
+  it('accepts the included gateway.yaml', () => {
     expect(accepts(parse(text))).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe('the schema of gateway.yaml', () => {
     ['a text of a certain form', { service: { base_url: '${URL:-http://x.test}' } }],
     ['one of several formats', { upstreams: { one: { format: ['${FORMAT}'] } } }],
     ['an option of a stage', { pipeline: [{ 'rate-limit': { limit: '${LIMIT}' } }] }],
-  ])('accepts a variable in the place of %s', (_name, part) => {
+  ])('accepts a variable instead of %s', (_name, part) => {
     expect(accepts({ ...complete, ...part })).toBe(true);
   });
 
@@ -68,7 +68,7 @@ describe('the schema of gateway.yaml', () => {
     ['currency', { currency: null }],
     ['plans', { plans: null }],
     ['the options of a stage', { pipeline: [{ auth: null }] }],
-  ])('accepts nothing where there are defaults: %s', (_name, part) => {
+  ])('accepts an empty value where there are defaults: %s', (_name, part) => {
     expect(accepts({ ...complete, ...part })).toBe(true);
   });
 
@@ -81,11 +81,11 @@ describe('the schema of gateway.yaml', () => {
     expect(undescribed(schema, '')).toEqual([]);
   });
 
-  it('asks for pipeline, upstreams and models only', () => {
+  it('requires pipeline, upstreams and models only', () => {
     expect(schema.required?.toSorted()).toEqual(['models', 'pipeline', 'upstreams']);
   });
 
-  it('has every stage, with its options and by its name alone', () => {
+  it('has every stage, with options and by name alone', () => {
     const names = [...registry.stages.keys()];
     const items = schema.properties?.['pipeline']?.items?.anyOf;
     expect([items?.[0]?.enum, Object.keys(items?.[1]?.properties ?? {})]).toEqual([names, names]);
@@ -109,14 +109,14 @@ describe('the schema of gateway.yaml', () => {
   });
 });
 
-describe('the gateway.yaml that comes with the gateway', () => {
-  it('is valid with no variable set', () => {
+describe('the included gateway.yaml', () => {
+  it('is valid without any variable', () => {
     expect(validate(parseDocument(text, file, {}), registry).stages.length).toBeGreaterThan(0);
   });
 
   it('is refused in production, because of the demo', () => {
     expect(() => validate(parseDocument(text, file, { NODE_ENV: 'production' }), registry)).toThrow(
-      'upstreams.demo: is only for show, and NODE_ENV is production; take it and its routes out',
+      'upstreams.demo: is a demo, which NODE_ENV=production refuses; remove it and its routes',
     );
   });
 });

@@ -12,7 +12,7 @@ const spoken = (formats: string, model: string) =>
     `upstreams: { one: { format: ${formats}, base_url: "http://x" }, two: { vendor: openai } }\nmodels: { test: ${model} }`,
   );
 
-describe('a section that is left out', () => {
+describe('a missing section', () => {
   it.each([
     ['service', service, { name: 'Daypass', prefix: 'dp' }],
     ['data', data, { folder: './data' }],
@@ -21,58 +21,58 @@ describe('a section that is left out', () => {
     expect(read('').get(section)).toEqual(value);
   });
 
-  it('has its defaults when only its name is there', () => {
+  it('has its defaults when it is empty', () => {
     expect(read('listen:').get(listen).port).toBe(8080);
   });
 
-  it('is asked for when there is no default', () => {
+  it('is a mistake when it has no default', () => {
     expect(mistakesInWhole('pipeline: [auth]')).toEqual([
       'gateway.yaml:1:1 upstreams: is missing; add it: Where requests can be sent, by name.',
       'gateway.yaml:1:1 models: is missing; add it: What clients can ask for, by name.',
     ]);
   });
 
-  it('is asked for when only its name is there', () => {
+  it('is a mistake when it is empty and has no default', () => {
     expect(mistakesIn('models:')).toEqual([
       'gateway.yaml:1:8 models: is missing; add it: What clients can ask for, by name.',
     ]);
   });
 });
 
-describe('service, listen, data and plugins', () => {
+describe('the sections service, listen, data and plugins', () => {
   it.each([
-    ['a misspelt section', 'servce: {}', '1:1 servce: is not known here; did you mean "service"?'],
+    ['a misspelt section', 'servce: {}', '1:1 servce: is not a known key; did you mean "service"?'],
     [
       'a section that is like no other',
       'billing: {}',
-      '1:1 billing: is not known here; use one of: service, listen, data, plugins, upstreams, models, aliases, pipeline',
+      '1:1 billing: is not a known key; use one of: service, listen, data, plugins, upstreams, models, aliases, pipeline',
     ],
-    ['a misspelt key', 'service: { nmae: x }', '1:12 service.nmae: is not known here; did you mean "name"?'],
-    ['a list for a section', 'service: [x]', '1:10 service: is a list; it has to be a map'],
-    ['an empty name', 'service: { name: "" }', '1:18 service.name: is empty; it needs at least 1'],
-    ['a long name', `service: { name: ${'x'.repeat(61)} }`, '1:18 service.name: is too long; it may have at most 60'],
+    ['a misspelt key', 'service: { nmae: x }', '1:12 service.nmae: is not a known key; did you mean "name"?'],
+    ['a list for a section', 'service: [x]', '1:10 service: is a list; must be a map'],
+    ['an empty name', 'service: { name: "" }', '1:18 service.name: is empty; needs at least 1'],
+    ['a long name', `service: { name: ${'x'.repeat(61)} }`, '1:18 service.name: is too long; must have at most 60'],
     [
       'a prefix in upper case',
       'service: { prefix: DP }',
-      '1:20 service.prefix: is "DP"; it has to be: API keys begin with it and an underscore: 1 to 16 lower-case letters and digits.',
+      '1:20 service.prefix: is "DP"; expected: First part of every API key, before an underscore: 1 to 16 lower-case letters and digits.',
     ],
     [
       'a base URL without a scheme',
       'service: { base_url: example.com }',
-      '1:22 service.base_url: is "example.com"; it has to be: Where clients and browsers reach the gateway, without /v1: https://… Left out or empty: this machine, at the port of listen.',
+      '1:22 service.base_url: is "example.com"; expected: Public URL without /v1, such as https://ai.example.com. Missing or empty: this machine, at the port of listen.',
     ],
     [
       'a contact that is no address',
       'service: { contact: me }',
-      '1:21 service.contact: is "me"; it has to be: Where users turn to: a mailto: or https: address.',
+      '1:21 service.contact: is "me"; expected: Where users get support: a mailto: or https: URL.',
     ],
-    ['a port that is too high', 'listen: { port: 65536 }', '1:17 listen.port: is 65536; it has to be at most 65535'],
-    ['a negative port', 'listen: { port: -1 }', '1:17 listen.port: is -1; it has to be at least 0'],
-    ['a port in words', 'listen: { port: http }', '1:17 listen.port: is "http"; it has to be a whole number'],
-    ['a tiny body', 'listen: { max_body_bytes: 10 }', '1:27 listen.max_body_bytes: is 10; it has to be at least 1024'],
-    ['an empty folder', 'data: { folder: "" }', '1:17 data.folder: is empty; it needs at least 1'],
-    ['a number for a plugin', 'plugins: [5]', '1:11 plugins[0]: is 5; it has to be a text'],
-    ['one plugin without a list', 'plugins: ./a.ts', '1:10 plugins: is "./a.ts"; it has to be a list'],
+    ['a port that is too high', 'listen: { port: 65536 }', '1:17 listen.port: is 65536; must be at most 65535'],
+    ['a negative port', 'listen: { port: -1 }', '1:17 listen.port: is -1; must be at least 0'],
+    ['a port in words', 'listen: { port: http }', '1:17 listen.port: is "http"; must be an integer'],
+    ['a tiny body', 'listen: { max_body_bytes: 10 }', '1:27 listen.max_body_bytes: is 10; must be at least 1024'],
+    ['an empty folder', 'data: { folder: "" }', '1:17 data.folder: is empty; needs at least 1'],
+    ['a number for a plugin', 'plugins: [5]', '1:11 plugins[0]: is 5; must be a string'],
+    ['one plugin without a list', 'plugins: ./a.ts', '1:10 plugins: is "./a.ts"; must be a list'],
   ])('are refused with %s', (_name, text, line) => {
     expect(mistakesIn(text)).toEqual([`gateway.yaml:${line}`]);
   });
@@ -81,7 +81,7 @@ describe('service, listen, data and plugins', () => {
     'are refused with %s for where users reach the gateway',
     (address) => {
       expect(mistakesIn(`service: { base_url: "${address}" }`)).toEqual([
-        'gateway.yaml:1:22 service.base_url: is no address that paths can be appended to; write scheme, host and perhaps port and path alone, such as https://ai.example.com',
+        'gateway.yaml:1:22 service.base_url: is not a valid base URL; use only scheme, host, port and path, such as https://ai.example.com',
       ]);
     },
   );
@@ -90,7 +90,7 @@ describe('service, listen, data and plugins', () => {
     'are refused with "%s" for a trusted proxy',
     (proxy) => {
       expect(mistakesIn(`listen: { trusted_proxies: ["${proxy}"] }`)).toEqual([
-        'gateway.yaml:1:29 listen.trusted_proxies[0]: is no address; write an IP address or a range such as 10.0.0.0/8',
+        'gateway.yaml:1:29 listen.trusted_proxies[0]: is not an IP address or range; use one such as 10.0.0.0/8',
       ]);
     },
   );
@@ -100,19 +100,19 @@ describe('service, listen, data and plugins', () => {
   });
 });
 
-describe('upstreams', () => {
+describe('the section upstreams', () => {
   it.each([
     [
       'a misspelt vendor',
       '{ vendor: opnai }',
-      '29 upstreams.one.vendor: names the vendor "opnai", which is not known; did you mean "openai"?',
+      '29 upstreams.one.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?',
     ],
     [
       'a vendor that is like no other',
       '{ vendor: mistral }',
-      '29 upstreams.one.vendor: names the vendor "mistral", which is not known; use one of: openai, anthropic, demo',
+      '29 upstreams.one.vendor: names the vendor "mistral", which does not exist; use one of: openai, anthropic, demo',
     ],
-    ['a misspelt key', '{ vndor: openai }', '21 upstreams.one.vndor: is not known here; did you mean "vendor"?'],
+    ['a misspelt key', '{ vndor: openai }', '21 upstreams.one.vndor: is not a known key; did you mean "vendor"?'],
     [
       'a misspelt format',
       '{ format: chatt, base_url: "http://x" }',
@@ -126,54 +126,54 @@ describe('upstreams', () => {
     [
       'no format in the list',
       '{ format: [], base_url: "http://x" }',
-      '29 upstreams.one.format: is empty; it needs at least 1',
+      '29 upstreams.one.format: is empty; needs at least 1',
     ],
     [
       'a number for a format',
       '{ format: 5, base_url: "http://x" }',
-      '29 upstreams.one.format: is 5; it has to be a text or a list',
+      '29 upstreams.one.format: is 5; must be a string or a list',
     ],
     [
-      'a base URL that is none',
+      'an invalid base URL',
       '{ format: chat, base_url: x }',
-      '45 upstreams.one.base_url: is "x"; it has to be: Address that the format’s path is appended to, version segment included: https://llm.example.com/v1.',
+      '45 upstreams.one.base_url: is "x"; expected: URL with the version segment, to which the format’s path is appended: https://llm.example.com/v1.',
     ],
     [
       'a base URL whose port is impossible',
       '{ format: chat, base_url: "http://127.0.0.1:99999/v1" }',
-      '45 upstreams.one.base_url: is no address: its host or port is impossible; write one such as https://llm.example.com:8443/v1',
+      '45 upstreams.one.base_url: is not a valid URL: its host or port is impossible; use one such as https://llm.example.com:8443/v1',
     ],
     [
       'a base URL whose host is impossible',
       '{ vendor: openai, base_url: "https://[::1/v1" }',
-      '47 upstreams.one.base_url: is no address: its host or port is impossible; write one such as https://llm.example.com:8443/v1',
+      '47 upstreams.one.base_url: is not a valid URL: its host or port is impossible; use one such as https://llm.example.com:8443/v1',
     ],
     [
       'a base URL with a password',
       '{ format: chat, base_url: "http://me:sk-1@x.test/v1" }',
-      '45 upstreams.one.base_url: has a user or password in it, which would not be sent; put a key under api_keys; or say auth: none, and put the Authorization header under headers',
+      '45 upstreams.one.base_url: has a user or password in it, which would not be sent; put a key under api_keys, or set auth: none and put the Authorization header under headers',
     ],
     [
       'a base URL with a query',
       '{ format: chat, base_url: "http://x.test/v1?key=sk-1" }',
-      '45 upstreams.one.base_url: has a query (?…), which would not be sent; take it out; keys belong under api_keys, whatever else the endpoint wants under headers',
+      '45 upstreams.one.base_url: has a query (?…), which would not be sent; remove it; keys belong under api_keys, other credentials under headers',
     ],
     [
       'a base URL with a fragment',
       '{ format: chat, base_url: "http://x.test/v1#top" }',
-      '45 upstreams.one.base_url: has a fragment (#…), which would not be sent; take it out; keys belong under api_keys, whatever else the endpoint wants under headers',
+      '45 upstreams.one.base_url: has a fragment (#…), which would not be sent; remove it; keys belong under api_keys, other credentials under headers',
     ],
     [
       'neither a vendor nor a format',
       '{}',
-      '19 upstreams.one: says neither a vendor nor a format; add vendor, or format and base_url',
+      '19 upstreams.one: has neither a vendor nor a format; add vendor, or format and base_url',
     ],
     [
       'a format without an address',
       '{ format: chat }',
       '19 upstreams.one: has no base_url; add the address of the endpoint, such as https://llm.example.com/v1',
     ],
-    ['nothing in it', '', '20 upstreams.one: is empty; it has to be a map'],
+    ['nothing in it', '', '20 upstreams.one: is empty; must be a map'],
     [
       'an unknown authentication',
       '{ vendor: openai, auth: baerer }',
@@ -182,78 +182,78 @@ describe('upstreams', () => {
     [
       'one key without a list',
       '{ vendor: openai, api_keys: sk-1 }',
-      '47 upstreams.one.api_keys: is "sk-1"; it has to be a list',
+      '47 upstreams.one.api_keys: is "sk-1"; must be a list',
     ],
     [
       'a header that is no text',
       '{ vendor: openai, headers: { x-a: 5 } }',
-      '53 upstreams.one.headers.x-a: is 5; it has to be a text',
+      '53 upstreams.one.headers.x-a: is 5; must be a string',
     ],
     [
       'a header whose name is none',
       '{ vendor: openai, headers: { "x a": b } }',
-      '55 upstreams.one.headers.x a: is no name of a header; write letters, digits and hyphens',
+      '55 upstreams.one.headers.x a: is not a valid header name; use letters, digits and hyphens',
     ],
     [
       'a line break in a header',
       '{ vendor: openai, headers: { x-a: "b\\nc" } }',
-      '53 upstreams.one.headers.x-a: has a line break or a character that no header can carry; write plain letters on one line',
+      '53 upstreams.one.headers.x-a: has a line break or a character that headers cannot carry; use printable ASCII on one line',
     ],
     [
       'a header beyond Latin-1',
       '{ vendor: openai, headers: { x-a: "b…" } }',
-      '53 upstreams.one.headers.x-a: has a line break or a character that no header can carry; write plain letters on one line',
+      '53 upstreams.one.headers.x-a: has a line break or a character that headers cannot carry; use printable ASCII on one line',
     ],
     [
       'a header of the connection',
       '{ vendor: openai, headers: { Content-Length: "5" } }',
-      '64 upstreams.one.headers.Content-Length: is written by the gateway itself; take it out',
+      '64 upstreams.one.headers.Content-Length: is set by the gateway; remove it',
     ],
     [
       'a line break in a key',
       '{ vendor: openai, api_keys: [sk-1, "sk-2\\n"] }',
-      '54 upstreams.one.api_keys[1]: has a space or a line break; write the key alone, as the vendor shows it',
+      '54 upstreams.one.api_keys[1]: has a space or a line break; use the key alone, as the vendor shows it',
     ],
     [
       'a key beyond ASCII',
       '{ vendor: openai, api_keys: [sk-…] }',
-      '48 upstreams.one.api_keys[0]: has a character that no header can carry; write the key alone, as the vendor shows it',
+      '48 upstreams.one.api_keys[0]: has a character that headers cannot carry; use the key alone, as the vendor shows it',
     ],
-  ])('are refused with %s, and their routes are not complained about', (_name, upstream, line) => {
+  ])('is refused with %s, without further errors about its routes', (_name, upstream, line) => {
     expect(mistakesIn(`upstreams: { one: ${upstream} }`)).toEqual([`gateway.yaml:1:${line}`]);
   });
 
-  it('are refused with a line break that a variable brought into a key, without the key', () => {
+  it('is refused with a line break from a variable in a key, without showing the key', () => {
     expect(mistakesIn('upstreams: { one: { vendor: openai, api_keys: ["${KEY}"] } }', { KEY: 'sk-1\n' })).toEqual([
-      'gateway.yaml:1:48 upstreams.one.api_keys[0]: has a space or a line break; write the key alone, as the vendor shows it',
+      'gateway.yaml:1:48 upstreams.one.api_keys[0]: has a space or a line break; use the key alone, as the vendor shows it',
     ]);
   });
 
-  it('are refused with a name that routes could not say', () => {
+  it('is refused with a name that routes cannot contain', () => {
     expect(mistakesIn('upstreams: { "a/b": { vendor: openai } }')).toEqual([
-      'gateway.yaml:1:14 upstreams.a/b: is no name that can stand here; it has to be: A letter or digit, then letters, digits, dots, hyphens and underscores.',
+      'gateway.yaml:1:14 upstreams.a/b: is not a valid name; expected: A letter or digit, then letters, digits, dots, hyphens and underscores.',
     ]);
   });
 
-  it('may be for show while NODE_ENV is not production', () => {
+  it('may have a demo while NODE_ENV is not production', () => {
     expect(mistakesIn('upstreams: { one: { vendor: demo } }', { NODE_ENV: 'development' })).toEqual([]);
   });
 
-  it('are refused in production when they are for show', () => {
+  it('is refused with a demo in production', () => {
     expect(mistakesIn('upstreams: { one: { vendor: demo } }', { NODE_ENV: 'production' })).toEqual([
-      'gateway.yaml:1:19 upstreams.one: is only for show, and NODE_ENV is production; take it and its routes out',
+      'gateway.yaml:1:19 upstreams.one: is a demo, which NODE_ENV=production refuses; remove it and its routes',
     ]);
   });
 });
 
-describe('models', () => {
+describe('the section models', () => {
   it.each([
     [
       'no routes',
       '{}',
       '11 models.test.routes: is missing; add it: Where the model is served: upstream/model-there. The first is primary, the rest are backups.',
     ],
-    ['an empty list of routes', '{ routes: [] }', '27 models.test.routes: is empty; it needs at least 1'],
+    ['an empty list of routes', '{ routes: [] }', '27 models.test.routes: is empty; needs at least 1'],
     [
       'a route to a misspelt upstream',
       '{ routes: [oen/x] }',
@@ -284,21 +284,21 @@ describe('models', () => {
       '{ routes: [/x] }',
       '28 models.test.routes[0]: is "/x"; write upstream/model-there, such as openai/gpt-5',
     ],
-    ['a number for a route', '{ routes: [5] }', '28 models.test.routes[0]: is 5; it has to be a text or a map'],
+    ['a number for a route', '{ routes: [5] }', '28 models.test.routes[0]: is 5; must be a string or a map'],
     [
       'a negative weight',
       '{ routes: [{ to: one/x, weight: -1 }] }',
-      '49 models.test.routes[0].weight: is -1; it has to be at least 0',
+      '49 models.test.routes[0].weight: is -1; must be at least 0',
     ],
     [
       'a timeout of nothing',
       '{ routes: [{ to: one/x, idle_timeout: 0 }] }',
-      '55 models.test.routes[0].idle_timeout: is 0; it has to be at least 0.1',
+      '55 models.test.routes[0].idle_timeout: is 0; must be at least 0.1',
     ],
     [
       'a misspelt option of a route',
       '{ routes: [{ to: one/x, wieght: 1 }] }',
-      '41 models.test.routes[0].wieght: is not known here; did you mean "weight"?',
+      '41 models.test.routes[0].wieght: is not a known key; did you mean "weight"?',
     ],
     [
       'a map without the route',
@@ -308,46 +308,42 @@ describe('models', () => {
     [
       'resume, and nobody to go on',
       '{ routes: [one/x], resume: true }',
-      '44 models.test.resume: has no other route to go on with; add a second route, or leave resume out',
+      '44 models.test.resume: has no other route to continue with; add a second route, or remove resume',
     ],
-    [
-      'half a token',
-      '{ routes: [one/x], max_tokens: 0.5 }',
-      '48 models.test.max_tokens: is 0.5; it has to be a whole number',
-    ],
-  ])('are refused with %s', (_name, model, line) => {
+    ['half a token', '{ routes: [one/x], max_tokens: 0.5 }', '48 models.test.max_tokens: is 0.5; must be an integer'],
+  ])('is refused with %s', (_name, model, line) => {
     expect(mistakesIn(`models: { test: ${model} }`)).toContainEqual(`gateway.yaml:1:${line}`);
   });
 
-  it('are refused with a space in the name', () => {
+  it('is refused with a space in a name', () => {
     expect(mistakesIn('models: { "a b": { routes: [one/x] } }')).toEqual([
-      'gateway.yaml:1:11 models.a b: is no name that can stand here; it has to be: A letter or digit, then anything but spaces.',
+      'gateway.yaml:1:11 models.a b: is not a valid name; expected: A letter or digit, then anything but spaces.',
     ]);
   });
 
-  it('are refused with every route that is wrong, however many there are', () => {
+  it('is refused with every invalid route, however many there are', () => {
     const routes = tenRoutes.with(1, '5').concat('{ to: one/x, wieght: 1 }');
     expect(mistakesIn(`models: { test: { routes: [${routes.join(', ')}] } }`)).toEqual([
-      'gateway.yaml:1:35 models.test.routes[1]: is 5; it has to be a text or a map',
-      expect.stringContaining('models.test.routes[10].wieght: is not known here; did you mean "weight"?'),
+      'gateway.yaml:1:35 models.test.routes[1]: is 5; must be a string or a map',
+      expect.stringContaining('models.test.routes[10].wieght: is not a known key; did you mean "weight"?'),
     ]);
   });
 
   it.each([
-    ['chat', 'adaptive', 'chat has', 'effort, thinking, enable_thinking, openrouter, none'],
-    ['responses', 'thinking', 'responses has', 'effort, none'],
-    ['messages', 'level', 'messages has', 'adaptive, budget, none'],
-    ['gemini', 'effort', 'gemini has', 'budget, level, none'],
-    ['[responses, messages]', 'level', 'responses and messages have', 'effort, none, adaptive, budget'],
-  ])('are refused on %s with the way %s of asking for thinking', (formats, way, who, ways) => {
+    ['chat', 'adaptive', 'chat does', 'effort, thinking, enable_thinking, openrouter, none'],
+    ['responses', 'thinking', 'responses does', 'effort, none'],
+    ['messages', 'level', 'messages does', 'adaptive, budget, none'],
+    ['gemini', 'effort', 'gemini does', 'budget, level, none'],
+    ['[responses, messages]', 'level', 'responses and messages do', 'effort, none, adaptive, budget'],
+  ])('is refused on %s with the reasoning quirk %s', (formats, way, who, ways) => {
     expect(spoken(formats, `{ routes: [{ to: one/a, quirks: { reasoning: ${way} } }] }`)).toEqual([
-      `gateway.yaml:2:62 models.test.routes[0].quirks.reasoning: is "${way}", which ${who} no words for; use one of: ${ways}`,
+      `gateway.yaml:2:62 models.test.routes[0].quirks.reasoning: is "${way}", which ${who} not support; use one of: ${ways}`,
     ]);
   });
 
-  it('are refused with a way of asking for thinking that none of the routes has', () => {
+  it('is refused with a reasoning quirk that none of the routes supports', () => {
     expect(spoken('chat', '{ routes: [one/a, two/b], quirks: { reasoning: budget } }')).toEqual([
-      'gateway.yaml:2:64 models.test.quirks.reasoning: is "budget", which chat and responses have no words for; use one of: effort, thinking, enable_thinking, openrouter, none',
+      'gateway.yaml:2:64 models.test.quirks.reasoning: is "budget", which chat and responses do not support; use one of: effort, thinking, enable_thinking, openrouter, none',
     ]);
   });
 
@@ -356,11 +352,11 @@ describe('models', () => {
     ['one of the formats has', '[messages, gemini]', '{ routes: [{ to: one/a, quirks: { reasoning: level } }] }'],
     ['means none', 'gemini', '{ routes: [one/a], quirks: { reasoning: none } }'],
     ['is for pictures only', 'images', '{ routes: [one/a], quirks: { reasoning: level } }'],
-  ])('may say a way of asking for thinking that %s', (_name, formats, model) => {
+  ])('may have a reasoning quirk that %s', (_name, formats, model) => {
     expect(spoken(formats, model)).toEqual([]);
   });
 
-  it('may have slashes in the name there', () => {
+  it('may have slashes in an upstream’s model name', () => {
     expect(read('models: { test: { routes: [one/org/model] } }').get(models)).toHaveProperty('test');
   });
 });
@@ -379,7 +375,7 @@ describe('the values of a section', () => {
   });
 });
 
-describe('aliases', () => {
+describe('the section aliases', () => {
   it.each([
     [
       'one for a misspelt model',
@@ -401,21 +397,21 @@ describe('aliases', () => {
         '21 aliases.b: leads back to itself; let one of the aliases name a model',
       ],
     ],
-    ['a number', '{ a: 5 }', ['15 aliases.a: is 5; it has to be a text']],
-    ['an empty text', '{ a: "" }', ['15 aliases.a: is empty; it needs at least 1']],
-  ])('are refused with %s', (_name, written, lines) => {
+    ['a number', '{ a: 5 }', ['15 aliases.a: is 5; must be a string']],
+    ['an empty text', '{ a: "" }', ['15 aliases.a: is empty; needs at least 1']],
+  ])('is refused with %s', (_name, written, lines) => {
     expect(mistakesIn(`aliases: ${written}`)).toEqual(lines.map((line) => `gateway.yaml:1:${line}`));
   });
 
-  it('are not complained about while the models have mistakes', () => {
+  it('has no mistakes reported while the models have some', () => {
     expect(mistakesIn('aliases: { a: test }\nmodels: { test: { routes: [] } }')).toEqual([
-      'gateway.yaml:2:27 models.test.routes: is empty; it needs at least 1',
+      'gateway.yaml:2:27 models.test.routes: is empty; needs at least 1',
     ]);
   });
 });
 
 describe('several mistakes', () => {
-  it('are all told at once, in the order of the file', () => {
+  it('are all reported at once, in the order of the file', () => {
     const text = `service: { nmae: x }
 listen: { port: 70000 }
 pipeline:
@@ -425,12 +421,12 @@ models:
 aliases: { a: tset }
 upstreams: { one: { vendor: opnai } }`;
     expect(mistakesIn(text)).toEqual([
-      'gateway.yaml:1:12 service.nmae: is not known here; did you mean "name"?',
-      'gateway.yaml:2:17 listen.port: is 70000; it has to be at most 65535',
+      'gateway.yaml:1:12 service.nmae: is not a known key; did you mean "name"?',
+      'gateway.yaml:2:17 listen.port: is 70000; must be at most 65535',
       'gateway.yaml:4:5 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
       'gateway.yaml:6:20 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
       'gateway.yaml:7:15 aliases.a: leads to the model "tset", which does not exist; did you mean "test"?',
-      'gateway.yaml:8:29 upstreams.one.vendor: names the vendor "opnai", which is not known; did you mean "openai"?',
+      'gateway.yaml:8:29 upstreams.one.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?',
     ]);
   });
 
@@ -440,15 +436,15 @@ upstreams: { demo: { vendor: demoo }, x: { format: chatt, base_url: "http://x" }
 aliases: { z: dmo }`;
     expect(mistakesIn(text)).toEqual([
       'gateway.yaml:1:28 models.demo.routes[0]: goes to the upstream "dem", which does not exist; did you mean "demo"?',
-      'gateway.yaml:1:41 models.demo.foo: is not known here; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, quirks',
+      'gateway.yaml:1:41 models.demo.foo: is not a known key; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, quirks',
       'gateway.yaml:1:65 models.b.routes[0]: goes to the upstream "nope", which does not exist; use one of: demo, x',
-      'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which is not known; did you mean "demo"?',
+      'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which does not exist; did you mean "demo"?',
       'gateway.yaml:2:52 upstreams.x.format: is "chatt"; did you mean "chat"?',
       'gateway.yaml:3:15 aliases.z: leads to the model "dmo", which does not exist; did you mean "demo"?',
     ]);
   });
 
-  it('do not make an entry that is wrong one that does not exist', () => {
+  it('in an entry do not make references to it invalid', () => {
     const text = `upstreams: { one: { format: chat, base_url: 5 } }
 models: { test: { routes: [one/a], max_tokens: x } }
 aliases: { a: test, b: c, c: 5 }`;
@@ -459,24 +455,24 @@ aliases: { a: test, b: c, c: 5 }`;
     ]);
   });
 
-  it('do not make what stands under an unknown key something that is missing', () => {
+  it('in the name of a key do not make its value missing', () => {
     expect(mistakesIn('upstreams: { one: { formt: chat, base_url: "http://x" } }')).toEqual([
-      'gateway.yaml:1:21 upstreams.one.formt: is not known here; did you mean "format"?',
+      'gateway.yaml:1:21 upstreams.one.formt: is not a known key; did you mean "format"?',
     ]);
   });
 
-  it('are told with keys that look like numbers as keys', () => {
+  it('show keys that look like numbers as keys', () => {
     const text = 'upstreams: { "1": { foo: 1 } }\nmodels: { "2": { routes: [1/a, 5] } }';
     expect(mistakesIn(text)).toEqual([
-      expect.stringMatching(/^gateway\.yaml:1:21 upstreams\.1\.foo: is not known here/),
+      expect.stringMatching(/^gateway\.yaml:1:21 upstreams\.1\.foo: is not a known key/),
       expect.stringMatching(/^gateway\.yaml:2:32 models\.2\.routes\[1\]: is 5/),
     ]);
   });
 
-  it('are told beside an unknown key of the section', () => {
+  it('are reported beside an unknown key of the section', () => {
     expect(mistakesIn('listen: { prt: 1, trusted_proxies: [x] }')).toEqual([
-      expect.stringContaining('listen.prt: is not known here'),
-      expect.stringContaining('listen.trusted_proxies[0]: is no address'),
+      expect.stringContaining('listen.prt: is not a known key'),
+      expect.stringContaining('listen.trusted_proxies[0]: is not an IP address or range'),
     ]);
   });
 });

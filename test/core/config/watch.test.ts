@@ -59,20 +59,20 @@ async function settle(): Promise<void> {
 }
 
 describe('a watched file', () => {
-  it('is seen as it is when the watch begins, so that no change before it is missed', async () => {
+  it('is read when the watch begins, so that no earlier change is missed', async () => {
     await writeFile(file, 'changed since it was loaded');
     using watch = startWatch();
     await watch.sees('changed since it was loaded');
   });
 
-  it('is seen when it is written in place', async () => {
+  it('is reported when it is written in place', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await writeFile(file, 'two');
     await watch.sees('two');
   });
 
-  it('is missed when it is taken away, and seen when it is back', async () => {
+  it('is reported when it is removed, and when it is back', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await rm(file);
@@ -81,7 +81,7 @@ describe('a watched file', () => {
     await watch.sees('two');
   });
 
-  it('is seen when another takes its place', async () => {
+  it('is reported when another file replaces it', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await writeFile(`${file}.new`, 'two');
@@ -89,7 +89,7 @@ describe('a watched file', () => {
     await watch.sees('two');
   });
 
-  it('is still seen after another has taken its place', async () => {
+  it('is still watched after another file has replaced it', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await writeFile(`${file}.new`, 'two');
@@ -99,7 +99,7 @@ describe('a watched file', () => {
     await watch.sees('three');
   });
 
-  it('is seen when it comes back after it was gone', async () => {
+  it('is reported when it is back after a removal', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await rm(file);
@@ -107,7 +107,7 @@ describe('a watched file', () => {
     await watch.sees('two');
   });
 
-  it('is not told again when it is written with the same content', async () => {
+  it('is not reported when it is written with the same content', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await writeFile(file, 'one');
@@ -117,7 +117,7 @@ describe('a watched file', () => {
     expect(watch.seen).toEqual(['one', 'two']);
   });
 
-  it('is not told about its neighbours', async () => {
+  it('is not reported when another file of the folder changes', async () => {
     using watch = startWatch();
     await watch.sees('one');
     await settle();
@@ -132,7 +132,7 @@ describe('a watched file', () => {
     expect(watch.errors).toEqual([expect.objectContaining({ code: 'ENOENT' })]);
   });
 
-  it('is left alone once the watch is over', async () => {
+  it('is not reported after the watch has ended', async () => {
     const watch = startWatch();
     await watch.sees('one');
     watch[Symbol.dispose]();
@@ -145,7 +145,7 @@ describe('a watched file', () => {
 });
 
 describe('a watched link', () => {
-  it('is seen when what it leads to is written in place, in another folder', async () => {
+  it('is reported when its target in another folder is written in place', async () => {
     const other = join(folder, 'elsewhere');
     await mkdir(other);
     await writeFile(join(other, 'real.yaml'), 'one');
@@ -157,7 +157,7 @@ describe('a watched link', () => {
     await watch.sees('two');
   });
 
-  it('is seen when it is led elsewhere, and where it leads then', async () => {
+  it('is reported when its target changes, and its new target is watched', async () => {
     const other = join(folder, 'elsewhere');
     await mkdir(other);
     await writeFile(join(other, 'real.yaml'), 'two');
@@ -172,7 +172,7 @@ describe('a watched link', () => {
     await watch.sees('three');
   });
 
-  it('is seen each time Kubernetes switches the folder behind it', async () => {
+  it('is reported each time Kubernetes switches the folder behind it', async () => {
     const mount = join(folder, 'mount');
     await mkdir(mount);
     const publish = async (version: string) => {

@@ -80,7 +80,7 @@ describe('a backup', () => {
 
   it('that only draws cannot take over conversations', () => {
     expect(backups([['chat'], ['images']])).toMatchObject([
-      { model: 'test', right: expect.stringContaining('take it out') },
+      { model: 'test', right: expect.stringContaining('remove it') },
     ]);
   });
 });

@@ -53,7 +53,7 @@ export const nothing: Answer = {
   error: undefined,
 };
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly name: string | undefined;
   readonly data: string;
 }

@@ -5,7 +5,7 @@ import { eventsIn, playStream, replay } from './gateway.ts';
 import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';
 
-/** Numbers of events after which a stream is cut: at its beginning, in its midst and before its end. */
+/** Numbers of events after which a stream is cut: at its beginning, in its middle and before its end. */
 function cutsOf(events: number): number[] {
   const cuts = [0, 1, 2, Math.floor(events / 2), events - 2, events - 1];
   return [...new Set(cuts.filter((cut) => cut >= 0 && cut < events))];

@@ -5,11 +5,11 @@ import { eventsIn, playStream, replay } from './gateway.ts';
 import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';
 
-// Replies tell when they were completed.
+// Responses state when they were completed.
 beforeEach(() => vi.useFakeTimers({ now: 1_763_770_000_000, toFake: ['Date'] }));
 afterEach(() => vi.useRealTimers());
 
-/** Streams that are cut at every byte; longer ones every seven bytes, which is inside of characters too. */
+/** Bytes of the longest stream that is cut at every byte. Longer ones are cut every seven, also inside of characters. */
 const smallStream = 1_800;
 
 function crumbsOf(stream: Buffer): Buffer[] {

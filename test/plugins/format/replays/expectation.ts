@@ -15,7 +15,7 @@ export const readers: Readonly<Record<TextFormat, ClientReader>> = {
   gemini: geminiReader,
 };
 
-/** What errors are called in each format. */
+/** Error codes, types and statuses by format. */
 const errorCodes: Readonly<Record<TextFormat, Readonly<Record<'overloaded' | 'failed', string>>>> = {
   chat: { overloaded: 'server_is_overloaded', failed: 'upstream_failed' },
   responses: { overloaded: 'server_is_overloaded', failed: 'upstream_failed' },
@@ -23,7 +23,7 @@ const errorCodes: Readonly<Record<TextFormat, Readonly<Record<'overloaded' | 'fa
   gemini: { overloaded: 'UNAVAILABLE', failed: 'UNAVAILABLE' },
 };
 
-/** Holds what a client has read against what the recording says. */
+/** Compares what a client has read with the sidecar. */
 export function expectAnswer(client: TextFormat, answer: Answer, { format, expected }: Recording): void {
   if (expected.error !== undefined) return expectError(client, answer, expected);
   expect(answer.error).toBeUndefined();
@@ -35,7 +35,7 @@ export function expectAnswer(client: TextFormat, answer: Answer, { format, expec
   expectCounts(answer.usage, countsOf(client, format, expected.usage));
 }
 
-/** Holds what the record has against what the recording says. */
+/** Compares the counts for the request record with the sidecar. */
 export function expectRecorded(usage: Usage | undefined, { usage: counts = {} }: Expected): void {
   const { input, output, cacheRead, cacheWrite, reasoning } = usage ?? {};
   expect({ input, output, cached: cacheRead, written: cacheWrite, reasoning }).toMatchObject(counts);
@@ -47,7 +47,7 @@ function expectError(client: TextFormat, answer: Answer, { error = 'failed', tex
   expectWords(answer.text, text);
 }
 
-/** Gemini has no words for a refusal but those of the answer. */
+/** Gemini has no member for a refusal, so it stands in the text. */
 function expectText(client: TextFormat, answer: Answer, { text = '', refusal }: Expected): void {
   if (refusal === true) return;
   const isInText = client === 'gemini' && refusal !== undefined;
@@ -55,13 +55,13 @@ function expectText(client: TextFormat, answer: Answer, { text = '', refusal }: 
   if (!isInText) expectWords(answer.refusal, refusal ?? answer.refusal);
 }
 
-/** Several texts may come parted by a blank line, or not. */
+/** A list of texts may come with blank lines between them or without. */
 function expectWords(text: string, expected: string | readonly string[]): void {
   if (typeof expected === 'string') expect(text).toBe(expected);
   else expect(text.replaceAll('\n\n', '')).toBe(expected.join('').replaceAll('\n\n', ''));
 }
 
-/** Only OpenAI's formats have tools of raw text: elsewhere it is the one argument of a function. */
+/** Only OpenAI's formats have freeform tools; elsewhere their text is the one argument of a function. */
 function expectCalls(client: TextFormat, calls: readonly Call[], expected: readonly Call[]): void {
   const hasFreeform = client === 'chat' || client === 'responses';
   const wanted = expected.map(({ input, ...call }) => {
@@ -74,7 +74,7 @@ function expectCalls(client: TextFormat, calls: readonly Call[], expected: reado
   expect(new Set(ids).size).toBe(ids.length);
 }
 
-/** Pauses are known to Messages only. A refusal may be an ending like any other, or one that was filtered. */
+/** Only Messages knows pauses. A refusal ends as a stop or as filtered content, depending on the format. */
 function finishesOf(client: TextFormat, { finish, refusal }: Expected): unknown[] {
   if (refusal !== undefined) return ['stop', 'content_filter'];
   return [finish === 'pause' && client !== 'messages' ? 'stop' : finish];
@@ -86,15 +86,15 @@ function expectCounts(counts: Counts | undefined, expected: Counts | undefined):
 }
 
 /**
- * What a client reads of these counts. A vendor spells details in its own way, and a route of the client's format leaves
- * them so; Gemini has no word for tokens written to a cache.
+ * The counts that a client can read. A same-format route leaves details in the vendor's own spelling, and Gemini has no
+ * member for tokens written to a cache.
  */
 function countsOf(client: TextFormat, format: TextFormat, { input, output, ...details }: Counts = {}): Counts {
   const { written, ...read } = details;
-  const told = client === 'gemini' || written === undefined ? read : { ...read, written };
+  const comparable = client === 'gemini' || written === undefined ? read : { ...read, written };
   return {
     ...(input !== undefined && { input }),
     ...(output !== undefined && { output }),
-    ...(client !== format && told),
+    ...(client !== format && comparable),
   };
 }

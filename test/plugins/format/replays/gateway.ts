@@ -25,7 +25,7 @@ const catalog = buildCatalog(configured(recordings), registry.vendors);
 const host = { catalog, now: () => Date.now() } as Host;
 const stage = await registry.stages.get('format')?.create({}, host);
 
-/** A client's request under way to the vendor of a recording. It can be played any number of times. */
+/** A client's request to the vendor of a recording, whose answer can be played any number of times. */
 export interface Replay {
   readonly call: Adapter;
   readonly route: Route;
@@ -55,13 +55,13 @@ export async function replay(
   return { call: exchange.get(adapter), route: route as Route };
 }
 
-/** What the vendor of a recording is sent for the turn after this one. @param answer whole, as the client has got it */
+/** The request for the next turn, as the vendor of a recording gets it. @param answer the client's, whole */
 export async function nextRequest(client: TextFormat, recording: Recording, answer: JsonObject): Promise<string> {
   const { call, route } = await replay(client, recording, false, nextTurns[client](answer));
   return String(call.encode(route).body);
 }
 
-/** Plays a stream in these pieces, as the upstream stage does: it ends with the error where it breaks. */
+/** Plays a stream in these pieces, as the upstream stage does: one that breaks off ends with an error. */
 export function playStream({ call, route }: Replay, pieces: Iterable<Buffer>): Played {
   const reader = call.read(route);
   const got: Buffer[] = [];
@@ -76,7 +76,7 @@ export function playStream({ call, route }: Replay, pieces: Iterable<Buffer>): P
   return { body: Buffer.concat(got).toString() + ending, usage: reader.usage };
 }
 
-/** The events of a stream, byte for byte; a comment is one too. */
+/** The events of a stream and its comments, byte for byte. */
 export function eventsIn(stream: Buffer): Buffer[] {
   const text = stream.toString('latin1');
   return text.split(/(?<=\r\n\r\n|\n\n)/).map((event) => Buffer.from(event, 'latin1'));
@@ -94,7 +94,7 @@ export function playConverted({ call, route }: Replay, body: Buffer, isStream: b
   return { body: String(converted?.body), usage: converted?.usage };
 }
 
-/** A gateway.yaml with a model for each recording, whose one route speaks its format in the way of its vendor. */
+/** A gateway.yaml with a model for each recording, whose one route has the recording's format and vendor. */
 function configured(all: readonly Recording[]) {
   const upstreams = all.map(({ name, format, expected: { vendor } }) => {
     const where = vendor === undefined ? { base_url: 'https://vendor.test/v1' } : { vendor, api_keys: ['k'] };

@@ -10,7 +10,7 @@ export interface RawCase {
   readonly today: string | Partial<Answer>;
 }
 
-/** Each line holds today. A line that no longer does is removed: its recording is then held to its sidecar. */
+/** Each line holds today. When one no longer does, remove it: its recording is then compared with its sidecar. */
 export const knownRaw: readonly RawCase[] = [
   // Pieces that clients cannot read.
   { name: 'chat/mistral-tool-calls', way: 'streamed', point: 'B.2', today: 'a piece of a call has no index' },
@@ -40,12 +40,12 @@ export const knownRaw: readonly RawCase[] = [
     point: 'B.2',
     today: { text: 'DoneDone: ab', reasoning: '' },
   },
-  // Words for the end that only the vendor knows.
+  // Finish reasons that only the vendor knows.
   ...endsWith('chat/vllm-tool-call', 'stop', ['streamed', 'whole']),
   ...endsWith('chat/mistral-model-length', 'model_length', ['streamed', 'whole']),
   ...endsWith('chat/zhipu-sensitive', 'sensitive', ['streamed', 'whole']),
   ...endsWith('chat/together-text', 'eos', ['streamed', 'whole']),
-  // The same for a failure, which passes for an end.
+  // Failures that look like an end.
   ...endsWith('chat/deepseek-insufficient-resource', 'insufficient_system_resource', ['streamed']),
   ...endsWith('chat/zhipu-network-error', 'network_error', ['streamed']),
   ...endsWith('gemini/gemini-malformed-call', 'MALFORMED_FUNCTION_CALL', ['streamed']),

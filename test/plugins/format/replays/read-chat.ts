@@ -45,6 +45,7 @@ export const chatReader: ClientReader = {
 };
 
 class Draft {
+  #hasRole = false;
   #text = '';
   #reasoning = '';
   #refusal = '';
@@ -81,6 +82,8 @@ class Draft {
 
   #choice({ delta, finish_reason = null }: JsonObject): void {
     check(isJsonObject(delta), 'a choice has no delta');
+    this.#hasRole ||= delta['role'] === 'assistant';
+    check(this.#hasRole, 'the first delta has no role');
     const { content = null } = delta;
     check(content === null || typeof content === 'string', 'the content of a delta is not text');
     check(this.#finish === null || (content ?? '') === '', 'text comes behind the finish');
@@ -120,7 +123,7 @@ function readCall({ id, type, ...call }: JsonObject): Call {
   return { id: string(id), name: string(name), arguments: JSON.parse(string(given)) as JsonValue };
 }
 
-/** No part of the format: DeepSeek's name for it, and OpenRouter's. */
+/** Not part of the format: DeepSeek's name for it, then OpenRouter's. */
 function reasoningOf(message: JsonObject): string {
   return string(message['reasoning_content']) || string(message['reasoning']);
 }
@@ -129,7 +132,7 @@ function citationsOf(message: JsonObject): string[] {
   return objects(message['annotations']).map((annotation) => string(object(annotation['url_citation'])['url']));
 }
 
-/** What the total has beside prompt and completion is reasoning, at xAI. */
+/** xAI counts reasoning in the total only, not in the completion. */
 function readUsage(usage: JsonValue | undefined): Counts | undefined {
   if (!isJsonObject(usage)) return undefined;
   const prompt = object(usage['prompt_tokens_details']);

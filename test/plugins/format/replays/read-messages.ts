@@ -58,7 +58,7 @@ class Draft {
     }
     check(
       (this.#message === undefined) === (event['type'] === 'message_start'),
-      'the message starts not once, at first',
+      'the message does not start exactly once',
     );
     this.#take(event);
   }

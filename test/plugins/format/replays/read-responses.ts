@@ -40,7 +40,7 @@ const deltas: Readonly<Record<string, string>> = {
   'response.function_call_arguments.delta': 'arguments',
   'response.custom_tool_call_input.delta': 'input',
 };
-/** Events of the SDK's union that say nothing new. On all others its helper throws. */
+/** Events of the SDK's union that repeat what is known. The SDK's helper throws on events outside of the union. */
 const repeating = new Set([
   'response.in_progress',
   'response.output_text.done',
@@ -69,7 +69,7 @@ class Draft {
     check(this.#ending === undefined, 'something comes behind the end');
     check(
       type === 'response.failed' || this.#hasStarted !== (type === 'response.created'),
-      'the answer starts not once',
+      'the answer does not start exactly once',
     );
     this.#hasStarted = true;
     if (endings.has(type)) this.#ending = object(event['response']);
@@ -83,10 +83,10 @@ class Draft {
     if (answer.error !== undefined) return { ...answer, text: paragraphs(this.#items.flatMap(textsOf)) };
     const streamed = readResponse({ ...this.#ending, output: this.#items });
     const isSame = JSON.stringify({ ...streamed, citations: [] }) === JSON.stringify({ ...answer, citations: [] });
-    check(isSame, 'the last event repeats another answer than was streamed');
+    check(isSame, 'the last event differs from what was streamed');
     check(
       JSON.stringify(this.#ending['output']) === JSON.stringify(this.#done),
-      'items ended otherwise than they began',
+      'the output differs from the items that were done',
     );
     return answer;
   }

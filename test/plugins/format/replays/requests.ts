@@ -6,7 +6,7 @@ const parameters = { type: 'object', properties: { input: { type: 'string' } } }
 const functions = ['get_weather', 'get_time', 'write_file'];
 const question = [{ role: 'user', content: 'Go.' }];
 
-/** What asks for all that an answer can hold. */
+/** Requests that allow everything an answer can hold. */
 export const requests: Readonly<Record<TextFormat, JsonObject>> = {
   chat: {
     messages: question,
@@ -37,7 +37,7 @@ export const requests: Readonly<Record<TextFormat, JsonObject>> = {
   },
 };
 
-/** How a client goes on: the answer as it came, a result for each call or else another question, and reasoning. */
+/** The next turn: the answer unchanged, then a result for each call or another question, with reasoning on. */
 export const nextTurns: Readonly<Record<TextFormat, (answer: JsonObject) => JsonObject>> = {
   chat(answer) {
     const message = object(objects(answer['choices'])[0]?.['message']);

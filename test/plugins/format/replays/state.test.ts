@@ -14,7 +14,7 @@ function otherThan({ name, format }: Recording): Recording {
   return recordings.find((other) => other.format === format && other.name !== name) as Recording;
 }
 
-/** Each once, since streams repeat it; those that stand for no state are left out. */
+/** Each state once, since streams repeat it. */
 function statesIn(body: string): string[] {
   const members = body.matchAll(/"(?:signature|data|encrypted_content|thoughtSignature)":"([^"]+)"/g);
   return [...new Set(members.map(([, value = '']) => value))].filter((value) => !noState.test(value));
@@ -22,7 +22,7 @@ function statesIn(body: string): string[] {
 
 describe.each(textFormats)('a client of %s', (client) => {
   it.each(stateful.map(rowOf))(
-    'hands the opaque reasoning state of %s back to its vendor only',
+    'returns the opaque reasoning state of %s to its vendor only',
     async (_name, recording) => {
       const { body } = playConverted(await replay(client, recording, false), recording.stream, true);
       const answer = JSON.parse(body) as JsonObject;

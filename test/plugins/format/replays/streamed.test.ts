@@ -5,7 +5,7 @@ import { playStream, replay } from './gateway.ts';
 import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';
 
-// Replies tell when they were completed.
+// Responses state when they were completed.
 beforeEach(() => vi.useFakeTimers({ now: 1_763_770_000_000, toFake: ['Date'] }));
 afterEach(() => vi.useRealTimers());
 

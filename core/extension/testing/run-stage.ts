@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream';
+import { assemble } from '../../assembly.ts';
+import type { GatewayError } from '../../errors/table.ts';
+import { callerDialect } from '../../http/dialect.ts';
+import { EndpointTable, type Match } from '../../http/paths.ts';
+import { parseJsonBody } from '../../http/request-body.ts';
+import { type BodySource, Exchange } from '../../pipeline/exchange.ts';
+import type { Fact } from '../../pipeline/fact.ts';
+import { Pipeline } from '../../pipeline/pipeline.ts';
+import type { Reply } from '../../pipeline/reply.ts';
+import type { AnyStageDefinition, Outcome } from '../../pipeline/stage.ts';
+import { fillIn } from './fill-in.ts';
+import { chatReply } from './replies.ts';
+import { createTestHost, type TestHost } from './test-host.ts';
+
+/** A fact as an earlier stage would have stated it. */
+export interface GivenFact {
+  applyTo(exchange: Exchange): void;
+}
+
+export interface StageRunOptions {
+  /** The stage's options, as in gateway.yaml. */
+  readonly options?: object;
+  /** POST and `/v1/chat/completions` when left out; any endpoint of the gateway's own plugins. */
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Objects are sent as JSON. */
+  readonly body?: object | string;
+  readonly facts?: readonly GivenFact[];
+  /** What the stages behind this one answer; a short whole answer when left out. */
+  readonly answer?: Reply | ((exchange: Exchange) => Reply | Promise<Reply>);
+  readonly host?: TestHost;
+}
+
+/** What became of the exchange. */
+export interface StageRun {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** All of the body, as the client got it before it broke off, if it did. */
+  readonly text: string;
+  /** What broke a streamed body off. */
+  readonly error: unknown;
+  readonly outcome: Outcome;
+  readonly exchange: Exchange;
+  readonly host: TestHost;
+}
+
+/** States a fact for `runStage`: `given(principal, { accountId: 'a1', … })`. */
+export function given<T>(fact: Fact<T>, value: T): GivenFact {
+  return { applyTo: (exchange) => exchange.set(fact, value) };
+}
+
+let endpoints: Promise<EndpointTable> | undefined;
+
+/**
+ * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with an answer behind it. Errors
+ * that it throws become replies in the format of the client, and mistakes stand in `host.lines`, as in the gateway.
+ */
+export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {
+  const host = options.host ?? createTestHost();
+  const filled = fillIn(options.options ?? {}, stage.options, stage.name);
+  const exchange = await createExchange(options, host);
+  for (const fact of options.facts ?? []) fact.applyTo(exchange);
+  const { answer = chatReply('Hello!') } = options;
+  const pipeline = new Pipeline(
+    [
+      { name: stage.name, stage: await stage.create(filled, host) },
+      { name: 'answer', stage: { enter: () => () => (typeof answer === 'function' ? answer(exchange) : answer) } },
+    ],
+    host.log,
+  );
+  pipeline.activate();
+  pipeline.begin(exchange);
+  const reply = await pipeline.answer(exchange);
+  const { text, error } = await readBody(reply);
+  const outcome = outcomeOf(reply, text, error, exchange);
+  await pipeline.finish(exchange, outcome);
+  await pipeline.retire();
+  const { status, headers } = reply;
+  return { status, headers, text, error, outcome, exchange, host };
+}
+
+async function createExchange(options: StageRunOptions, host: TestHost): Promise<Exchange> {
+  const { method = 'POST', path = '/v1/chat/completions', headers = {}, body = '' } = options;
+  const url = new URL(path, 'http://localhost');
+  const { endpoint, params } = await findEndpoint(method, url.pathname);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const source: BodySource = {
+    bytes: async () => Buffer.from(text),
+    text: async () => text,
+    json: async () => parseJsonBody(text),
+  };
+  const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return new Exchange({
+    id: 'req_test',
+    endpoint,
+    params,
+    dialect: callerDialect(endpoint, lowerCase),
+    method,
+    path: url.pathname,
+    query: url.searchParams,
+    headers: lowerCase,
+    remoteAddress: '127.0.0.1',
+    receivedAt: host.now(),
+    body: source,
+  });
+}
+
+/** @throws Error when the gateway has no such endpoint */
+async function findEndpoint(method: string, path: string): Promise<Match> {
+  endpoints ??= listEndpoints();
+  const match = (await endpoints).find(method, path);
+  if (match !== undefined && 'endpoint' in match) return match;
+  throw new Error(`the gateway has no endpoint ${method} ${path}`);
+}
+
+async function listEndpoints(): Promise<EndpointTable> {
+  const log = { info() {}, warn() {}, error() {} };
+  const { registry } = await assemble(undefined, log, () => {
+    throw new Error('no gateway runs here');
+  });
+  return new EndpointTable(registry.endpoints);
+}
+
+async function readBody({ body }: Reply): Promise<{ text: string; error: unknown }> {
+  if (!(body instanceof Readable)) return { text: String(body ?? ''), error: undefined };
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of body) chunks.push(Buffer.from(chunk as Buffer | string));
+    return { text: Buffer.concat(chunks).toString(), error: undefined };
+  } catch (error) {
+    return { text: Buffer.concat(chunks).toString(), error };
+  }
+}
+
+function outcomeOf({ status }: Reply, text: string, error: unknown, exchange: Exchange): Outcome {
+  const failure: GatewayError | undefined = exchange.failure;
+  const isFailed = status >= 500 || error !== undefined;
+  return {
+    kind: isFailed ? 'failed' : failure === undefined ? 'answered' : 'refused',
+    status,
+    error: failure,
+    bytesSent: Buffer.byteLength(text),
+    duration: exchange.elapsed,
+    firstByteAfter: text === '' ? undefined : exchange.elapsed,
+  };
+}

@@ -1,0 +1,90 @@
+import type { EventTypes } from '../../accounts/events.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Section, SectionValue } from '../../config/section.ts';
+import type { Database } from '../../database/database.ts';
+import type { Host } from '../../host.ts';
+import type { JsonObject } from '../../json.ts';
+import { createLogger } from '../../logger.ts';
+import { MemoryShared } from '../../shared/memory.ts';
+import { Keeper } from '../keeper.ts';
+import { fillIn } from './fill-in.ts';
+
+export interface TestHostOptions {
+  /** Epoch ms at which the clock stands; it moves only when the test moves it. */
+  readonly now?: number;
+  /** Sections of gateway.yaml, as they are written there. Others have their defaults. */
+  readonly sections?: Readonly<Record<string, unknown>>;
+  readonly catalog?: Catalog;
+  readonly database?: Database;
+}
+
+/** A host in memory, with a clock that stands still and everything that the plugin did to it. */
+export interface TestHost extends Host, AsyncDisposable {
+  readonly clock: { now: number; advance(ms: number): void };
+  /** Lines of the log, without their times. */
+  readonly lines: readonly string[];
+  readonly addedJobs: readonly { readonly name: string; readonly data: JsonObject }[];
+  readonly publishedEvents: readonly { readonly name: string; readonly payload: EventTypes[keyof EventTypes] }[];
+}
+
+const emptyCatalog: Catalog = {
+  models: [],
+  upstreams: [],
+  unavailable: [],
+  resolve: () => undefined,
+  suggest: () => undefined,
+};
+
+/** Creates a host for a plugin under test. Using its database without giving one throws. */
+export function createTestHost(options: TestHostOptions = {}): TestHost {
+  const clock = {
+    now: options.now ?? Date.UTC(2026, 0, 1),
+    advance(ms: number) {
+      clock.now += ms;
+    },
+  };
+  const lines: string[] = [];
+  const addedJobs: TestHost['addedJobs'][number][] = [];
+  const publishedEvents: TestHost['publishedEvents'][number][] = [];
+  const keeper = new Keeper();
+  const now = () => clock.now;
+  return {
+    clock,
+    lines,
+    addedJobs,
+    publishedEvents,
+    instance: 'test',
+    dataFolder: '/nonexistent',
+    isProduction: false,
+    log: createLogger((line) => lines.push(line.slice(line.indexOf(' ') + 1).trimEnd())),
+    database: options.database ?? noDatabase(),
+    shared: new MemoryShared(now),
+    jobs: {
+      backend: 'postgres',
+      add: async (name, data) => void addedJobs.push({ name, data }),
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    events: { publish: async (name, payload) => void publishedEvents.push({ name, payload }) },
+    service: {
+      name: 'Daypass',
+      prefix: 'dp',
+      slug: 'daypass',
+      baseUrl: 'http://localhost:8080',
+      contact: undefined,
+    },
+    catalog: options.catalog ?? emptyCatalog,
+    now,
+    keep: (key, create) => keeper.keep(key, create),
+    section: <S extends Section>({ name, schema }: S) =>
+      fillIn(options.sections?.[name] ?? schema.default ?? {}, schema, name) as SectionValue<S>,
+    [Symbol.asyncDispose]: () => keeper[Symbol.asyncDispose](),
+  };
+}
+
+function noDatabase(): Database {
+  return new Proxy({} as Database, {
+    get(_target, member) {
+      throw new Error(`this test host has no database, and the plugin uses database.${String(member)}`);
+    },
+  });
+}

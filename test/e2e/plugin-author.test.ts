@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** A folder outside of the gateway with what docs/plugins.md says to put there. */
+let folder: string;
+let yaml: readonly string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-author-'));
+  const page = await readFile(join(root, 'docs', 'plugins.md'), 'utf8');
+  for (const [, file = '', text = ''] of page.matchAll(/^```(?:ts|json)\n\/\/ (\S+)\n(.*?)^```$/gms))
+    await writeFile(join(folder, file), text.replace('/path/to/daypass', root));
+  yaml = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What a program prints; with its exit code when it fails. */
+async function run(program: string, ...parameters: string[]): Promise<string> {
+  const options = { cwd: folder, env: { PATH: process.env['PATH'] } };
+  return promisify(execFile)(program, parameters, options).then(
+    ({ stdout }) => stdout,
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => `exit ${code}\n${stdout}${stderr}`,
+  );
+}
+
+/** Makes `daypass` resolvable, as `npm install /path/to/daypass` does. */
+async function link(): Promise<void> {
+  await mkdir(join(folder, 'node_modules'), { recursive: true });
+  await symlink(root, join(folder, 'node_modules', 'daypass')).catch(() => undefined);
+}
+
+describe('a folder outside of the gateway', () => {
+  it('has the types of daypass by one line, for a stage, endpoints, a page, a table and a job', async () => {
+    await cp(join(root, 'docs', 'examples'), join(folder, 'examples'), { recursive: true });
+    expect(await run(bin('tsc'))).toBe('');
+  });
+
+  it('is told what does not fit those types', async () => {
+    const text = "import { defineStage } from 'daypass';\nexport const wrong = defineStage({ name: 7 });\n";
+    await writeFile(join(folder, 'wrong.ts'), text);
+    expect(await run(bin('tsc'))).toMatch(/^exit [12]\nwrong\.ts\(2,\d+\): error TS/);
+    await rm(join(folder, 'wrong.ts'));
+  });
+
+  it('runs its tests with node --test', async () => {
+    await link();
+    expect(await run(process.execPath, '--test', 'index.test.ts')).toMatch(/pass 2/);
+  });
+
+  it('runs its tests with Vitest', async () => {
+    await link();
+    const test = await readFile(join(folder, 'index.test.ts'), 'utf8');
+    await mkdir(join(folder, 'vitest'), { recursive: true });
+    await writeFile(
+      join(folder, 'vitest', 'index.test.ts'),
+      test
+        .replace("import { it } from 'node:test'", "import { it } from 'vitest'")
+        .replace('./index.ts', '../index.ts'),
+    );
+    // The runner resolves itself from the folder that it tests.
+    await symlink(join(root, 'node_modules', 'vitest'), join(folder, 'node_modules', 'vitest')).catch(() => undefined);
+    expect(await run(bin('vitest'), 'run', '--root', folder, 'vitest/index.test.ts')).toMatch(/2 passed/);
+  });
+
+  it('becomes a package that a gateway loads', async () => {
+    const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      scripts: { build: string };
+    };
+    const [program = '', ...parameters] = scripts.build.split(' ');
+    expect(await run(bin(program), ...parameters)).toBe('');
+    const home = join(folder, 'home');
+    const installed = join(home, 'node_modules', 'daypass-office-hours');
+    await mkdir(installed, { recursive: true });
+    for (const name of ['package.json', 'dist'])
+      await cp(join(folder, name), join(installed, name), { recursive: true });
+    const file = join(home, 'gateway.yaml');
+    await writeFile(file, gatewayYaml(yaml.at(-1) ?? ''));
+    expect(await run(process.execPath, join(root, 'core', 'main.ts'), '--config', file, 'check')).toMatch(
+      /office-hours\s+from: 7, until: 18/,
+    );
+  });
+});
+
+it('docs/plugins.md shows lines of gateway.yaml that are valid', async () => {
+  await mkdir(join(folder, 'office-hours'), { recursive: true });
+  await cp(join(folder, 'index.ts'), join(folder, 'office-hours', 'index.ts'));
+  const file = join(folder, 'gateway.yaml');
+  await writeFile(file, gatewayYaml(yaml[0]?.split('pipeline:')[0] ?? ''));
+  expect(await run(process.execPath, join(root, 'core', 'main.ts'), '--config', file, 'check')).toContain('is valid');
+});
+
+/** A whole file, with the list of plugins from the page and the stage that they bring. */
+function gatewayYaml(plugins: string): string {
+  const stage = yaml[0]?.split('pipeline:')[1] ?? '';
+  return `${plugins}\nupstreams: {}\nmodels: {}\npipeline:${stage}  - plan\n  - format\n  - upstream\n`;
+}

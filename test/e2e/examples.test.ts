@@ -15,9 +15,8 @@ beforeAll(async () => {
   await cp(examples, join(home.folder, 'examples'), { recursive: true });
   const pipeline = wholePipeline.replace('- auth\n', '- auth\n  - redact: { words: [demo], with: "****" }\n');
   await home.write(`
-plugins: [./examples/redact.ts, ./examples/notes/index.ts, ./examples/board/index.ts]
+plugins: [./examples/redact.ts, ./examples/notes/index.ts]
 notes: { keep_days: 1 }
-board: { news: [Maintenance on Sunday.] }
 ${pipeline}
 ${catalog}`);
   gateway = await home.start();
@@ -31,9 +30,6 @@ const post = (path: string, body: object) =>
 /** Everything that an answer says under these names, deltas included, without what repeats it. */
 const textsIn = (body: string): string =>
   [...body.matchAll(/"(?:content|text|delta)":"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text).join('');
-
-const readBoard = async (language: string) =>
-  (await fetch(`${gateway.url}/board`, { headers: { 'accept-language': language } })).text();
 
 describe('docs/examples/redact.ts', () => {
   const messages = [{ role: 'user', content: 'Hello!' }];
@@ -104,11 +100,4 @@ describe('docs/examples/notes', () => {
       { timeout: 15_000 },
     );
   });
-});
-
-it('docs/examples/board shows its page in the language of the reader', async () => {
-  const [english, indonesian] = [await readBoard('en'), await readBoard('id')];
-  expect(english).toContain('<h1>Notice board</h1>');
-  expect(english).toContain('<li>Maintenance on Sunday.</li>');
-  expect(indonesian).toContain('<h1>Papan pengumuman</h1>');
 });

@@ -3,7 +3,7 @@ import { Backoff } from '#core/timing/backoff.ts';
 /** Ms between attempts. */
 const retries = { first: 500, longest: 30_000 };
 
-/** Work that nobody waits for, done until it succeeds, and once more when it is asked for meanwhile. */
+/** Work in the background, retried until it succeeds, and repeated when it is requested while it runs. */
 export class BackgroundWork implements Disposable {
   readonly #work: () => Promise<void>;
   #isWanted = false;
@@ -11,18 +11,18 @@ export class BackgroundWork implements Disposable {
   #isOver = false;
   #pause = new AbortController();
 
-  /** @param work whatever it rejects with is taken for a reason to try again */
+  /** @param work is retried whatever it rejects with */
   constructor(work: () => Promise<void>) {
     this.#work = work;
   }
 
-  /** To be done now, or after the pause of what has just failed. */
+  /** Does the work now, or after the delay of a failed attempt. */
   request(): void {
     this.#isWanted = true;
     if (!this.#isRunning) void this.#run();
   }
 
-  /** To be done at once: what was in the way is gone. */
+  /** Does the work now, without waiting for that delay. */
   requestNow(): void {
     this.#pause.abort();
     this.request();

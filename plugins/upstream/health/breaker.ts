@@ -3,13 +3,13 @@ import { doubledDelay } from '#core/timing/backoff.ts';
 
 /** When a breaker opens and for how long. Times are ms. */
 export interface BreakerOptions {
-  /** Failures one after the other. */
+  /** Consecutive failures that open it. */
   readonly failures: number;
-  /** Share of failures in the window, and calls that there must have been for it to count. */
+  /** Share of failed calls in the window that opens it, once the window has enough calls. */
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number;
-  /** The first pause; it doubles each time that the probe fails, up to the longest. */
+  /** The first cooldown; doubled each time the probe fails, up to the longest. */
   readonly cooldown: number;
   readonly longestCooldown: number;
 }
@@ -25,7 +25,7 @@ export const defaultBreaker: BreakerOptions = {
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** What others may know of a breaker, and tell other instances. */
+/** A breaker as it is reported to people and other instances. */
 export interface BreakerStatus {
   readonly state: BreakerState;
   /** Epoch ms; in the past unless open. */
@@ -36,38 +36,38 @@ export interface BreakerStatus {
   readonly openings: number;
 }
 
-/** Lets one request through, and tells afterwards what it was: its outcome is reported with it. */
+/** Lets one request pass. Its outcome is reported with the pass. */
 export interface Pass {
   readonly isProbe: boolean;
 }
 
 const ordinaryPass: Pass = { isProbe: false };
 
-/** Parts that the window is cut into: the older ones fall out one by one. */
+/** Parts of the window, dropped one by one as they age. */
 const slices = 6;
 
-/** Ms after which a probe that nobody has reported on is given up. */
+/** Ms after which a probe without a reported outcome is given up. */
 const probeTimeout = 120_000;
 
 /**
- * Keeps requests away from what is broken: closed, all pass; open, none does until the cooldown is over; half-open, one
- * probe decides.
+ * Keeps requests away from a failing route. Closed: all pass. Open: none passes until the cooldown is over. Half-open: one
+ * request, the probe, decides.
  *
- * Failures of one conversation count once: a request that makes an upstream fail is repeated by its client, and would
- * otherwise take the route away from everybody.
+ * Failures of one conversation count once: clients repeat a request that makes an upstream fail, and one of them must not
+ * open the breaker for everybody.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #window: { begin: number; calls: number; failures: number }[] = [];
-  /** Conversations that have failed in the window, and when they were counted. */
+  /** Conversations that failed in the window, and when they were counted. */
   readonly #sources = new Map<string, number>();
   #consecutive = 0;
-  /** Conversations among the consecutive failures: each counts once, however long it takes to come again. */
-  readonly #row = new Set<string>();
+  /** Conversations among the consecutive failures; each counts once, however late it fails again. */
+  readonly #failedInRow = new Set<string>();
   #openings = 0;
   #opensUntil = 0;
   #isOpen = false;
-  /** The one that decides while it is half-open, until when it is waited for. */
+  /** The pass that decides while half-open, and until when its outcome is awaited. */
   #probe: Pass | undefined;
   #probeUntil = 0;
   #reason: string | undefined;
@@ -80,12 +80,12 @@ export class Breaker {
     return { state: this.#state(now), opensUntil: this.#opensUntil, reason: this.#reason, openings: this.#openings };
   }
 
-  /** True when the last thing that is known of it is no failure. */
+  /** True when the last known result is not a failure. */
   isHealthy(): boolean {
     return !this.#isOpen && this.#consecutive === 0;
   }
 
-  /** Lets a request go now, or undefined. In the half-open state that request is the probe, and has to be reported on. */
+  /** Lets a request pass, or returns undefined. While half-open that request is the probe; its outcome must be reported. */
   admit(now: number): Pass | undefined {
     if (!this.#isOpen) return ordinaryPass;
     if (now < this.#opensUntil || now < this.#probeUntil) return undefined;
@@ -94,48 +94,48 @@ export class Breaker {
     return this.#probe;
   }
 
-  /** True for the one request whose outcome decides. Others were sent before it opened, or were given up as probes. */
+  /** True for the request whose outcome decides. Others were sent before the breaker opened, or are overdue probes. */
   isProbedBy(pass: Pass): boolean {
     return this.#isOpen && pass === this.#probe;
   }
 
-  /** @returns true when it has closed by it */
+  /** @returns true when this has closed the breaker */
   succeeded(now: number, pass: Pass): boolean {
     this.#count(now, false);
     if (this.#isOpen && !this.isProbedBy(pass)) return false;
     this.#consecutive = 0;
-    this.#row.clear();
+    this.#failedInRow.clear();
     if (!this.#isOpen) return false;
     this.reset();
     return true;
   }
 
   /**
-   * @param source of failures that the request itself may have caused: its conversation. Undefined for those that no
-   *   request can cause, a refused connection for instance.
-   * @returns true when the breaker has opened by it
+   * @param source the conversation, where the request may have caused the failure; undefined where no request can, such as
+   *   for a refused connection
+   * @returns true when this has opened the breaker
    */
   failed(now: number, reason: string, source: string | undefined, pass: Pass): boolean {
     const isRepeated = source !== undefined && this.#isKnown(source, now);
     if (this.#isOpen) return isRepeated ? this.#wait(pass) : this.#reopen(now, reason, pass);
     if (isRepeated) return false;
     this.#count(now, true);
-    if (source === undefined || !this.#row.has(source)) this.#consecutive++;
-    if (source !== undefined) this.#row.add(source);
+    if (source === undefined || !this.#failedInRow.has(source)) this.#consecutive++;
+    if (source !== undefined) this.#failedInRow.add(source);
     if (this.#consecutive < this.#options.failures && !this.#isRatioReached(now)) return false;
     this.#open(now, reason);
     return true;
   }
 
   /**
-   * The attempt ended without saying anything about the route: its client has left. Another may be the probe; until one
-   * is, the same request may go on as it, with another key for instance.
+   * The attempt ended without a result, such as when the client left. Another request may become the probe; until then
+   * this one may continue as it, for example with another key.
    */
   released(pass: Pass): void {
     if (this.isProbedBy(pass)) this.#probeUntil = 0;
   }
 
-  /** Another instance has opened it. */
+  /** Takes over the open breaker of another instance. */
   adopt({ opensUntil, reason, openings }: BreakerStatus): void {
     this.#isOpen = true;
     this.#opensUntil = Math.max(this.#opensUntil, opensUntil);
@@ -144,14 +144,14 @@ export class Breaker {
     this.#endProbe();
   }
 
-  /** Closed, with nothing held against the route. */
+  /** Closes it and forgets all failures. */
   reset(): void {
     this.#isOpen = false;
     this.#opensUntil = 0;
     this.#endProbe();
     this.#openings = 0;
     this.#consecutive = 0;
-    this.#row.clear();
+    this.#failedInRow.clear();
     this.#sources.clear();
     this.#window.length = 0;
   }
@@ -181,7 +181,7 @@ export class Breaker {
     this.#probeUntil = 0;
   }
 
-  /** A probe by a conversation that has failed before has shown nothing: the next one tells. */
+  /** A conversation that failed before proves nothing as a probe: the next request becomes it. */
   #wait(pass: Pass): false {
     this.released(pass);
     return false;

@@ -3,21 +3,21 @@ import { doubledDelay } from '#core/timing/backoff.ts';
 /** Ms. */
 const range = { first: 60_000, longest: 3_600_000 };
 
-/** What instances tell each other of a cooldown. */
+/** A cooldown as instances report it to each other. */
 export interface CooldownStatus {
-  readonly until: number; // epoch ms; in the past when there is none
-  /** Rests since it was forgotten. */
+  readonly until: number; // epoch ms; in the past when it is over
+  /** Cooldowns since it was forgotten. */
   readonly times: number;
   readonly reason: string | undefined;
 }
 
-/** A pause that is twice as long each time, until it is forgotten. Times are epoch ms. */
+/** A pause that doubles each time, until it is forgotten. Times are epoch ms. */
 export class Cooldown {
   #until = 0;
   #times = 0;
   #reason: string | undefined;
 
-  /** When it is over; in the past when there is none. */
+  /** End of the cooldown; in the past when it is over. */
   get until(): number {
     return this.#until;
   }
@@ -26,7 +26,7 @@ export class Cooldown {
     return this.#reason;
   }
 
-  /** @returns false when it rests already: those that were under way do not make it longer */
+  /** @returns false during a cooldown: results of requests in flight do not extend it */
   begin(now: number, reason: string): boolean {
     if (now < this.#until) return false;
     this.#until = now + doubledDelay(range, this.#times);
@@ -39,7 +39,7 @@ export class Cooldown {
     return { until: this.#until, times: this.#times, reason: this.#reason };
   }
 
-  /** Another instance has found it out. */
+  /** Takes over the cooldown of another instance. */
   adopt({ until, times, reason }: CooldownStatus): void {
     this.#until = until;
     this.#times = times;

@@ -1,2 +1,2 @@
-/** PostgreSQL channel on which the command line tells every instance to let a route in again. */
+/** PostgreSQL channel on which the command line asks every instance to reset a route. */
 export const resetChannel = 'daypass_route_reset';

@@ -4,17 +4,17 @@ import type { BreakerStatus } from './breaker.ts';
 import type { UsualThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';
 
-/** What an instance has found out about a route: told to the others at once, and stored for those that come later. */
+/** The state of a route as one instance reports it: sent to the others, and stored for instances that start later. */
 export interface RouteReport {
-  /** Epoch ms of the last change, and later than all changes that were known to whoever made it: the latest counts. */
+  /** Epoch ms of the last change, later than every change that its sender knew. The latest report counts. */
   readonly at: number;
   readonly breaker: BreakerStatus;
   readonly cooldown: CooldownStatus;
-  /** How fast it was before; only while it is left out as slow. */
+  /** Usual throughput; only while the breaker is open because the route was slow. */
   readonly throughput?: UsualThroughput | undefined;
 }
 
-/** Seconds that a report outlives its pauses: as long a next failure makes them longer, and who was away can learn. */
+/** Seconds that a report outlives its cooldown, so that the next one is longer and a disconnected instance can catch up. */
 const memory = 3600;
 
 const keyOf = (id: string) => `upstream/routes/${id}`;
@@ -32,7 +32,7 @@ export async function storeReport({ cache }: Shared, id: string, report: RouteRe
 }
 
 /**
- * Stores that nothing is held against a route.
+ * Stores a route with a closed breaker and no cooldown.
  *
  * @throws SharedUnavailable
  */
@@ -44,14 +44,14 @@ export async function storeReset(shared: Shared, id: string, now: number): Promi
   await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, cooldown }, now);
 }
 
-/** What an instance tells the others. */
+/** A report as an event. */
 export interface RouteMessage {
   readonly instance: string;
   readonly id: string;
   readonly report: RouteReport;
 }
 
-/** Undefined for what is no message, one of another version for instance. */
+/** Undefined for a malformed message, such as one of another version. */
 export function parseMessage(text: string): RouteMessage | undefined {
   const value = parse(text);
   if (!isJsonObject(value)) return undefined;

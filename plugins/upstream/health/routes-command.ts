@@ -6,17 +6,20 @@ import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { resetChannel } from './reset-channel.ts';
 import { storeReset } from './route-report.ts';
 
-/** Ms within which the running gateway has to answer. */
+/** Ms in which the running gateway must respond. */
 const askTimeout = 5_000;
 
-/** `gateway routes`: which routes are left out at the moment and why, and how to let them in again. */
+/** `gateway routes`: shows the breakers of all routes, or resets one. */
 export const routesCommand: Command = {
   name: 'routes',
   define(parser, context) {
     parser
-      .description('list the routes of the running gateway and whether they are left out, or let one in again')
-      .option('--reset <route>', 'upstream/model-there: let it in again at once with its keys, in every instance')
-      .option('--url <url>', 'where the gateway listens; what gateway.yaml says when left out')
+      .description('list the routes of the running gateway with their breakers, or reset one')
+      .option(
+        '--reset <route>',
+        'close the breaker of this route (upstream/model-there) and end the cooldowns of its keys, in every instance',
+      )
+      .option('--url <url>', 'where the gateway listens (default: as in gateway.yaml)')
       .option('--json', 'print JSON')
       .addHelpText('after', '\n\nExit codes: 0 done, 1 failed, 2 wrong usage.')
       .action(({ reset, url, json }: { reset?: string; url?: string; json?: true }) =>
@@ -32,12 +35,12 @@ export const routesCommand: Command = {
 async function resetRoute({ catalog, database, shared, now }: Host, route: string): Promise<string> {
   const known = catalog.models.flatMap(({ routes }) => routes.map(({ id }) => id));
   if (!known.includes(route)) {
-    throw new CommandFailed(`there is no route ${route}; there are: ${[...new Set(known)].join(', ')}`);
+    throw new CommandFailed(`Route "${route}" not found. Routes: ${[...new Set(known)].join(', ')}`);
   }
-  // For those that are started later. Where the store is away, the instances that hear of it store it when it is back.
+  // For instances that start later. While Redis is down, running instances keep the reset and store it afterwards.
   if (shared.kind === 'redis') await storeReset(shared, route, now()).catch(() => undefined);
   await database.query('SELECT pg_notify(?, ?)', [resetChannel, route]);
-  return `${route} is let in again`;
+  return `route ${route} reset`;
 }
 
 function listenUrl(host: Host): string {
@@ -53,9 +56,9 @@ async function askRoutes(url: string): Promise<RouteStatus[]> {
     const body: unknown = await response.json();
     if (isJsonObject(body) && Array.isArray(body['routes'])) return body['routes'] as unknown as RouteStatus[];
   } catch (error) {
-    throw new CommandFailed(`no gateway answers at ${url}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandFailed(`No gateway responds at ${url}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new CommandFailed(`what answers at ${url} says nothing about routes`);
+  throw new CommandFailed(`The server at ${url} reports no routes. Is it a gateway, and asked from its own machine?`);
 }
 
 function describeRoute({

@@ -1,47 +1,46 @@
-/** Answers of which a route must have given some before it can be told that it has become slow. */
+/** Answers after which a route's usual throughput is known. */
 const minimumSamples = 20;
-/** How much slower than it used to be makes a route slow, and the least that counts as slow at all. */
+/** A route is slow when it takes this many times longer than usual, and at least `leastTime`. */
 const factor = 10;
 const leastTime = 2_000; // ms
-/** Tokens below which an answer is too short to tell a rate. */
+/** Tokens below which an answer is too short to measure. */
 const leastTokens = 50;
-/** What comes within so many ms was written before and kept somewhere: how fast, the way it came does not tell. */
+/** An answer that comes within so many ms was generated before and buffered: its duration measures nothing. */
 const burst = 500;
 /**
- * Tokens a second that a route is taken for at most. Whole answers, answers from a cache and hidden thoughts come at
- * thousands; a tenth of this is what any answer of a sound route reaches.
+ * Upper bound of a route's usual rate, in tokens per second. Whole answers, cached answers and hidden reasoning come at
+ * thousands; any answer of a healthy route reaches a tenth of this.
  */
 const fastest = 200;
 
-/** What an answer has shown of its route. */
+/** The timing of one answer. */
 export interface Timing {
   readonly firstContentAfter: number; // ms since it was sent
   readonly duration: number; // ms from sending to the end
-  /** Undefined where it cannot be told. */
+  /** Undefined where they are no measure of the route. */
   readonly tokens: number | undefined;
 }
 
-/** What a route's speed used to be. */
+/** The usual speed of a route. */
 export interface UsualThroughput {
   readonly samples: number;
   readonly firstContent: number; // ms, moving average
-  readonly rate: number; // tokens a second, moving average; 0 before there is one
+  readonly rate: number; // tokens per second, moving average; 0 before there is one
 }
 
 /**
- * What a route's speed used to be. A route that answers, but ten times slower than before, is as good as broken to
- * those who wait for it.
+ * Measures the speed of a route. A route that responds ten times slower than usual is treated as failing.
  */
 export class Throughput {
   #samples = 0;
   #firstContent = 0; // ms, moving average
-  #rate = 0; // tokens a second, moving average
+  #rate = 0; // tokens per second, moving average
 
   /** @returns why this answer was slow for this route; undefined when it was not */
   observe(timing: Timing): string | undefined {
     const reason = this.#samples < minimumSamples ? undefined : this.#slowness(timing);
     this.#samples++;
-    // What is slow does not become the measure of what is slow.
+    // Slow answers do not lower the bar.
     if (reason === undefined) this.#learn(timing);
     return reason;
   }
@@ -50,7 +49,7 @@ export class Throughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
 
-  /** Takes over what another instance has measured, where this one has not seen enough itself. */
+  /** Takes over the measurements of another instance while this one has too few. */
   adopt({ samples, firstContent, rate }: UsualThroughput): void {
     if (this.#samples >= minimumSamples || samples < minimumSamples) return;
     this.#samples = samples;
@@ -62,27 +61,27 @@ export class Throughput {
     const { firstContentAfter } = timing;
     const limit = Math.max(leastTime, this.#firstContent * factor);
     if (firstContentAfter > limit) return `first content after ${(firstContentAfter / 1000).toFixed(1)} s`;
-    const rate = rateOf(timing, writingOf(timing));
-    if (rate !== undefined && rate < this.#rate / factor) return `${rate.toFixed(1)} tokens a second`;
+    const rate = rateOf(timing, streamingTime(timing));
+    if (rate !== undefined && rate < this.#rate / factor) return `${rate.toFixed(1)} tokens per second`;
     return undefined;
   }
 
   #learn(timing: Timing): void {
     const share = this.#samples <= minimumSamples ? 1 / this.#samples : 1 / minimumSamples;
     this.#firstContent += (timing.firstContentAfter - this.#firstContent) * share;
-    const isBurst = writingOf(timing) < burst;
-    // It took no longer than from the request to its end: the rate is that at least.
-    const rate = rateOf(timing, isBurst ? timing.duration : writingOf(timing));
+    const isBurst = streamingTime(timing) < burst;
+    // The tokens were generated between request and end at the latest: a lower bound of the rate.
+    const rate = rateOf(timing, isBurst ? timing.duration : streamingTime(timing));
     if (rate !== undefined) this.#rate += (Math.min(fastest, rate) - this.#rate) * (this.#rate === 0 ? 1 : share);
   }
 }
 
-/** Ms in which an answer came after its first content. */
-function writingOf({ firstContentAfter, duration }: Timing): number {
+/** Ms from the first content to the end. */
+function streamingTime({ firstContentAfter, duration }: Timing): number {
   return duration - firstContentAfter;
 }
 
-/** Tokens a second over so many ms; undefined for answers too short to tell. */
+/** Tokens per second over so many ms; undefined for answers too short to tell. */
 function rateOf({ tokens }: Timing, time: number): number | undefined {
   return tokens === undefined || tokens < leastTokens ? undefined : (tokens * 1000) / Math.max(burst, time);
 }

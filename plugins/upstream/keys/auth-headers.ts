@@ -1,6 +1,6 @@
 import type { AuthScheme } from '#core/catalog/catalog.ts';
 
-/** How a key is shown to an upstream. An empty key is not sent. */
+/** The header that carries a key to an upstream. An empty key is not sent. */
 export function authHeaders(scheme: AuthScheme, key: string): Record<string, string> {
   if (key === '' || scheme === 'none') return {};
   return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };

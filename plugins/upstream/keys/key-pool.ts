@@ -2,16 +2,16 @@ import type { Upstream } from '#core/catalog/catalog.ts';
 import { doubledDelay } from '#core/timing/backoff.ts';
 import { pickBySession } from '../routing/route-order.ts';
 
-/** What is known of an API key of an upstream. Times are epoch ms. */
+/** An API key of an upstream. Times are epoch ms. */
 interface PooledKey {
   readonly value: string;
-  /** The upstream did not accept it, or it is spent: left alone until then. */
+  /** End of the cooldown after the upstream refused it; for all models. */
   refusedUntil: number;
-  /** Refusals one after the other. */
+  /** Consecutive refusals. */
   refusals: number;
-  /** By the model there: vendors limit each one for itself. */
+  /** By the upstream's model: vendors limit each separately. */
   readonly throttles: Map<string, Throttle>;
-  /** Which use of the pool was its last. */
+  /** Number of the use of the pool that was its last. */
   lastUse: number;
 }
 
@@ -20,26 +20,26 @@ interface Throttle {
   readonly until: number;
 }
 
-/** What is known of keys, by the key. */
+/** The keys of an upstream, by their value. */
 export type KnownKeys = Map<string, PooledKey>;
 
 /** Seconds for which a key that the upstream did not accept is not used. */
 const refusalCooldown = { first: 60, longest: 3_600 };
-/** Ms after which it does not matter any more that a key was throttled. */
+/** Ms after which a throttling no longer affects the order of keys. */
 const throttleMemory = 3_600_000;
 
 /**
- * The API keys of one upstream. A session keeps to its key, because vendors cache prompts by account; others take the
- * keys that were never throttled, or longest ago, and among these each in turn. A key that was throttled rests for that
- * model, one that was refused for all.
+ * The API keys of one upstream. A session stays with its key, because vendors cache prompts per account. Other requests
+ * use the keys that were never throttled, or longest ago, in turn. A throttled key cools down for that model, a refused
+ * one for all models.
  */
 export class KeyPool {
   readonly #keys: readonly PooledKey[];
   #uses = 0;
 
-  /** @param known what a pool before a reload has learned; goes on to be what this one knows */
+  /** @param known keys of the pool before a reload; updated to those of this one */
   constructor({ apiKeys }: Upstream, known: KnownKeys = new Map()) {
-    // An upstream without keys is asked without one: a local server, for instance.
+    // Without keys the upstream is called without one, such as a local server.
     const values = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
     this.#keys = values.map((value) => known.get(value) ?? unknownKey(value));
     known.clear();
@@ -51,26 +51,26 @@ export class KeyPool {
     return this.#keys.length;
   }
 
-  /** Which of the keys it is, from 1: what people may be told of a key. */
+  /** Position of the key, from 1: how messages name it. */
   positionOf(value: string): number {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
-  /** A key that does not rest; the one that is rested first when all do. @param session what belongs together */
+  /** An available key; the first to be available again when none is. @param session requests with a common prompt cache */
   pick(now: number, model: string, session?: string): string {
     const key = this.#choose(now, model, session);
     key.lastUse = ++this.#uses;
     return key.value;
   }
 
-  /** True when some key may be used now. */
+  /** True when some key is available now. */
   isReady(now: number, model: string): boolean {
     return this.#keys.some((key) => cooldownEnd(key, model) <= now);
   }
 
   /**
-   * Ms until the first key that was throttled may be used again. Undefined while one may be used now, and when no key was
-   * throttled that could serve: one that was refused may be accepted at any time, as soon as a bill is paid.
+   * Ms until the first throttled key is available again. Undefined while some key is available, and when all keys were
+   * refused: the upstream may accept one at any time, for example once a bill is paid.
    */
   throttledFor(now: number, model: string): number | undefined {
     if (this.isReady(now, model)) return undefined;
@@ -80,13 +80,13 @@ export class KeyPool {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** How many may not be used now. @param model left out for: not for every model */
+  /** How many keys cool down now, for this model or, without one, for any. */
   coolingDown(now: number, model?: string): number {
     const models = (key: PooledKey) => (model === undefined ? [...key.throttles.keys(), ''] : [model]);
     return this.#keys.filter((key) => models(key).some((one) => cooldownEnd(key, one) > now)).length;
   }
 
-  /** The upstream wants it used less for a model. @param until epoch ms */
+  /** The upstream has throttled it for a model. @param until epoch ms */
   coolDown(value: string, model: string, now: number, until: number): void {
     const key = this.#find(value);
     if (key === undefined) return;
@@ -95,9 +95,9 @@ export class KeyPool {
   }
 
   /**
-   * The upstream did not accept it, or it is spent.
+   * The upstream did not accept it, or it is out of credit.
    *
-   * @returns seconds for which it is left alone; 0 when it rests already, for requests that were under way
+   * @returns seconds of its cooldown; 0 when it cools down already, as refusals of requests in flight do not extend it
    */
   refuse(value: string, now: number): number {
     const key = this.#find(value);
@@ -116,7 +116,7 @@ export class KeyPool {
     key.refusedUntil = 0;
   }
 
-  /** Every key may be used again at once. */
+  /** Makes every key available. */
   reset(): void {
     for (const key of this.#keys) {
       key.refusedUntil = 0;
@@ -141,18 +141,18 @@ function unknownKey(value: string): PooledKey {
   return { value, refusedUntil: 0, refusals: 0, throttles: new Map(), lastUse: 0 };
 }
 
-/** Until when a key is left alone for a model. */
+/** When the key is available again for a model. */
 function cooldownEnd({ refusedUntil, throttles }: PooledKey, model: string): number {
   return Math.max(refusedUntil, throttles.get(model)?.until ?? 0);
 }
 
-/** When it was throttled last, as far as that matters; 0 for never. */
+/** When it was throttled last; 0 for never, or too long ago to matter. */
 function throttledAt({ throttles }: PooledKey, model: string, now: number): number {
   const at = throttles.get(model)?.at ?? 0;
   return now - at < throttleMemory ? at : 0;
 }
 
-/** The first of those that come first by these numbers, the earlier ones counting more. */
+/** The first candidate with the lowest ranks, compared from left to right. */
 function least<T>(candidates: readonly T[], ranksOf: (candidate: T) => readonly number[]): T {
   return candidates.reduce((best, one) => (isBefore(ranksOf(one), ranksOf(best)) ? one : best));
 }

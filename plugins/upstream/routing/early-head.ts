@@ -7,9 +7,9 @@ import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 import { firstOrLate, late } from '#core/timing/deadline.ts';
 
 /**
- * Gives a stream's client its headers when the answer lets wait, so that clients and proxies do not give up meanwhile:
- * the host then sends keep-alives, the first of them at once. Routes can still fail over behind it, because nothing of an answer has been sent;
- * only an error now comes inside the stream.
+ * Sends a stream's client its headers when the answer is slow, so that clients and proxies do not time out. The host then
+ * sends keep-alives, the first at once. Routes can still fail over, since no part of an answer has been sent; only errors
+ * now arrive inside the stream.
  *
  * @param after seconds
  */
@@ -28,7 +28,7 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
     })(),
     () => void answer.then(discard, () => undefined),
   );
-  // A client that leaves before anybody reads on would leave the rejection unheard.
+  // When the client leaves before the stream is read, nobody else handles the rejection.
   answer.catch(() => undefined);
   const renderFailure = (error: GatewayError): string =>
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);

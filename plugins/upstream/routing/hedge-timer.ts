@@ -2,35 +2,35 @@ import { firstOrLate, late } from '#core/timing/deadline.ts';
 import type { Waiting } from '../attempt/connect-queue.ts';
 
 /**
- * Tells when an attempt should not be waited for alone any more: when it has had no content for as long as the model
- * allows, or its connection is doubted.
+ * Decides when another route is asked as well: when the current one has had no content for `hedge_after`, or its
+ * connection is doubtful.
  */
 export class HedgeTimer {
   readonly #hedgeAfter: number; // ms
   #since = Infinity; // when the route was asked, on the clock of performance.now()
   #connecting: Waiting | undefined;
 
-  /** @param hedgeAfter seconds; undefined for however long it takes */
+  /** @param hedgeAfter seconds; undefined for never */
   constructor(hedgeAfter: number = Infinity) {
     this.#hedgeAfter = hedgeAfter * 1000;
   }
 
-  /** A route is asked from now on. */
+  /** A route is asked now. */
   begin(): void {
     this.#since = performance.now();
   }
 
-  /** What was asked last waits for its connection. */
+  /** The last attempt waits for its connection. */
   connecting(waiting: Waiting): void {
     this.#connecting = waiting;
   }
 
-  /** The first of these to end; `late` when it is time to ask another route beside. That is said once a route. */
+  /** The first of these to end; `late` when it is time to ask another route, once for each route. */
   async race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
       const result = await firstOrLate(running, this.#left);
       if (result !== late) return result;
-      // It may have its connection meanwhile.
+      // The connection may have opened meanwhile.
       if (this.#left > 0) continue;
       this.#since = Infinity;
       this.#connecting = undefined;
@@ -38,7 +38,7 @@ export class HedgeTimer {
     }
   }
 
-  /** Ms; Infinity when there is nothing to wait for. */
+  /** Ms; Infinity when no other route is to be asked. */
   get #left(): number {
     const untilHedge = this.#since === Infinity ? Infinity : this.#since + this.#hedgeAfter - performance.now();
     return Math.max(0, Math.min(untilHedge, this.#connecting?.doubtAfter ?? Infinity));

@@ -1,12 +1,12 @@
-/** Retries that may be made whatever came before, so that a quiet gateway fails over too. */
+/** Retries in reserve, so that a quiet gateway can fail over too. */
 const reserve = 20;
 
 /**
- * Bounds what failing over adds: when everything is broken, trying everything three times makes it worse. Every request
- * earns a share of a retry; a retry costs a whole one, unless it goes to a route that works.
+ * Bounds the load that failover adds: when everything fails, three attempts for each request make it worse. Each request
+ * earns a share of a retry, and a retry costs a whole one, unless it goes to a healthy route.
  */
 export class RetryBudget {
-  /** Retries that a request earns: 0.1 for a tenth. */
+  /** Retries that one request earns: 0.1 for a tenth. */
   share: number;
   #left = reserve;
 
@@ -19,7 +19,7 @@ export class RetryBudget {
     this.#left = Math.min(reserve, this.#left + this.share);
   }
 
-  /** False when there is none left. */
+  /** Takes one retry. @returns false when none is left */
   spend(): boolean {
     if (this.#left < 1) return false;
     this.#left--;

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Route } from '#core/catalog/catalog.ts';
 
 /**
- * The routes of a model in the order in which a request tries them: by priority, and among equals by weight. What
- * belongs together (`session`) comes to the same route again, because prompts are cached there; nothing has to be
- * remembered for it. The order says nothing about health.
+ * The routes of a model in the order in which a request tries them: by priority, and among equals by weight. Requests of
+ * one session get the same order without any stored state, because upstreams cache prompts. Health is not considered.
  */
 export function orderRoutes(routes: readonly Route[], session: string | undefined): Route[] {
   if (routes.length < 2) return [...routes];
@@ -18,19 +17,19 @@ export function availableFirst(routes: Route[], isAvailable: (route: Route) => b
   return [...routes.filter(isAvailable), ...routes.filter((route) => !isAvailable(route))];
 }
 
-/** Those whose window is known to be larger than that of a route on which a request was too long. */
+/** The routes with a context window known to be larger than that of this route. */
 export function widerThan({ maxInputTokens = Infinity }: Route, routes: readonly Route[]): Route[] {
   return routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
 }
 
-/** The candidate that a session belongs to; stays the same for most sessions when candidates come and go. */
+/** The candidate of a session; stays the same for most sessions when candidates come and go. */
 export function pickBySession<T>(candidates: readonly T[], nameOf: (candidate: T) => string, session: string): T {
   return candidates.reduce((best, one) =>
     scoreOf(nameOf(one), 1, session) > scoreOf(nameOf(best), 1, session) ? one : best,
   );
 }
 
-/** Weighted rendezvous hashing: each name draws a number, and the highest wins. Without a session the draw is a lot. */
+/** Weighted rendezvous hashing: each name draws a number, and the highest wins. Without a session the draw is random. */
 function scoreOf(name: string, weight: number, session: string | undefined): number {
   if (weight <= 0) return Number.NEGATIVE_INFINITY;
   return -weight / Math.log(session === undefined ? 1 - Math.random() : drawOf(name, session));

@@ -82,12 +82,12 @@ describe('a dead route', () => {
     expect(await command('--url', gateway.url)).toMatch(
       /^broken\/m +open +until \S+: route: 503.*\nsound\/m +closed\nbusy\/m +closed\n$/,
     );
-    expect(await command('--reset', 'broken/m')).toBe('broken/m is let in again\n');
+    expect(await command('--reset', 'broken/m')).toBe('route broken/m reset\n');
     await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 15_000 });
   });
 
   it('that does not exist cannot be reset, and the others are named', async () => {
-    await expect(command('--reset', 'nobody/m')).rejects.toThrow('there are: broken/m, sound/m, busy/m');
+    await expect(command('--reset', 'nobody/m')).rejects.toThrow('Routes: broken/m, sound/m, busy/m');
   });
 });
 

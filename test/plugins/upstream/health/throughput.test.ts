@@ -42,7 +42,7 @@ describe('the throughput of a route', () => {
   });
 
   it('is slow at a tenth of the throughput', () => {
-    expect(observe(learned(500, 50), 500, 4)).toBe('4.0 tokens a second');
+    expect(observe(learned(500, 50), 500, 4)).toBe('4.0 tokens per second');
   });
 
   it('does not get used to being slow', () => {
@@ -53,7 +53,7 @@ describe('the throughput of a route', () => {
 
   it('is slow after answers that used to come in an instant', () => {
     often(() => stream(60, 0));
-    expect(stream(60, 9)).toBe('6.7 tokens a second');
+    expect(stream(60, 9)).toBe('6.7 tokens per second');
   });
 });
 

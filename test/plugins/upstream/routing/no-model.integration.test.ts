@@ -87,7 +87,7 @@ describe('a route that does not have the model', () => {
     expect(lines.join('')).toContain('route u0/model-there is tried last for 60 s: no_model: 404');
   });
 
-  it('is let in again by hand', async () => {
+  it('is available again once an operator resets it', async () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     await askOver(first, second);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
+import type { EventFramer } from '#core/model-call/event-framer.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { ClientCodec, UpstreamCodec } from './canonical/codec.ts';
 import type { StateKind } from './canonical/conversation.ts';
@@ -57,8 +58,6 @@ export interface ClientSide {
   settle?(body: JsonObject, before: JsonObject, notes: Notes): JsonObject;
   /** Writes the model's name where a request to count tokens has it a second time. */
   nameCounted?(body: JsonObject, model: string): JsonObject;
-  /** The member by which a streamed reply is asked to count tokens. */
-  readonly usageOption?: InsertedMember;
   readonly text?: ClientTextSide;
 }
 
@@ -87,23 +86,36 @@ export interface TextSide extends UpstreamCodec {
   /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
   readonly stateKinds: readonly StateKind[];
   readonly speaks: Vocabulary;
+  /** How replies are streamed; as server-sent events when left out. */
+  readonly stream?: StreamFormat;
+  /** The member by which a streamed reply is asked to count tokens. */
+  readonly usageOption?: InsertedMember;
   /** The stop sequences in a request. */
   reportedStops(body: JsonObject): readonly string[];
   /** What capabilities and quirks of a route change in a request of the format. */
   readonly adapt: Adaptation;
 }
 
+/** How a format streams replies. */
+export interface StreamFormat {
+  /** Media type. */
+  readonly type: string;
+  createFramer(): EventFramer;
+}
+
 /** What a format can express, and others cannot. */
 export interface Vocabulary {
   readonly freeformTools: boolean;
+  /** Calls that the model must make. */
+  readonly forcedTools: boolean;
   /** Images in tool results. */
   readonly resultImages: boolean;
-  /** Images by any address. */
-  readonly imageUrls: boolean;
+  /** Images by address: any, those that the vendor can fetch, or none. */
+  readonly imageUrls: 'any' | 'reachable' | 'none';
   /** Turning parallel tool calls off. */
   readonly parallelSwitch: boolean;
-  /** Opaque reasoning state beside the text of it. */
-  readonly reasoningState: boolean;
+  /** Reasoning of earlier turns: with opaque state, as text, or not at all. */
+  readonly reasoning: 'signed' | 'text' | 'none';
 }
 
 /** A format that clients speak. */

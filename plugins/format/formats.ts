@@ -11,13 +11,14 @@ import { chat } from './chat/descriptor.ts';
 import { gemini } from './gemini/descriptor.ts';
 import { images } from './images/descriptor.ts';
 import { messages } from './messages/descriptor.ts';
+import { ollama } from './ollama/descriptor.ts';
 import { responses } from './responses/descriptor.ts';
 
 /**
  * Every format, those first that can express most: of the formats that an upstream speaks, the first one in this list is
  * used for a request that has to be translated.
  */
-export const formats: readonly FormatDescriptor[] = [responses, messages, chat, gemini, images];
+export const formats: readonly FormatDescriptor[] = [responses, messages, chat, gemini, ollama, images];
 
 /** Those into which conversations can be translated. */
 export const textFormats = formats.filter(isTextFormat);

@@ -11,7 +11,7 @@ export const features = ['stream', 'tools', 'parallel tools', 'images', 'reasoni
 export type Feature = (typeof features)[number];
 
 /** `yes`, `no`, or what is lost. */
-export type Support = 'yes' | 'no' | { readonly loss: string };
+export type Support = 'yes' | 'no' | { readonly losses: readonly string[] };
 
 const noParallelSwitch = 'parallel calls cannot be turned off';
 
@@ -29,9 +29,10 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Featu
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
   if (capabilityOf[feature]?.(route.profile) === false) return 'no';
-  const losses = [refusalOf(upstream, route, feature), translationLoss(client, upstream, route.profile, feature)];
-  const told = losses.filter((loss) => loss !== undefined);
-  return told.length === 0 ? 'yes' : { loss: told.join(', ') };
+  const refused = refusalOf(upstream, route, feature);
+  const untranslated = client === upstream ? [] : translationLosses(client, upstream, route.profile, feature);
+  const losses = [...(refused === undefined ? [] : [refused]), ...untranslated];
+  return losses.length === 0 ? 'yes' : { losses };
 }
 
 /** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
@@ -76,46 +77,37 @@ function refusalOfReasoning(
 }
 
 /** What has no words in the other format. */
-function translationLoss(
+function translationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
-  profile: Profile,
+  { quirks }: Profile,
   feature: Feature,
-): string | undefined {
-  if (client === upstream) return undefined;
-  switch (feature) {
-    case 'tools':
-      return lossOfTools(client, upstream, profile);
-    case 'parallel tools':
-      return upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
-    case 'images':
-      return lossOfImages(client, upstream, profile);
-    case 'reasoning':
-      return lossOfReasoning(client, upstream);
-    case 'structured output':
-    case 'stream':
-      return undefined;
-  }
-}
-
-function lossOfTools(client: TextFormat, upstream: TextFormat, { quirks }: Profile): string | undefined {
-  const keepsFreeform = upstream.text.speaks.freeformTools && quirks.freeform_tools;
-  const isLost = client.text.speaks.freeformTools && !keepsFreeform;
-  return isLost ? 'the grammar of freeform tools is described, not enforced' : undefined;
-}
-
-function lossOfImages(client: TextFormat, upstream: TextFormat, { quirks }: Profile): string | undefined {
-  const { resultImages, imageUrls } = upstream.text.speaks;
-  const isHeldThere = resultImages && quirks.tool_result_images;
-  if (client.text.speaks.resultImages && !isHeldThere) return 'images in tool results go beside them';
-  return imageUrls ? undefined : 'addresses of images only where Google can fetch them';
-}
-
-function lossOfReasoning(client: TextFormat, upstream: TextFormat): string | undefined {
-  if (!upstream.text.speaks.reasoningState) return 'reasoning has no signature';
-  return client.text.speaks.reasoningState
-    ? undefined
-    : 'opaque reasoning state comes back only from clients that echo reasoning_details';
+): string[] {
+  const says = client.text.speaks;
+  const there = upstream.text.speaks;
+  const losses: readonly (readonly [Feature, string, boolean])[] = [
+    ['tools', 'no tool can be forced', !there.forcedTools],
+    [
+      'tools',
+      'the grammar of freeform tools is described, not enforced',
+      says.freeformTools && !(there.freeformTools && quirks.freeform_tools),
+    ],
+    ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
+    [
+      'images',
+      'images in tool results go beside them',
+      says.resultImages && !(there.resultImages && quirks.tool_result_images),
+    ],
+    ['images', 'addresses of images only where Google can fetch them', there.imageUrls === 'reachable'],
+    ['images', 'images by address are refused', there.imageUrls === 'none'],
+    ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],
+    [
+      'reasoning',
+      'opaque reasoning state comes back only from clients that echo reasoning_details',
+      there.reasoning !== 'none' && says.reasoning !== 'signed',
+    ],
+  ];
+  return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
 }
 
 function lossOfStructure({ capabilities }: Profile): string | undefined {
@@ -146,8 +138,11 @@ function describeRow(model: string, client: ClientTextFormat, route: Route, loss
 
 function cellOf(support: Support, losses: string[]): string {
   if (typeof support === 'string') return support;
-  const known = losses.indexOf(support.loss);
-  return `loss ${known === -1 ? losses.push(support.loss) : known + 1}`;
+  const numbers = support.losses.map((loss) => {
+    const known = losses.indexOf(loss);
+    return known === -1 ? losses.push(loss) : known + 1;
+  });
+  return `loss ${numbers.join(', ')}`;
 }
 
 function columnOf(feature: Feature, value: string): string {

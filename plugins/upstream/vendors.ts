@@ -244,6 +244,15 @@ export const vendors: readonly Vendor[] = [
     quirks: { late_system: true },
   },
   {
+    name: 'ollama-native',
+    title: 'Ollama, native endpoint',
+    formats: ['ollama'],
+    baseUrl: 'http://127.0.0.1:11434/api',
+    auth: 'none',
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true },
+  },
+  {
     name: 'vllm',
     title: 'vLLM',
     formats: ['chat', 'responses', 'messages'],

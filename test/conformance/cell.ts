@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { createParser } from 'eventsource-parser';
-import { type TextFormat, textFormats } from '../support/formats.ts';
+import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ClientFormat, StreamEvent, Written } from './clients/client-format.ts';
 import { clients } from './clients/index.ts';
@@ -22,7 +22,7 @@ import { upstreams } from './upstreams/index.ts';
 
 export interface Cell {
   readonly client: TextFormat;
-  readonly upstream: TextFormat;
+  readonly upstream: UpstreamTextFormat;
   readonly feature: string;
   readonly isStream: boolean;
 }
@@ -35,7 +35,7 @@ export type Outcome =
   | { readonly verdict: 'fail'; readonly why: string };
 
 export function allCells(): Cell[] {
-  const pairs = textFormats.flatMap((client) => textFormats.map((upstream) => ({ client, upstream })));
+  const pairs = textFormats.flatMap((client) => upstreamTextFormats.map((upstream) => ({ client, upstream })));
   return pairs.flatMap((pair) =>
     features.flatMap(({ name: feature }) => [true, false].map((isStream) => ({ ...pair, feature, isStream }))),
   );
@@ -69,7 +69,7 @@ class CellRun {
   /** Answers, as the client got them. */
   readonly #answers: JsonObject[] = [];
   /** Of the turn that is played. */
-  #upstream: TextFormat;
+  #upstream: UpstreamTextFormat;
   #notes = '';
   #isLossy = false;
 
@@ -99,6 +99,7 @@ class CellRun {
     });
     const body = await response.text();
     this.#notes += `${response.headers.get('x-daypass-notes') ?? ''}\n`;
+    if (this.#losses.some(({ isRefused }) => isRefused === true)) return this.#notServed(before, response, body);
     this.#hear(before, turn, index, body);
     if (typeof turn.answer === 'string') this.#refused(turn.answer, response, body);
     else this.#see(turn.answer, response, body, model);
@@ -190,6 +191,14 @@ class CellRun {
       if (!mayBeMisshapen) validate(schema, event, 'an event');
     }
     return this.#client.fold(events);
+  }
+
+  /** What the upstream would not understand is refused before it is asked. */
+  #notServed(before: number, { status }: Response, body: string): void {
+    ok(this.#fixture.requests.length === before, 'the upstream was asked for what it cannot do');
+    ok(status === 400, `a refusal is a ${status}: ${body}`);
+    validate(this.#client.schemas.error, JSON.parse(body), 'the error');
+    this.#isLossy = true;
   }
 
   #refused(failure: Failure, { status, headers }: Response, body: string): void {

@@ -1,16 +1,21 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { JsonObject } from '#core/json.ts';
-import type { TextFormat } from '../support/formats.ts';
+import type { UpstreamTextFormat } from '../support/formats.ts';
 import type { ClientFormat } from './clients/client-format.ts';
 import type { Turn } from './features.ts';
 import type { Heard, Loss } from './losses.ts';
 import { type Answer, type Ask, compact, type Entry, type Seen, type Spoken, type Tool } from './talk.ts';
 
 /** Formats in which a failed result is marked as such, not said to be one. */
-const flagged: ReadonlySet<TextFormat> = new Set(['messages', 'gemini']);
+const flagged: ReadonlySet<UpstreamTextFormat> = new Set(['messages', 'gemini']);
 
 /** What an upstream has to hear of a turn, when nothing is lost. */
-export function idealHeard(turn: Turn, turns: readonly Turn[], client: ClientFormat, upstream: TextFormat): Heard {
+export function idealHeard(
+  turn: Turn,
+  turns: readonly Turn[],
+  client: ClientFormat,
+  upstream: UpstreamTextFormat,
+): Heard {
   const said = turn.ask.said.flatMap((entry) => spoken(entry, turns, client.echoLosesThoughts && upstream === 'chat'));
   return normalized(
     {
@@ -26,12 +31,12 @@ export function idealHeard(turn: Turn, turns: readonly Turn[], client: ClientFor
 }
 
 /** What was heard, as far as it was asked for and can be compared. */
-export function comparableHeard(heard: Ask, turn: Turn, upstream: TextFormat): Heard {
+export function comparableHeard(heard: Ask, turn: Turn, upstream: UpstreamTextFormat): Heard {
   const { limit, ...rest } = heard;
   return normalized({ ...rest, ...(turn.ask.limit !== undefined && { limit }) }, turn, upstream);
 }
 
-function normalized(ask: Ask, turn: Turn, upstream: TextFormat): Heard {
+function normalized(ask: Ask, turn: Turn, upstream: UpstreamTextFormat): Heard {
   const said = ask.said.filter((entry): entry is Spoken => entry.type !== 'echo');
   const isElsewhere = turn.elsewhere !== undefined;
   // A stranger has no use for thoughts, sealed or not; that no seal reaches it is looked at separately.
@@ -45,10 +50,10 @@ function normalized(ask: Ask, turn: Turn, upstream: TextFormat): Heard {
   }) as unknown as Heard;
 }
 
-/** Gemini wants only seals back; Chat knows none. */
-function comparableThought(entry: Extract<Spoken, { type: 'thought' }>, upstream: TextFormat): Spoken {
+/** Gemini wants only signatures back; Chat and Ollama know none. */
+function comparableThought(entry: Extract<Spoken, { type: 'thought' }>, upstream: UpstreamTextFormat): Spoken {
   if (upstream === 'gemini') return { ...entry, text: '' };
-  return upstream === 'chat' ? { ...entry, seal: undefined } : entry;
+  return upstream === 'chat' || upstream === 'ollama' ? { ...entry, seal: undefined } : entry;
 }
 
 /** A tool without arguments may have a schema that allows none. */
@@ -104,7 +109,7 @@ export function isLossy<T>(seen: T, ideal: T, lossy: T): boolean {
   }
 }
 
-export function afterLosses(losses: readonly Loss[], heard: Heard, turn: number, upstream: TextFormat): Heard {
+export function afterLosses(losses: readonly Loss[], heard: Heard, turn: number, upstream: UpstreamTextFormat): Heard {
   return compact(losses.reduce((so, loss) => loss.hears?.(so, turn, upstream) ?? so, heard)) as unknown as Heard;
 }
 

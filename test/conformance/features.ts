@@ -1,4 +1,4 @@
-import { type TextFormat, textFormats } from '../support/formats.ts';
+import { type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import type { Answer, AnswerBlock, Ask, Call, Entry, Failure, Thought, Tool, Usage } from './talk.ts';
 
 /** One thing that clients use: a few turns with the same upstream, and what has to come of each. */
@@ -11,7 +11,7 @@ export interface Turn {
   readonly ask: Ask;
   readonly answer: Answer | Failure;
   /** Format of another upstream, which answers this turn instead of the cell's own, as after a failover. */
-  readonly elsewhere?: TextFormat;
+  readonly elsewhere?: UpstreamTextFormat;
 }
 
 const usage: Usage = { input: 40, cached: 0, output: 12, thinking: 0 };
@@ -120,8 +120,17 @@ export const features: readonly Feature[] = [
     name: 'image in',
     turns: [
       {
-        ask: { said: [user('What are these?'), { type: 'image', image: picture }, { type: 'image', image: address }] },
-        answer: says('A pixel and a cat.'),
+        ask: { said: [user('What is this?'), { type: 'image', image: picture }] },
+        answer: says('A pixel.'),
+      },
+    ],
+  },
+  {
+    name: 'image by address',
+    turns: [
+      {
+        ask: { said: [user('What is this?'), { type: 'image', image: address }] },
+        answer: says('A cat.'),
       },
     ],
   },
@@ -168,7 +177,7 @@ export const features: readonly Feature[] = [
       },
       reasoningTurn([echo(0)]),
       reasoningTurn([echo(0, true)]),
-      ...textFormats.map((elsewhere) => ({ ...reasoningTurn([echo(0)]), elsewhere })),
+      ...upstreamTextFormats.map((elsewhere) => ({ ...reasoningTurn([echo(0)]), elsewhere })),
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { type TextFormat, textFormats } from '../support/formats.ts';
+import { type TextFormat, textFormats, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { openGatewayHome } from '../support/gateway-home.ts';
 import { clients } from './clients/index.ts';
@@ -19,16 +19,17 @@ export interface ConformanceFixture extends AsyncDisposable {
 export const modelThere = 'there';
 
 /** Vendors whose own format it is, so that nothing but the format is lost. */
-export const vendorOf: Readonly<Record<TextFormat, string>> = {
+export const vendorOf: Readonly<Record<UpstreamTextFormat, string>> = {
   chat: 'openai',
   responses: 'openai',
   messages: 'anthropic',
   gemini: 'gemini',
+  ollama: 'ollama-native',
 };
 
 export interface Place {
   readonly client: TextFormat;
-  readonly upstream: TextFormat;
+  readonly upstream: UpstreamTextFormat;
   readonly isStream: boolean;
   /** Failing takes a key out of service, so each fails on an upstream of its own. */
   readonly failure?: Failure | undefined;
@@ -58,8 +59,11 @@ export async function openConformanceFixture(databaseUrl: string): Promise<Confo
 }
 
 /** The format in which an upstream was asked, and whether for a stream; undefined when nobody asks so. */
-export function askedAs({ path, json }: RecordedRequest): { format: TextFormat; isStream: boolean } | undefined {
-  const places = textFormats.flatMap((format) => [true, false].map((isStream) => ({ format, isStream })));
+export function askedAs({
+  path,
+  json,
+}: RecordedRequest): { format: UpstreamTextFormat; isStream: boolean } | undefined {
+  const places = upstreamTextFormats.flatMap((format) => [true, false].map((isStream) => ({ format, isStream })));
   return places.find(({ format, isStream }) => {
     if (path !== `/v1${upstreams[format].path(modelThere, isStream)}`) return false;
     return format === 'gemini' || (json()['stream'] === true) === isStream;
@@ -77,7 +81,7 @@ function reply(request: RecordedRequest, response: ScriptedResponse, answer: Ans
   const said = asked.format === 'responses' ? unstopped(answer) : answer;
   const isStream = asked.isStream !== (answer.isOtherKind === true);
   if (!isStream) return response.json(200, upstream.whole(said, modelThere));
-  response.send(200, { 'content-type': 'text/event-stream' }, upstream.stream(said, modelThere));
+  response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, upstream.stream(said, modelThere));
 }
 
 /** Who knows no stop sequences goes on. */
@@ -94,13 +98,13 @@ function goOn({ blocks, unstopped: more }: Answer): Answer['blocks'][number] {
 function writeYaml(url: string): string {
   const upstreamLines: string[] = [];
   const modelLines: string[] = [];
-  const add = (name: string, format: TextFormat): void => {
+  const add = (name: string, format: UpstreamTextFormat): void => {
     upstreamLines.push(
       `  up-${name}: { vendor: ${vendorOf[format]}, format: ${format}, base_url: "${url}/v1", api_keys: [key-of-${name}] }`,
     );
     modelLines.push(`  ${name}: { routes: [up-${name}/${modelThere}] }`);
   };
-  for (const upstream of textFormats) {
+  for (const upstream of upstreamTextFormats) {
     add(upstream, upstream);
     add(`${upstream}-elsewhere`, upstream);
     for (const client of textFormats) {

@@ -1,4 +1,4 @@
-import type { TextFormat } from '../support/formats.ts';
+import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
 import type { Feature as CheckedFeature } from '../../plugins/format/matrix.ts';
 import type { Ask, Seen, Spoken, Tool } from './talk.ts';
 
@@ -10,16 +10,18 @@ export interface Heard extends Omit<Ask, 'said'> {
 /** What a pair of formats cannot do, and what comes instead. */
 export interface Loss {
   readonly name: string;
-  readonly feature: string;
+  readonly feature: string | readonly string[];
   /** The line of `gateway check` that says the same; undefined when it says nothing about the feature. */
   readonly checked?: CheckedFeature;
-  happens(client: TextFormat, upstream: TextFormat): boolean;
+  happens(client: TextFormat, upstream: UpstreamTextFormat): boolean;
   /** What the upstream hears instead. @param turn counts from 0 */
-  hears?(heard: Heard, turn: number, upstream: TextFormat): Heard;
+  hears?(heard: Heard, turn: number, upstream: UpstreamTextFormat): Heard;
   /** What the client sees instead. */
   sees?(seen: Seen): Seen;
   /** The note that the client gets about it; undefined when only the reply shows it. */
   readonly note?: RegExp;
+  /** True where the gateway refuses the request, because the upstream would. */
+  readonly isRefused?: boolean;
   /** True for what depends on something outside: here the feature works. */
   readonly isCondition?: boolean;
 }
@@ -31,7 +33,7 @@ export const losses: readonly Loss[] = [
     feature: 'freeform tool',
     checked: 'tools',
     happens: (client, upstream) =>
-      (client === 'chat' || client === 'responses') && (upstream === 'messages' || upstream === 'gemini'),
+      (client === 'chat' || client === 'responses') && ['messages', 'gemini', 'ollama'].includes(upstream),
     hears: (heard) => ({
       ...heard,
       ...(heard.tools && { tools: heard.tools.map((tool) => (tool.grammar === undefined ? tool : asFunction(tool))) }),
@@ -45,7 +47,7 @@ export const losses: readonly Loss[] = [
     name: 'parallel calls cannot be turned off',
     feature: 'parallel tools',
     checked: 'parallel tools',
-    happens: (client, upstream) => upstream === 'gemini' && client !== 'gemini',
+    happens: (client, upstream) => ['gemini', 'ollama'].includes(upstream) && client !== 'gemini',
     hears: (heard) => ({ ...heard, isSerial: undefined }),
     note: /parallel_tool_calls/,
   },
@@ -53,13 +55,13 @@ export const losses: readonly Loss[] = [
     name: 'images in tool results go beside them',
     feature: 'image in a tool result',
     checked: 'images',
-    happens: (client, upstream) => upstream === 'chat' && client !== 'chat',
+    happens: (client, upstream) => (upstream === 'chat' || upstream === 'ollama') && client !== 'chat',
     hears: (heard) => ({ ...heard, said: heard.said.flatMap(besideResult) }),
     note: /images in tool results as user message/,
   },
   {
     name: 'addresses of images only where Google can fetch them',
-    feature: 'image in',
+    feature: 'image by address',
     checked: 'images',
     happens: (client, upstream) => upstream === 'gemini' && client !== 'gemini',
     note: /images by address/,
@@ -83,16 +85,41 @@ export const losses: readonly Loss[] = [
   {
     name: 'which stop sequence was met is not told',
     feature: 'stop sequence',
-    happens: (client, upstream) => client === 'messages' && (upstream === 'chat' || upstream === 'gemini'),
+    happens: (client, upstream) => client === 'messages' && ['chat', 'gemini', 'ollama'].includes(upstream),
     sees: (seen) => ({ ...seen, end: 'stop', stopSequence: undefined }),
+  },
+  {
+    name: 'images by address are refused',
+    feature: 'image by address',
+    checked: 'images',
+    happens: (_client, upstream) => upstream === 'ollama',
+    isRefused: true,
+  },
+  {
+    name: 'refused and filtered answers look like any other',
+    feature: ['refusal', 'content filter'],
+    happens: (_client, upstream) => upstream === 'ollama',
+    sees: (seen) => ({ ...seen, end: 'stop' }),
+  },
+  {
+    name: 'cached and reasoning tokens are not counted apart',
+    feature: ['reasoning', 'usage'],
+    happens: (_client, upstream) => upstream === 'ollama',
+    sees: (seen) => (seen.usage === undefined ? seen : { ...seen, usage: { ...seen.usage, cached: 0, thinking: 0 } }),
+  },
+  {
+    name: 'no tool can be forced',
+    feature: [],
+    checked: 'tools',
+    happens: (_client, upstream) => upstream === 'ollama',
   },
 ];
 
 /** The turn of `reasoning` in which the client forgets what its official format has no words for. */
 const forgettingTurn = 2;
 
-export function lossesOf(feature: string, client: TextFormat, upstream: TextFormat): readonly Loss[] {
-  return losses.filter((loss) => loss.feature === feature && loss.happens(client, upstream));
+export function lossesOf(feature: string, client: TextFormat, upstream: UpstreamTextFormat): readonly Loss[] {
+  return losses.filter((loss) => [loss.feature].flat().includes(feature) && loss.happens(client, upstream));
 }
 
 function withoutThoughts(heard: Heard): Heard {
@@ -100,7 +127,7 @@ function withoutThoughts(heard: Heard): Heard {
 }
 
 /** Without what it thought before a call, a Messages endpoint refuses to go on thinking. */
-function forgotten(heard: Heard, upstream: TextFormat): Heard {
+function forgotten(heard: Heard, upstream: UpstreamTextFormat): Heard {
   const { effort, ...rest } = withoutThoughts(heard);
   return upstream === 'messages' ? rest : { ...rest, effort };
 }

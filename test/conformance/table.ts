@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { textFormats } from '../support/formats.ts';
+import { textFormats, upstreamTextFormats } from '../support/formats.ts';
 import type { Cell, Outcome } from './cell.ts';
 import { features } from './features.ts';
 import { losses } from './losses.ts';
@@ -47,16 +47,16 @@ export async function writePage(lines: readonly Line[]): Promise<void> {
 }
 
 function tableOf(client: string, lines: readonly Line[]): string {
-  const head = `| ${client} client | ${textFormats.join(' | ')} |`;
+  const head = `| ${client} client | ${upstreamTextFormats.join(' | ')} |`;
   const rows = features
     .filter(({ name }) => lines.some(({ cell }) => cell.feature === name))
     .map(({ name }) => {
-      const cells = textFormats.map((upstream) =>
+      const cells = upstreamTextFormats.map((upstream) =>
         cellOf(lines.filter(({ cell }) => cell.feature === name && cell.upstream === upstream)),
       );
       return `| ${name} | ${cells.join(' | ')} |`;
     });
-  return [head, `| --- |${textFormats.map(() => ' --- |').join('')}`, ...rows].join('\n');
+  return [head, `| --- |${upstreamTextFormats.map(() => ' --- |').join('')}`, ...rows].join('\n');
 }
 
 /** Streamed and whole together, where they are the same. */

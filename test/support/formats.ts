@@ -2,10 +2,14 @@ import { chat } from '../../plugins/format/chat/descriptor.ts';
 import { gemini } from '../../plugins/format/gemini/descriptor.ts';
 import { images } from '../../plugins/format/images/descriptor.ts';
 import { messages } from '../../plugins/format/messages/descriptor.ts';
+import { ollama } from '../../plugins/format/ollama/descriptor.ts';
 import { responses } from '../../plugins/format/responses/descriptor.ts';
 
 /** Formats in which clients hold conversations, by name. */
 export const conversational = { chat, responses, messages, gemini };
+
+/** Formats that upstreams hold conversations in, by name. */
+export const translatable = { ...conversational, ollama };
 
 /** Formats that clients speak, by name. */
 export const descriptors = { ...conversational, images };
@@ -13,4 +17,8 @@ export const descriptors = { ...conversational, images };
 export type Format = keyof typeof descriptors;
 export type TextFormat = keyof typeof conversational;
 
+export type UpstreamTextFormat = keyof typeof translatable;
+
 export const textFormats = ['chat', 'responses', 'messages', 'gemini'] as const satisfies readonly TextFormat[];
+
+export const upstreamTextFormats = [...textFormats, 'ollama'] as const satisfies readonly UpstreamTextFormat[];

@@ -1,6 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { EncodeTarget } from './codec.ts';
-import type { ClientTool, Conversation, Tool, ToolCall, ToolChoice } from './conversation.ts';
+import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readText } from './read.ts';
 import { isClientTool } from './tool-names.ts';
@@ -105,15 +104,4 @@ export function freeformSchema(): JsonObject {
     required: ['input'],
     additionalProperties: false,
   };
-}
-
-/** The value of `parallel_tool_calls` in OpenAI's formats; undefined where it is not requested or not supported. */
-export function parallelSwitch(
-  { parallelToolCalls }: Conversation,
-  { profile, notes }: EncodeTarget,
-): boolean | undefined {
-  if (parallelToolCalls === undefined) return undefined;
-  if (profile.quirks.parallel_switch) return parallelToolCalls && profile.capabilities.parallel_tools;
-  if (!parallelToolCalls) notes.drop('parallel_tool_calls');
-  return undefined;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import { noteCutting } from '../canonical/stop-cutter.ts';
+import type { Notes } from '../canonical/notes.ts';
 import { plainNames } from '../canonical/tool-names.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
@@ -10,13 +10,22 @@ import {
   instructedText,
   type OutputWording,
 } from '../pass-through/adapt-output-format.ts';
-import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
-import { adaptForcedTools, adaptParallelCalls, adaptTools, freeChoice, isForced } from '../pass-through/adapt-tools.ts';
+import { adaptLimit, adaptSampling, adaptStops, adaptUser } from '../pass-through/adapt-parameters.ts';
+import {
+  adaptForcedTools,
+  adaptParallelCalls,
+  adaptStrictTools,
+  adaptTools,
+  freeChoice,
+  isForced,
+  withoutStrict,
+} from '../pass-through/adapt-tools.ts';
 import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
 import { adaptReasoning } from './adapt-reasoning.ts';
 import { chatCodec } from './codec.ts';
-import { isOneAnswer, reportedStops } from './stops.ts';
+import { adaptLateSystem } from './late-system.ts';
+import { isOneAnswer } from './stops.ts';
 
 const probe: Probe = {
   codec: chatCodec,
@@ -31,17 +40,6 @@ const limitName: Adaptation = (body, { profile }) => {
   if (body[other] === undefined) return body;
   const { [other]: value, ...rest } = body;
   return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
-};
-
-/** What a route takes of the stop sequences; the gateway looks for the others in the answer, if it is a single one. */
-const stops: Adaptation = (body, { profile, notes }) => {
-  const most = profile.quirks.stop;
-  const wanted = reportedStops(body);
-  if (wanted.length <= most) return body;
-  if (isOneAnswer(body)) noteCutting(notes);
-  else notes.drop('stop');
-  const { stop: _, ...rest } = body;
-  return most === 0 ? rest : { ...rest, stop: wanted.slice(0, most) };
 };
 
 const streamUsage: Adaptation = (body, { profile, notes }) =>
@@ -64,6 +62,13 @@ const systemRole: Adaptation = (body, { profile }) => {
   );
   return { ...body, messages: renamed };
 };
+
+function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
+  const described = tool['function'];
+  if (!isJsonObject(described)) return tool;
+  const relaxed = withoutStrict(described, notes);
+  return relaxed === described ? tool : { ...tool, function: relaxed };
+}
 
 function isDeveloper(message: JsonValue): boolean {
   return isJsonObject(message) && message['role'] === 'developer';
@@ -97,11 +102,13 @@ export const adaptChat = inOrder(
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptUser(['user', 'safety_identifier']),
   limitName,
-  stops,
+  adaptStops('stop', isOneAnswer),
   streamUsage,
   seedName,
   systemRole,
+  adaptLateSystem,
   adaptMedia(probe, ['messages']),
+  adaptStrictTools(relaxTool),
   adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
   adaptForcedTools(freeTools),
   adaptParallelCalls,

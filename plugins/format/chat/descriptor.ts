@@ -32,11 +32,6 @@ export const chat: ClientTextFormat = {
     parameters: chatParameters,
     observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
     adaptReply: ({ body }) => new ChatReplyAdapter(body),
-    usageOption: {
-      name: 'stream_options',
-      value: { include_usage: true },
-      prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
-    },
     text: {
       ...chatCodec,
       omitResultImages,
@@ -48,7 +43,19 @@ export const chat: ClientTextFormat = {
     ...chatCodec,
     toolNames: plainNames,
     stateKinds: [],
-    speaks: { freeformTools: true, resultImages: false, imageUrls: true, parallelSwitch: true, reasoningState: false },
+    speaks: {
+      freeformTools: true,
+      forcedTools: true,
+      resultImages: false,
+      imageUrls: 'any',
+      parallelSwitch: true,
+      reasoning: 'none',
+    },
+    usageOption: {
+      name: 'stream_options',
+      value: { include_usage: true },
+      prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
+    },
     reportedStops,
     adapt: adaptChat,
   },

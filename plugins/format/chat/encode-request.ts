@@ -4,7 +4,6 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
 import { wantedEffort } from '../canonical/effort.ts';
-import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-with-tools.ts';
@@ -15,8 +14,8 @@ import { writeTools } from './write-tools.ts';
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
 /**
- * Writes a request for a chat completion. Source: OpenAI API reference, "Create chat completion"; how vendors bend it
- * stands in the profile.
+ * Encodes a request for a chat completion, as OpenAI documents it; adaptations.ts has what vendors do differently. Source:
+ * OpenAI API reference, "Create chat completion".
  *
  * @throws GatewayError `not_supported`
  */
@@ -29,17 +28,16 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const tools = writeTools(conversation, target);
   return withoutUnset({
     model: target.model,
-    messages: [...writeInstructions(conversation, instruction, target), ...writeMessages(conversation.items, target)],
+    messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],
     ...tools,
     ...writeThinking(conversation, target, tools['tools'] !== undefined),
     response_format: nestFormat(format),
-    ...writeLimit(conversation, target),
+    max_completion_tokens: conversation.maxOutputTokens,
     ...writeSampling(conversation, target),
-    stop: writeStop(conversation, target),
-    user: writeUser(conversation, target),
+    stop: conversation.stop.length === 0 ? undefined : [...conversation.stop],
+    user: conversation.user && shortenId(conversation.user),
     ...writeExtras(conversation, target),
     stream: target.isStream,
-    stream_options: target.isStream && target.profile.quirks.stream_usage ? { include_usage: true } : undefined,
   });
 }
 
@@ -47,13 +45,9 @@ function withoutUnset(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function writeInstructions(
-  conversation: Conversation,
-  more: string | undefined,
-  { profile }: EncodeTarget,
-): JsonObject[] {
+function writeInstructions(conversation: Conversation, more: string | undefined): JsonObject[] {
   const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
-  return text === '' ? [] : [{ role: profile.quirks.system_role, content: text }];
+  return text === '' ? [] : [{ role: 'developer', content: text }];
 }
 
 function writeThinking(conversation: Conversation, target: EncodeTarget, hasTools: boolean): JsonObject {
@@ -69,45 +63,20 @@ function nestFormat(format: JsonObject | undefined): JsonObject | undefined {
   return { type, json_schema: wanted };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
-  if (maxOutputTokens === undefined) return {};
-  const { max_tokens_name: name, max_output_tokens: most = Infinity } = profile.quirks;
-  const limit = Math.min(maxOutputTokens, most);
-  if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
-  return { [name]: limit };
-}
-
-function writeSampling({ sampling }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
+function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): JsonObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
   if (topK !== undefined) notes.drop('top_k');
-  const wanted: JsonObject = {
+  return {
     temperature,
     top_p: topP,
     presence_penalty: presencePenalty,
     frequency_penalty: frequencyPenalty,
+    seed,
   };
-  const { sampling: isTaken, seed_name: seedName } = profile.quirks;
-  if (isTaken) return { ...wanted, [seedName]: seed };
-  for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
-  return { [seedName]: seed };
-}
-
-function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
-  const most = profile.quirks.stop;
-  if (stop.length > most) noteCutting(notes);
-  const kept = stop.slice(0, most);
-  return kept.length === 0 ? undefined : kept;
-}
-
-function writeUser({ user }: Conversation, { profile, notes }: EncodeTarget): string | undefined {
-  if (user === undefined) return undefined;
-  if (profile.quirks.end_user) return shortenId(user);
-  notes.drop('user');
-  return undefined;
 }
 
 /**
- * Members that OpenAI has and many others refuse. They are as new as custom tools, so whoever knows those knows these.
+ * Members that OpenAI has and many others refuse. They are as new as custom tools: an endpoint that knows those knows these.
  */
 function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const { verbosity, cacheKey, serviceTier, metadata } = conversation;

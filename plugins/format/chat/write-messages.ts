@@ -1,14 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Item, Message, Part, ToolCall, ToolResult } from '../canonical/conversation.ts';
-import {
-  asReminder,
-  type AssistantTurn,
-  normalizeCalls,
-  textOf,
-  toTurns,
-  type UserTurn,
-} from '../canonical/dialogue.ts';
+import { type AssistantTurn, normalizeCalls, textOf, toTurns, type UserTurn } from '../canonical/dialogue.ts';
 import { wireId } from './call-ids.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isMedia } from '../canonical/parts.ts';
@@ -22,20 +15,11 @@ import { isRaw } from './write-tools.ts';
  * @throws GatewayError `not_supported`
  */
 export function writeMessages(items: readonly Item[], target: EncodeTarget): JsonObject[] {
-  const { late_system, system_role } = target.profile.quirks;
-  const spoken = late_system ? items : items.map((item) => withoutSystem(item, target));
-  return toTurns(normalizeCalls(spoken)).flatMap((turn): JsonObject[] => {
+  return toTurns(normalizeCalls(items)).flatMap((turn): JsonObject[] => {
     if (turn.role === 'assistant') return writeAssistant(turn, target);
     if (turn.role === 'user') return writeUser(turn, target);
-    return [{ role: system_role, content: textOf(turn.parts) }];
+    return [{ role: 'developer', content: textOf(turn.parts) }];
   });
-}
-
-/** A late system message where only users may speak, in its place so that the prompt before it stays the same. */
-function withoutSystem(item: Item, { notes }: EncodeTarget): Item {
-  if (item.type !== 'message' || item.role !== 'system') return item;
-  notes.approximate('late system message as user message');
-  return { ...item, role: 'user', parts: [{ type: 'text', text: asReminder(textOf(item.parts)) }] };
 }
 
 /** Results of tools may hold only text: a user shows the rest, when all results of the run have been told. */
@@ -43,16 +27,16 @@ function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObje
   const shown = results.flatMap((result) => result.parts.filter(isMedia));
   if (shown.length > 0) target.notes.approximate('images in tool results as user message');
   const said: Part[] = [...shown, ...parts];
-  const written = results.map((result) => writeResult(result, target));
+  const written = results.map(writeResult);
   if (said.length > 0) written.push({ role: 'user', content: writeContent(said, target) });
   return written;
 }
 
 /** There is no flag for an error: the text says it. Some vendors refuse an empty text. */
-function writeResult({ id, parts, isError }: ToolResult, target: EncodeTarget): JsonObject {
+function writeResult({ id, parts, isError }: ToolResult): JsonObject {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
-  return { role: 'tool', tool_call_id: wireId(id, target), content: isError ? `Error: ${text}` : text };
+  return { role: 'tool', tool_call_id: wireId(id), content: isError ? `Error: ${text}` : text };
 }
 
 function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): JsonObject[] {
@@ -94,7 +78,7 @@ function withThoughts(text: string, thoughts: string | undefined, { profile }: E
 }
 
 function writeCall(call: ToolCall, target: EncodeTarget): JsonObject {
-  const id = wireId(call.id, target);
+  const id = wireId(call.id);
   const name = target.names.toWire(call.name, call.namespace);
   if (isRaw(call.form, target)) return { id, type: 'custom', custom: { name, input: call.input } };
   const input = call.form === 'freeform' ? JSON.stringify({ input: call.input }) : call.input;

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/tools.ts';
+import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 
 /**
  * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
@@ -14,16 +14,12 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
   return {
     tools: tools.map((tool) => writeTool(tool, target)),
     tool_choice: writeChoice(conversation.toolChoice, tools, target),
-    parallel_tool_calls: parallelSwitch(conversation, target),
+    parallel_tool_calls: conversation.parallelToolCalls,
   };
 }
 
 /** Only OpenAI has words for tools that are there and may not be called: for all others they are left out. */
-function usableTools({ tools, toolChoice }: Conversation, { profile, notes }: EncodeTarget): ClientTool[] {
-  if (!profile.capabilities.tools) {
-    if (tools.length > 0) notes.drop('tools');
-    return [];
-  }
+function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowed = toolChoice?.allowed;
   if (allowed !== undefined) notes.approximate('allowed tools as the only ones');
@@ -46,16 +42,9 @@ function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
       name,
       description: isFreeform ? describeFreeform(tool) : tool.description,
       parameters: isFreeform ? freeformSchema() : (tool.schema ?? { type: 'object', properties: {} }),
-      ...writeStrict(tool, target),
+      ...(tool.strict !== undefined && { strict: tool.strict }),
     },
   };
-}
-
-function writeStrict({ strict }: ClientTool, { profile, notes }: EncodeTarget): JsonObject {
-  if (strict === undefined) return {};
-  if (profile.quirks.strict_tools) return { strict };
-  if (strict) notes.drop('strict of tools');
-  return {};
 }
 
 function writeCustom({ description, grammar }: ClientTool, name: string): JsonObject {
@@ -70,11 +59,6 @@ function writeChoice(
 ): string | JsonObject | undefined {
   if (choice === undefined) return undefined;
   const { type, name, namespace } = choice;
-  const isForced = type === 'required' || type === 'tool';
-  if (isForced && !target.profile.quirks.forced_tools) {
-    target.notes.approximate('forced tool_choice as auto');
-    return 'auto';
-  }
   if (type !== 'tool') return type;
   if (name === undefined) return 'required';
   const wanted = tools.find((tool) => tool.name === name && tool.namespace === namespace);

@@ -48,7 +48,7 @@ function changeMember(object: JsonObject, wanted: string, change: Change): JsonO
 
 function limit(value: JsonValue, most: number, notes: Notes): JsonValue {
   if (typeof value !== 'number' || value <= most) return value;
-  notes.approximate(`maxOutputTokens as ${most}`);
+  notes.approximate(`the limit of output tokens as ${most}`);
   return most;
 }
 

@@ -21,8 +21,8 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const { config, instruction } = writeFormat(conversation, target);
   noteUnsaid(conversation, target);
   const generationConfig = withoutUnset({
-    ...writeSampling(conversation, target),
-    maxOutputTokens: writeLimit(conversation, target),
+    ...writeSampling(conversation),
+    maxOutputTokens: conversation.maxOutputTokens,
     stopSequences: writeStop(conversation, target),
     ...config,
     thinkingConfig: writeThinking(conversation.reasoning, target),
@@ -45,25 +45,16 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return parts.length === 0 ? undefined : { parts };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number | undefined {
-  const most = profile.quirks.max_output_tokens;
-  if (maxOutputTokens === undefined || most === undefined || maxOutputTokens <= most) return maxOutputTokens;
-  notes.approximate(`the limit of output tokens as ${most}`);
-  return most;
-}
-
-function writeSampling({ sampling }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
+function writeSampling({ sampling }: Conversation): JsonObject {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
-  const wanted = {
+  return {
     temperature,
     topP,
     topK,
     presencePenalty: presencePenalty || undefined,
     frequencyPenalty: frequencyPenalty || undefined,
+    seed,
   };
-  if (profile.quirks.sampling) return { ...wanted, seed };
-  for (const [name, value] of Object.entries(wanted)) if (value !== undefined) notes.drop(name);
-  return { seed };
 }
 
 function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {

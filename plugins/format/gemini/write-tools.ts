@@ -75,15 +75,10 @@ function writeChoice(
   functions: readonly ClientTool[],
   target: EncodeTarget,
 ): JsonObject | undefined {
-  const { forced_tools: canForce, strict_tools: canValidate } = target.profile.quirks;
-  const isStrict = canValidate && functions.some(({ strict }) => strict === true);
+  const isStrict = target.profile.quirks.strict_tools && functions.some(({ strict }) => strict === true);
   if (choice?.type === 'none') return { mode: 'NONE' };
   if (choice === undefined || choice.type === 'auto') {
     return isStrict ? { mode: 'VALIDATED' } : choice && { mode: 'AUTO' };
-  }
-  if (!canForce) {
-    target.notes.approximate('forced tool_choice as auto');
-    return { mode: 'AUTO' };
   }
   const allowedFunctionNames = allowedNames(choice, functions, target);
   return { mode: 'ANY', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) };

@@ -1,9 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
-import { adaptOutput, instructedText, type OutputWording, withInner } from '../pass-through/adapt-output-format.ts';
+import { adaptOutput, instructedText, type OutputWording, withoutEmpty } from '../pass-through/adapt-output-format.ts';
 import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
-import { adaptForcedTools, adaptTools, isForced } from '../pass-through/adapt-tools.ts';
+import {
+  adaptForcedTools,
+  adaptStrictTools,
+  adaptTools,
+  isForced,
+  withoutStrict,
+} from '../pass-through/adapt-tools.ts';
 import { inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
 import { adaptThinking } from './adapt-thinking.ts';
@@ -34,7 +40,7 @@ const outputWording: OutputWording = {
     withMember(
       without(body, ['output_format']),
       'output_config',
-      withInner(body['output_config'], 'format', undefined),
+      withoutEmpty(body['output_config'], 'format', undefined),
     ),
   instruct: (body, text) => ({ ...body, system: instructedText(body['system'], text) }),
 };
@@ -45,6 +51,7 @@ export const adaptMessagesRequest = inOrder(
   adaptSampling(['temperature', 'top_p', 'top_k']),
   adaptUser(['metadata']),
   adaptMedia(probe, ['messages', 'system']),
+  adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),
   adaptForcedTools(freeTools),
   adaptThinking(probe),

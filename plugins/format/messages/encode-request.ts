@@ -69,7 +69,6 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
 
 function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
   const { temperature, topP, topK } = sampling;
-  if (!target.profile.quirks.sampling) return noneOf(sampling, target);
   if (isThinking) return writeThinkingSampling(sampling, target);
   const isWarm = temperature !== undefined && temperature !== 1;
   // Newer models take only one of the two; 1 is what both are by themselves.
@@ -92,12 +91,6 @@ function writeThinkingSampling(
   if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
   if (topK !== undefined) notes.drop('top_k');
   return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
-}
-
-function noneOf({ temperature, topP, topK }: Conversation['sampling'], { notes }: EncodeTarget): JsonObject {
-  const unsaid = { temperature, top_p: topP, top_k: topK };
-  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
-  return {};
 }
 
 /** Sequences without a visible character are refused. */

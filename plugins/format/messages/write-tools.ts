@@ -37,17 +37,15 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
   return [...written.values()];
 }
 
-function writeTool(tool: ClientTool, name: string, { profile, notes }: EncodeTarget): JsonObject {
+function writeTool(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');
-  const isStrict = tool.strict === true && profile.quirks.strict_tools;
-  if (tool.strict === true && !isStrict) notes.drop('strict of tools');
   const description = isFreeform ? describeFreeform(tool) : tool.description;
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
     input_schema: isFreeform ? freeformSchema() : objectSchema(tool.schema),
-    ...(isStrict && { strict: true }),
+    ...(tool.strict === true && { strict: true }),
   };
 }
 
@@ -81,7 +79,7 @@ function writeChoiceType({ type, name, namespace }: ToolChoice, target: EncodeTa
   const isForced = type === 'required' || type === 'tool';
   if (!isForced) return { type };
   // Who thinks decides for himself: to force a call is refused then.
-  if (isThinking || !target.profile.quirks.forced_tools) {
+  if (isThinking) {
     target.notes.approximate('forced tool_choice as auto');
     return { type: 'auto' };
   }

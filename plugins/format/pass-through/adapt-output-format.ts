@@ -38,7 +38,7 @@ export function asList(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /** An object with another value of a member; undefined when nothing is left of it. */
-export function withInner(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
+export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
   return isJsonObject(object) ? unlessEmpty(withMember(object, name, value)) : object;
 }
 

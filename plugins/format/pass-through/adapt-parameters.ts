@@ -1,3 +1,6 @@
+import type { JsonObject } from '#core/json.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
+import { textsOf } from '../request/members.ts';
 import { without } from './adapt-members.ts';
 import type { Adaptation } from './adaptation.ts';
 
@@ -20,9 +23,26 @@ export function adaptLimit(names: readonly string[]): Adaptation {
     for (const name of names) {
       const value = body[name];
       if (typeof value !== 'number' || value <= most) continue;
-      notes.approximate(`${name} as ${most}`);
+      notes.approximate(`the limit of output tokens as ${most}`);
       limited = { ...limited, [name]: most };
     }
     return limited;
+  };
+}
+
+/**
+ * Cuts the stop sequences to those that the route takes; the gateway looks for the others in the answer.
+ *
+ * @param isOneAnswer false for a request whose answers cannot be cut, because it asks for several
+ */
+export function adaptStops(name: string, isOneAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
+  return (body, { profile, notes }) => {
+    const most = profile.quirks.stop;
+    const wanted = textsOf(body[name]);
+    if (wanted.length <= most) return body;
+    if (isOneAnswer(body)) noteCutting(notes);
+    else notes.drop(name);
+    const { [name]: _, ...rest } = body;
+    return most === 0 ? rest : { ...rest, [name]: wanted.slice(0, most) };
   };
 }

@@ -7,6 +7,7 @@ import { type ClientRequest, exactBody } from '../request/client-request.ts';
 import { demandsSignatures, decodeSignature, skipValidation } from '../gemini/thought-signature.ts';
 import { isClientTextFormat, isTextFormat } from '../descriptor.ts';
 import { rewriteModel } from './rewrite-model.ts';
+import { missingUsageOption } from './usage-option.ts';
 
 export interface AdaptedRequest {
   readonly body: Buffer | string;
@@ -34,7 +35,8 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Ada
   const opened = hasSeals(parsed) ? new SealOpener(route, notes).open(adapted) : adapted;
   const said = settle?.(opened, parsed, notes) ?? opened;
   const settled = purpose === 'count' ? (nameCounted?.(said, route.model) ?? said) : said;
-  const usage = usageOptionFor(client, settled, route);
+  const usage =
+    isTextFormat(format) && client.isStream ? missingUsageOption(format, settled, route.profile) : undefined;
   if (settled === parsed) {
     const body = isModelInPath ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: usage === undefined ? body : insertMember(body, usage.prefix) };
@@ -55,13 +57,6 @@ function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonO
   const reported = format.text.reportedStops(sent);
   const localStops = format.text.reportedStops(wanted).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };
-}
-
-/** The record needs the counts; the client sees them only when it has asked itself. */
-function usageOptionFor({ format, isStream }: ClientRequest, body: JsonObject, { profile }: Route) {
-  const { usageOption } = format.client;
-  if (usageOption === undefined || !isStream || !profile.quirks.stream_usage) return undefined;
-  return isJsonObject(body[usageOption.name]) ? undefined : usageOption;
 }
 
 const brace = 0x7b;

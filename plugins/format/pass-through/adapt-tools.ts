@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { member } from '../request/members.ts';
-import { isSaid, mapMembers, without } from './adapt-members.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { isSaid, mapEntries, mapMembers, without } from './adapt-members.ts';
 import type { Adaptation } from './adaptation.ts';
 
 /** Takes tools out where the model knows none. @param names of the members about tools */
@@ -29,10 +30,34 @@ export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonV
 
 /** For the formats of OpenAI, in which `parallel_tool_calls` stands beside the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
-  if (!quirks.parallel_switch) return without(body, ['parallel_tool_calls'], notes);
+  if (!quirks.parallel_switch) {
+    // Without the word, calls in parallel are what vendors do.
+    return without(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
+  }
   const isTooMuch = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
   return isTooMuch ? { ...body, parallel_tool_calls: false } : body;
 };
+
+/**
+ * Takes the promise that calls fit their schemas off tools, where the route does not know it.
+ *
+ * @param relax the tool without the promise; the very same one when it makes none
+ */
+export function adaptStrictTools(relax: (tool: JsonObject, notes: Notes) => JsonObject): Adaptation {
+  return (body, { profile, notes }) => {
+    const { tools } = body;
+    if (profile.quirks.strict_tools || !Array.isArray(tools)) return body;
+    const relaxed = mapEntries(tools, (tool) => (isJsonObject(tool) ? relax(tool, notes) : tool));
+    return relaxed === tools ? body : { ...body, tools: relaxed };
+  };
+}
+
+/** The object that says `strict`, without it. */
+export function withoutStrict(object: JsonObject, notes: Notes): JsonObject {
+  const { strict, ...others } = object;
+  if (strict === true) notes.drop('strict of tools');
+  return strict === undefined ? object : others;
+}
 
 /** True for a `tool_choice` that leaves the model no choice. */
 export function isForced(choice: JsonValue): boolean {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#core/json.ts';
+import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import type { Codec } from '../canonical/codec.ts';
 import type { Conversation, StateKind } from '../canonical/conversation.ts';
@@ -20,6 +20,16 @@ export interface AdaptationTarget {
  *   to be said differently cannot be understood
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
+
+/** Adapts the object that is the value of a member. */
+export function withInner(name: string, adapt: Adaptation): Adaptation {
+  return (body, target) => {
+    const inner = body[name];
+    if (!isJsonObject(inner)) return body;
+    const adapted = adapt(inner, target);
+    return adapted === inner ? body : { ...body, [name]: adapted };
+  };
+}
 
 export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
   return (body, target) => adaptations.reduce((before, adapt) => adapt(before, target), body);

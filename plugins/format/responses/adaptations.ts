@@ -1,11 +1,24 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { Notes } from '../canonical/notes.ts';
 import { plainNames } from '../canonical/tool-names.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember } from '../pass-through/adapt-members.ts';
-import { adaptOutput, anyObject, asList, type OutputWording, withInner } from '../pass-through/adapt-output-format.ts';
+import {
+  adaptOutput,
+  anyObject,
+  asList,
+  type OutputWording,
+  withoutEmpty,
+} from '../pass-through/adapt-output-format.ts';
 import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
 import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
-import { adaptForcedTools, adaptParallelCalls, adaptTools, freeChoice } from '../pass-through/adapt-tools.ts';
+import {
+  adaptForcedTools,
+  adaptParallelCalls,
+  adaptStrictTools,
+  adaptTools,
+  freeChoice,
+} from '../pass-through/adapt-tools.ts';
 import {
   type Adaptation,
   type AdaptationTarget,
@@ -38,10 +51,17 @@ function rewriteReasoning(asked: JsonValue, target: AdaptationTarget): JsonValue
   return { ...written, ...asked, effort: written['effort'] };
 }
 
+/** Left out, it could be taken for the default, which is strict. */
+function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
+  if (tool['strict'] !== true) return tool;
+  notes.drop('strict of tools');
+  return { ...tool, strict: false };
+}
+
 const outputWording: OutputWording = {
   find: ({ text }) => (isSaid(member(text, 'format')) ? { text: { format: member(text, 'format') } } : undefined),
   replace: (body, isKnown) =>
-    withMember(body, 'text', withInner(body['text'], 'format', isKnown ? anyObject : undefined)),
+    withMember(body, 'text', withoutEmpty(body['text'], 'format', isKnown ? anyObject : undefined)),
   instruct: (body, text): JsonObject => {
     const { input } = body;
     const said = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
@@ -56,6 +76,7 @@ export const adaptResponses = inOrder(
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptUser(['user', 'safety_identifier']),
   adaptMedia(probe, ['input', 'instructions']),
+  adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptForcedTools(freeChoice),
   adaptParallelCalls,

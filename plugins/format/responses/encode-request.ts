@@ -37,11 +37,13 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     reasoning: writeReasoning(conversation, target),
     text: writeText(conversation, format),
     max_output_tokens: writeLimit(conversation, target),
-    ...writeSampling(conversation, target),
-    ...writeIdentity(conversation, target),
+    temperature: conversation.sampling.temperature,
+    top_p: conversation.sampling.topP,
+    user: conversation.user && shortenId(conversation.user),
+    prompt_cache_key: conversation.cacheKey && shortenId(conversation.cacheKey),
     service_tier: writeTier(conversation, target),
     metadata: writeMetadata(conversation, target),
-    include: target.profile.capabilities.reasoning ? ['reasoning.encrypted_content'] : undefined,
+    include: ['reasoning.encrypted_content'],
     store: false,
     stream: target.isStream,
   });
@@ -73,31 +75,11 @@ function writeText({ verbosity }: Conversation, format: JsonObject | undefined):
   return { ...(format !== undefined && { format }), ...(verbosity !== undefined && { verbosity }) };
 }
 
-function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number | undefined {
+function writeLimit({ maxOutputTokens }: Conversation, { notes }: EncodeTarget): number | undefined {
   if (maxOutputTokens === undefined) return undefined;
-  const most = profile.quirks.max_output_tokens ?? Infinity;
-  const limit = Math.max(minOutputTokens, Math.min(maxOutputTokens, most));
+  const limit = Math.max(minOutputTokens, maxOutputTokens);
   if (limit !== maxOutputTokens) notes.approximate(`the limit of output tokens as ${limit}`);
   return limit;
-}
-
-function writeSampling(
-  { sampling: { temperature, topP } }: Conversation,
-  { profile, notes }: EncodeTarget,
-): JsonObject {
-  if (profile.quirks.sampling) return { temperature, top_p: topP };
-  if (temperature !== undefined) notes.drop('temperature');
-  if (topP !== undefined) notes.drop('top_p');
-  return {};
-}
-
-function writeIdentity({ user, cacheKey }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
-  const isUserKnown = profile.quirks.end_user;
-  if (user !== undefined && !isUserKnown) notes.drop('user');
-  return {
-    user: user !== undefined && isUserKnown ? shortenId(user) : undefined,
-    prompt_cache_key: cacheKey && shortenId(cacheKey),
-  };
 }
 
 function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): string | undefined {

@@ -2,18 +2,13 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
-import { describeFreeform, freeformSchema, parallelSwitch } from '../canonical/tools.ts';
+import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 
 /**
  * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
  * an empty list, and a choice without a list.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
-  const { notes, profile } = target;
-  if (!profile.capabilities.tools) {
-    if (conversation.tools.length > 0) notes.drop('tools');
-    return {};
-  }
   const { toolChoice } = conversation;
   const isFiltered = !canSayAllowed(conversation, target);
   const allowed = isFiltered ? new Set(toolChoice?.allowed) : undefined;
@@ -23,7 +18,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
   return {
     tools: written,
     tool_choice: toolChoice && writeChoice(isFiltered ? { type: toolChoice.type } : toolChoice, conversation, target),
-    parallel_tool_calls: parallelSwitch(conversation, target),
+    parallel_tool_calls: conversation.parallelToolCalls,
   };
 }
 
@@ -82,17 +77,15 @@ function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
 }
 
 /** Strictness is always said: where nothing is said, it is on, and ordinary schemas are refused. */
-function writeFunction(tool: ClientTool, name: string, { profile, notes }: EncodeTarget): JsonObject {
+function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
   const isFreeform = tool.form === 'freeform';
-  const strict = tool.strict === true && profile.quirks.strict_tools;
-  if (tool.strict === true && !strict) notes.drop('strict of tools');
   if (isFreeform) notes.approximate('freeform tools as functions');
   return {
     type: 'function',
     name,
     description: isFreeform ? describeFreeform(tool) : tool.description,
     parameters: isFreeform ? freeformSchema() : (tool.schema ?? emptySchema()),
-    strict,
+    strict: tool.strict === true,
   };
 }
 
@@ -107,11 +100,6 @@ function emptySchema(): JsonObject {
 
 function writeChoice(choice: ToolChoice, conversation: Conversation, target: EncodeTarget): string | JsonObject {
   const { type, name, allowed } = choice;
-  const isForced = type === 'required' || type === 'tool';
-  if (isForced && !target.profile.quirks.forced_tools) {
-    target.notes.approximate('forced tool_choice as auto');
-    return 'auto';
-  }
   if (type === 'tool' && name !== undefined) return writeNamed(choice, conversation, target);
   if (allowed === undefined || type === 'none') return type === 'tool' ? 'required' : type;
   const tools = conversation.tools.filter(isClientTool).filter((tool) => allowed.includes(tool.name));

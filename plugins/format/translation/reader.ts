@@ -1,8 +1,7 @@
 import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { StreamEvent } from '#core/model-call/event-framer.ts';
-import { SseFramer } from '#core/model-call/sse-framer.ts';
+import type { EventFramer, StreamEvent } from '#core/model-call/event-framer.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from '../canonical/guard.ts';
 import { ContinuationSeam } from '../canonical/continuation-seam.ts';
@@ -10,6 +9,12 @@ import type { CompleteReply, Fragment, ReplyEvent } from '../canonical/reply.ts'
 import { isTornObject, parseBody } from '../request/members.ts';
 
 const none = Buffer.alloc(0);
+
+/** How the reply of an upstream is taken apart. */
+export interface UpstreamReply {
+  readonly decoder: ReplyDecoder;
+  readonly framer: EventFramer;
+}
 
 /**
  * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole take the same way: a whole
@@ -19,14 +24,15 @@ export class TranslatingReader implements ReplyReader {
   readonly #decoder: ReplyDecoder;
   readonly #guard: GrammarGuard;
   readonly #encoder: ReplyEncoder;
-  readonly #framer = new SseFramer();
+  readonly #framer: EventFramer;
   readonly #seam: ContinuationSeam | undefined;
   #written = '';
   #damage: GatewayError | undefined;
 
-  /** @param seam where guard and encoder have begun the answer with the text of another route */
-  constructor(decoder: ReplyDecoder, guard: GrammarGuard, encoder: ReplyEncoder, seam?: ContinuationSeam) {
+  /** @param seam where guard and encoder have begun the answer with what another route wrote */
+  constructor({ decoder, framer }: UpstreamReply, guard: GrammarGuard, encoder: ReplyEncoder, seam?: ContinuationSeam) {
     this.#decoder = decoder;
+    this.#framer = framer;
     this.#guard = guard;
     this.#encoder = encoder;
     this.#seam = seam;
@@ -46,9 +52,9 @@ export class TranslatingReader implements ReplyReader {
    *
    * @param sent the text that it continues
    */
-  continueWith(decoder: ReplyDecoder, route: GuardedRoute, sent: string): TranslatingReader {
+  continueWith(reply: UpstreamReply, route: GuardedRoute, sent: string): TranslatingReader {
     this.#guard.resume(route);
-    return new TranslatingReader(decoder, this.#guard, this.#encoder, new ContinuationSeam(sent));
+    return new TranslatingReader(reply, this.#guard, this.#encoder, new ContinuationSeam(sent));
   }
 
   get isComplete(): boolean {

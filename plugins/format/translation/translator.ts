@@ -1,8 +1,8 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { promptTokens } from '../canonical/estimate.ts';
 import { GrammarGuard } from '../canonical/guard.ts';
@@ -20,7 +20,8 @@ import {
   type TextFormat,
 } from '../descriptor.ts';
 import type { Way } from '../way.ts';
-import { TranslatingReader } from './reader.ts';
+import { encodeForRoute } from './encode-for-route.ts';
+import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
 /** Reads the client's request once, for however many routes it has to be translated. */
 export class Translator {
@@ -100,23 +101,20 @@ export class Translation implements Way {
 
   /** Reads what the route adds to an answer that another has begun. @param sent the text of it so far */
   readAfter(broken: TranslatingReader, sent: string): ReplyReader {
-    const decoder = createDecoder(this.#route, this.#to, this.#localStops);
-    return broken.continueWith(decoder, { names: this.#names, tag: taggerOf(this.#route) }, sent);
+    const reply = openReply(this.#route, this.#to, this.#localStops);
+    return broken.continueWith(reply, { names: this.#names, tag: taggerOf(this.#route) }, sent);
   }
 
   #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
     const { model, profile } = this.#route;
     const { isStream } = this.#client;
-    const origin = this.#origin;
     const { text } = this.#to;
-    const body = text.encodeRequest(conversation, {
-      model,
-      profile,
-      isStream,
-      names: this.#names,
-      notes,
-      ownState: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
-    });
+    const body = encodeForRoute(
+      this.#to,
+      conversation,
+      { model, profile, isStream, names: this.#names, notes },
+      this.#origin,
+    );
     const reported = text.reportedStops(body);
     this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));
     return {
@@ -124,7 +122,7 @@ export class Translation implements Way {
       path: this.#to.path(model, isStream, 'answer'),
       headers: {
         'content-type': 'application/json',
-        accept: isStream ? 'text/event-stream' : 'application/json',
+        accept: isStream ? (text.stream?.type ?? 'text/event-stream') : 'application/json',
         ...this.#to.headers?.({}),
       },
       body: JSON.stringify(body),
@@ -161,12 +159,15 @@ export function readerBetween(
     created,
     request: { ...client.body, previous_response_id: client.previousId },
   });
-  return new TranslatingReader(createDecoder(route, upstream, localStops), guard, encoder);
+  return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder);
 }
 
-function createDecoder({ profile }: Route, { text }: TextFormat, localStops: readonly string[]): ReplyDecoder {
+function openReply({ profile }: Route, { text }: TextFormat, localStops: readonly string[]): UpstreamReply {
   const decoder = text.createDecoder(profile);
-  return localStops.length === 0 ? decoder : new StopCutter(decoder, localStops);
+  return {
+    decoder: localStops.length === 0 ? decoder : new StopCutter(decoder, localStops),
+    framer: text.stream?.createFramer() ?? new SseFramer(),
+  };
 }
 
 function taggerOf({ upstream }: Route): StateTagger {

@@ -1,7 +1,10 @@
 /** Content types that servers use for anything, and a missing one. */
 const vagueTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 
-/** How a line of an event stream begins. */
+/** Types of streams whose events a reader can tell apart: server-sent events, and JSON values one a line. */
+const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
+
+/** What a line of an event stream begins with. */
 const beginnings = ['data:', 'event:', 'id:', 'retry:', ':'];
 
 /** Bytes within which the first line must begin. */
@@ -13,7 +16,7 @@ const lookedAt = 1024;
  */
 export function isEventStream(contentType: string): boolean | undefined {
   const type = mediaType(contentType);
-  return vagueTypes.has(type) ? undefined : type === 'text/event-stream';
+  return vagueTypes.has(type) ? undefined : streamTypes.has(type);
 }
 
 /** True when the first bytes are those of an event stream; undefined while they are too few to decide. */

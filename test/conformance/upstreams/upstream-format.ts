@@ -5,6 +5,8 @@ import type { Answer, Ask, Failure } from '../talk.ts';
 export interface UpstreamFormat {
   /** Where it is asked, behind its base URL. */
   path(model: string, isStream: boolean): string;
+  /** Media type of a stream; that of server-sent events when left out. */
+  readonly streamType?: string;
   /** What it takes: anything else is refused by the vendor, or silently lost. */
   readonly schema: object;
   /** What it has understood. @throws Error when the request breaks a rule that no schema can say */

@@ -3,9 +3,11 @@ import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
-import type { ClientCodec, EncodeTarget, UpstreamCodec } from '../../../plugins/format/canonical/codec.ts';
+import type { ClientCodec, EncodeTarget } from '../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item, Part } from '../../../plugins/format/canonical/conversation.ts';
 import { Notes } from '../../../plugins/format/canonical/notes.ts';
+import type { TextFormat } from '../../../plugins/format/descriptor.ts';
+import { encodeForRoute } from '../../../plugins/format/translation/encode-for-route.ts';
 import { plainNames, ToolNames } from '../../../plugins/format/canonical/tool-names.ts';
 
 export const nothing: Conversation = {
@@ -86,24 +88,25 @@ export function refusalBy(work: () => unknown): GatewayError {
   throw new Error('the request was taken');
 }
 
-/** The body of a request as it travels: without members that are undefined. */
+/** The body that a route gets of a request, as it travels: without members that are undefined. */
 export function encodeWith(
-  codec: UpstreamCodec,
+  format: TextFormat,
   wanted: Partial<Conversation>,
   { profile = {}, ...target }: Partial<Omit<EncodeTarget, 'profile'>> & { readonly profile?: ProfileSettings },
 ): { body: JsonObject; notes: readonly string[] } {
   const conversation = { ...nothing, ...wanted };
-  const notes = new Notes();
-  const body = codec.encodeRequest(conversation, {
-    model: 'there',
-    profile: mergeProfiles(profile),
-    isStream: false,
-    names: new ToolNames(conversation, plainNames),
-    notes,
-    ownState: () => undefined,
-    ...target,
-  });
+  const { ownState = () => undefined, ...others } = target;
+  const notes = target.notes ?? new Notes();
+  const names = new ToolNames(conversation, plainNames);
+  const opening = { ...format, text: { ...format.text, encodeRequest: encodeOpening(format, ownState) } };
+  const to = { model: 'there', profile: mergeProfiles(profile), isStream: false, names, ...others, notes };
+  const body = encodeForRoute(opening, conversation, to, '0a1b2c3d');
   return { body: JSON.parse(JSON.stringify(body)) as JsonObject, notes: notes.entries };
+}
+
+/** The encoder of a format, which opens reasoning state as the test says. */
+function encodeOpening(format: TextFormat, ownState: EncodeTarget['ownState']): TextFormat['text']['encodeRequest'] {
+  return (conversation, target) => format.text.encodeRequest(conversation, { ...target, ownState });
 }
 
 /** The one event in these bytes. */

@@ -29,19 +29,19 @@ describe('a route', () => {
 
   it('of another format serves with a loss that is named', () => {
     expect(supportOf(descriptors.messages, routeOf(['chat']), 'reasoning')).toEqual({
-      loss: 'reasoning has no signature',
+      losses: ['reasoning has no signature'],
     });
   });
 
   it.each<[Feature, ProfileSettings, Support]>([
-    ['tools', { quirks: { forced_tools: false } }, { loss: 'no tool can be forced' }],
-    ['parallel tools', { quirks: { parallel_switch: false } }, { loss: 'parallel calls cannot be turned off' }],
-    ['reasoning', { quirks: { reasoning: 'none' } }, { loss: 'how much it thinks cannot be asked for' }],
-    ['reasoning', { quirks: { responses_for_tools: true } }, { loss: 'no reasoning beside tools' }],
+    ['tools', { quirks: { forced_tools: false } }, { losses: ['no tool can be forced'] }],
+    ['parallel tools', { quirks: { parallel_switch: false } }, { losses: ['parallel calls cannot be turned off'] }],
+    ['reasoning', { quirks: { reasoning: 'none' } }, { losses: ['how much it thinks cannot be asked for'] }],
+    ['reasoning', { quirks: { responses_for_tools: true } }, { losses: ['no reasoning beside tools'] }],
     [
       'structured output',
       { capabilities: { structured_output: 'none' } },
-      { loss: 'the schema stands in the prompt, nothing is enforced' },
+      { losses: ['the schema stands in the prompt, nothing is enforced'] },
     ],
   ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, profile, support) => {
     expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
@@ -50,7 +50,7 @@ describe('a route', () => {
   it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
     const route = routeOf(['responses', 'chat'], { quirks: { responses_for_tools: true } });
     expect(supportOf(descriptors.chat, route, 'tools')).toEqual({
-      loss: 'the grammar of freeform tools is described, not enforced',
+      losses: ['the grammar of freeform tools is described, not enforced'],
     });
     expect(supportOf(descriptors.chat, route, 'reasoning')).toBe('yes');
   });
@@ -58,7 +58,7 @@ describe('a route', () => {
   it('of a vendor without schemas has them in the prompt', () => {
     const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
     expect(supportOf(descriptors.responses, route, 'structured output')).toEqual({
-      loss: 'the schema stands in the prompt, only JSON is enforced',
+      losses: ['the schema stands in the prompt, only JSON is enforced'],
     });
   });
 });

@@ -12,6 +12,7 @@ import { tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { ChatDecoder } from '../../../../plugins/format/chat/decode-reply.ts';
+import { chat } from '../../../../plugins/format/chat/descriptor.ts';
 
 /** A request of these messages, read. */
 export function read(...messages: JsonObject[]): Conversation {
@@ -88,5 +89,5 @@ export function encode(
   profile: ProfileSettings = {},
   target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
-  return encodeWith(chatCodec, wanted, { profile, ...target });
+  return encodeWith(chat, wanted, { profile, ...target });
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
@@ -46,7 +47,11 @@ const usageMetadata = {
 /** What a client gets of a stream that comes in these pieces. */
 function read(...pieces: Buffer[]): string {
   const encoder = geminiCodec.createEncoder(asking());
-  const reader = new TranslatingReader(geminiCodec.createDecoder(), guarded([]).guard, encoder);
+  const reader = new TranslatingReader(
+    { decoder: geminiCodec.createDecoder(), framer: new SseFramer() },
+    guarded([]).guard,
+    encoder,
+  );
   const seen = pieces.map((piece) => reader.push(piece).toString());
   return [...seen, reader.end().toString()].join('');
 }

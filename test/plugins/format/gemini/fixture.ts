@@ -11,6 +11,7 @@ import type { Fragment, ReplyEvent } from '../../../../plugins/format/canonical/
 import { ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { toolNames } from '../../../../plugins/format/gemini/names.ts';
+import { gemini } from '../../../../plugins/format/gemini/descriptor.ts';
 
 export const user = (...parts: JsonValue[]): JsonObject => ({ role: 'user', parts });
 export const model = (...parts: JsonValue[]): JsonObject => ({ role: 'model', parts });
@@ -59,7 +60,7 @@ export function encode(
   profile: ProfileSettings = {},
   target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
-  return encodeWith(geminiCodec, wanted, {
+  return encodeWith(gemini, wanted, {
     model: 'gemini-there',
     profile: { ...profile, quirks: { reasoning: 'level', ...profile.quirks } },
     isStream: true,

@@ -22,7 +22,7 @@ export const tools = ['weather', 'now', 'list_files'].map((name) =>
 export function written(format: TextFormat, wanted: Partial<Conversation>, profile: ProfileSettings = {}): JsonObject {
   const conversation = { ...nothing, ...wanted };
   const names = new ToolNames(conversation, conversational[format].text.toolNames);
-  return encodeWith(conversational[format].text, conversation, { profile, names }).body;
+  return encodeWith(conversational[format], conversation, { profile, names }).body;
 }
 
 /** A request in a format that has something of everything. */

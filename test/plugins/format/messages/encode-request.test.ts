@@ -312,7 +312,7 @@ describe('tools', () => {
     };
     expect(toolsOf(wanted, parameters({ forced_tools: false, parallel_switch: false }))).toMatchObject({
       tool_choice: { type: 'auto' },
-      notes: ['approximated forced tool_choice as auto', 'dropped parallel_tool_calls'],
+      notes: ['dropped parallel_tool_calls', 'approximated forced tool_choice as auto'],
     });
   });
 
@@ -331,7 +331,7 @@ describe('tools', () => {
     ]);
     const { tools: plain, notes } = toolsOf({ tools });
     expect(plain).toEqual([{ name: 'a', input_schema: { type: 'object', properties: {} } }]);
-    expect(notes).toEqual(['dropped strict of tools', 'dropped web_search']);
+    expect(notes).toEqual(['dropped web_search', 'dropped strict of tools']);
   });
 
   it('that are gone, but were called, are told and cannot be called', () => {

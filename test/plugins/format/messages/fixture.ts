@@ -9,6 +9,7 @@ import { GrammarGuard } from '../../../../plugins/format/canonical/guard.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../plugins/format/canonical/tool-names.ts';
 import { messagesCodec } from '../../../../plugins/format/messages/codec.ts';
+import { messages } from '../../../../plugins/format/messages/descriptor.ts';
 
 export const hello: JsonObject = { role: 'user', content: 'Hi' };
 
@@ -57,7 +58,7 @@ export function encode(
   profile: ProfileSettings = {},
   target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
-  return encodeWith(messagesCodec, wanted, {
+  return encodeWith(messages, wanted, {
     model: 'claude-there',
     profile,
     isStream: true,

@@ -189,7 +189,7 @@ describe('a request of the client’s own format', () => {
       { max_output_tokens: 100 },
       { max_tokens: 500 },
       { max_tokens: 100 },
-      ['approximated max_tokens as 100'],
+      ['approximated the limit of output tokens as 100'],
     ],
     [
       'the limit by another name',
@@ -229,14 +229,14 @@ describe('a request of the client’s own format', () => {
         { max_output_tokens: 100 },
         { maxOutputTokens: 500 },
         { maxOutputTokens: 100 },
-        ['approximated maxOutputTokens as 100'],
+        ['approximated the limit of output tokens as 100'],
       ],
       [
         'a limit too high, in snake_case',
         { max_output_tokens: 100 },
         { max_output_tokens: 500 },
         { max_output_tokens: 100 },
-        ['approximated maxOutputTokens as 100'],
+        ['approximated the limit of output tokens as 100'],
       ],
       [
         'thinking',

@@ -203,9 +203,9 @@ describe('tools', () => {
       { type: 'function', name: 'tool_search' },
     ]);
     expect(notes).toEqual([
-      'dropped strict of tools',
       'approximated freeform tools as functions',
       'dropped web_search',
+      'dropped strict of tools',
     ]);
   });
 

@@ -6,6 +6,7 @@ import type { ProfileSettings } from '#core/catalog/profile.ts';
 import type { EncodeTarget } from '../../../../plugins/format/canonical/codec.ts';
 import type { Conversation } from '../../../../plugins/format/canonical/conversation.ts';
 import { responsesCodec } from '../../../../plugins/format/responses/codec.ts';
+import { responses } from '../../../../plugins/format/responses/descriptor.ts';
 
 export function decode(body: JsonObject): Decoded {
   return decodeWith(responsesCodec, body);
@@ -20,7 +21,7 @@ export function encode(
   profile: ProfileSettings = {},
   target: Partial<EncodeTarget> = {},
 ): { body: JsonObject; notes: readonly string[] } {
-  return encodeWith(responsesCodec, wanted, {
+  return encodeWith(responses, wanted, {
     model: 'gpt-there',
     profile,
     isStream: true,

@@ -2,14 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { isEventStream, jsonType, looksLikeEvents } from '../../../../plugins/upstream/attempt/answer-kind.ts';
 
 describe('a content type', () => {
-  it.each(['text/event-stream', 'Text/Event-Stream', 'TEXT/EVENT-STREAM;charset=UTF-8', ' text/event-stream ; a=b'])(
-    '%j is a stream of events',
-    (type) => {
-      expect(isEventStream(type)).toBe(true);
-    },
-  );
+  it.each([
+    'text/event-stream',
+    'Text/Event-Stream',
+    'TEXT/EVENT-STREAM;charset=UTF-8',
+    ' text/event-stream ; a=b',
+    'application/x-ndjson',
+  ])('%j is a stream of events', (type) => {
+    expect(isEventStream(type)).toBe(true);
+  });
 
-  it.each(['application/json', 'text/html; charset=utf-8', 'application/x-ndjson', 'text/event-streams'])(
+  it.each(['application/json', 'text/html; charset=utf-8', 'application/x-ndjsons', 'text/event-streams'])(
     '%j is something whole',
     (type) => {
       expect(isEventStream(type)).toBe(false);

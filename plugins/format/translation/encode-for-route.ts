@@ -1,0 +1,27 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncodeTarget } from '../canonical/codec.ts';
+import type { Conversation } from '../canonical/conversation.ts';
+import type { TextFormat } from '../descriptor.ts';
+import { missingUsageOption } from '../pass-through/usage-option.ts';
+
+/**
+ * The body that a route gets for a conversation: encoded in its format, then adapted to it like the body of a client.
+ *
+ * @param origin of the upstream, see opaque-state.ts
+ * @throws GatewayError `not_supported`
+ */
+export function encodeForRoute(
+  format: TextFormat,
+  conversation: Conversation,
+  target: Omit<EncodeTarget, 'ownState'>,
+  origin: string,
+): JsonObject {
+  const { text } = format;
+  const encoded = text.encodeRequest(conversation, {
+    ...target,
+    ownState: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
+  });
+  const adapted = text.adapt(encoded, { profile: target.profile, notes: target.notes, origin });
+  const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
+  return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
+}

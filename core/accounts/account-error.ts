@@ -1,4 +1,4 @@
-/** Why something could not be done to an account; the message is for people. */
+/** Why an operation on an account failed. The message is for people. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
   readonly kind: 'not_found' | 'ambiguous' | 'too_many_days';

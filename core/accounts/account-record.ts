@@ -1,16 +1,16 @@
 import type { Database } from '../database/database.ts';
 import type { RateLimits } from '../facts.ts';
 
-/** An account with its key and its paid time, as it stood at one moment of the database's clock. Never changed. */
+/** A snapshot of an account with its key and paid time. */
 export interface AccountRecord {
   readonly id: string;
   readonly name: string;
   readonly email: string | undefined;
   readonly createdAt: Date;
-  /** Requests on record; lags by the time records take to reach the database. */
+  /** Requests on record; lags by the time that records take to reach the database. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
-  /** The periods that have not ended, earliest first; when all have, the one that ended last. */
+  /** The periods that have not ended, earliest first; when all have ended, the last one. */
   readonly periods: readonly PeriodRecord[];
   /** The database's clock when this was read. */
   readonly readAt: number; // epoch ms
@@ -30,14 +30,14 @@ export interface KeyRecord {
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** What people call it: the label it was given, otherwise its days. */
+  /** Its label, or its days when it has none. */
   readonly label: string;
 }
 
-/** What an account can be found by. */
+/** What accounts are looked up by. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
-/** Each takes one parameter, a JSON array of strings. All but the hint, which only people ask for, have an index. */
+/** Each takes one parameter, a JSON array of strings. Each has an index except the hint, which only operators use. */
 const conditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
@@ -45,7 +45,7 @@ const conditions: Record<AccountField, string> = {
   email: 'lower(a.email) in (select lower(value) from json_array_elements_text(?::json))',
 };
 
-/** Times travel as epoch ms, so that no session's time zone or date style has a say. */
+/** Times are read as epoch ms, independent of the session's time zone and date style. */
 const select = `
   select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
@@ -75,13 +75,13 @@ interface Row {
   readonly read_at: number;
 }
 
-/** Reads the accounts whose field has one of these values, each whole, in one query. */
+/** Reads all accounts whose field has one of these values, in one query. */
 export async function readAccounts(
   database: Pick<Database, 'query'>,
   field: AccountField,
   values: readonly string[],
 ): Promise<AccountRecord[]> {
-  // PostgreSQL fails on a text that is no UUID; here it is just an id that nobody has.
+  // PostgreSQL rejects a text that is not a UUID; here it is an id that no account has.
   const sought = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
   if (sought.length === 0) return [];
   const rows = await database.query<Row>(select + conditions[field], [JSON.stringify(sought)]);
@@ -131,8 +131,7 @@ function epoch(expression: string): string {
 }
 
 /**
- * The paid time in which `now` lies: from the begin of the running period, after which it is named, to the end of the last
- * that follows without a gap.
+ * The active period: from the start of the period that contains `now`, with its label, to the end of the last adjacent one.
  *
  * @param now epoch ms of the database's clock
  */

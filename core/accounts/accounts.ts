@@ -6,27 +6,21 @@ import type { RateLimits } from '../facts.ts';
 import { AccountError } from './account-error.ts';
 import { type AccountField, type AccountRecord, readAccounts, uuid } from './account-record.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
-import { addDays, lockAccount, type NewPeriod } from './ledger.ts';
+import type { IssuedKey } from './account-key.ts';
+import { addDays, type NewPeriod } from './ledger.ts';
 
 export interface NewAccount {
   readonly name: string;
   readonly email?: string | undefined;
   readonly avatarUrl?: string | undefined;
   readonly limits?: RateLimits | undefined;
-  /** Paid time that the account begins with. */
+  /** The first period of paid time. */
   readonly period?: NewPeriod | undefined;
-  /** Its key; a new one is made when left out. */
+  /** Its key; default: a new one. */
   readonly key?: string | undefined;
 }
 
-/** A key that has just been made. Shown once: nothing here keeps it. */
-export interface IssuedKey {
-  readonly accountId: string;
-  readonly key: string;
-  readonly hint: string;
-}
-
-/** Creates an account with its key, in a transaction of its own. @throws AccountError `too_many_days` */
+/** Creates an account with its key, in its own transaction. @throws AccountError `too_many_days` */
 export async function createAccount(
   database: Pick<Database, 'fork'>,
   prefix: string,
@@ -35,7 +29,7 @@ export async function createAccount(
   return database.fork().transactional((transaction) => insertAccount(transaction, prefix, account));
 }
 
-/** Creates an account with its key as part of the caller's transaction. @throws AccountError `too_many_days` */
+/** Creates an account with its key, in the caller's transaction. @throws AccountError `too_many_days` */
 export async function insertAccount(
   transaction: EntityManager,
   prefix: string,
@@ -56,63 +50,18 @@ export async function insertAccount(
   return { accountId, key, hint };
 }
 
-/** Replaces the key of an account. The old one is refused within a second, on every instance. @throws AccountError `not_found` */
-export async function rotateKey(
-  database: Pick<Database, 'fork'>,
-  prefix: string,
-  accountId: string,
-): Promise<IssuedKey> {
-  const key = generateApiKey(prefix);
-  const hint = hintOfApiKey(key, prefix);
-  await database.fork().transactional(async (transaction) => {
-    const current = await lockKey(transaction, accountId);
-    await transaction.execute(
-      `update api_key set sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp() where id = ?`,
-      [digestApiKey(key), hint, current.id],
-    );
-  });
-  return { accountId, key, hint };
-}
-
 /**
- * Changes the limits that the key has instead of the configured ones; those not named stay as they are.
- *
- * @param change null takes all of them back
- * @returns the limits that the key has now
- * @throws AccountError `not_found`
- */
-export async function changeLimits(
-  database: Pick<Database, 'fork'>,
-  accountId: string,
-  change: RateLimits | null,
-): Promise<RateLimits | null> {
-  return database.fork().transactional(async (transaction) => {
-    const key = await lockKey(transaction, accountId);
-    key.limits = change === null ? null : { ...key.limits, ...change };
-    return key.limits;
-  });
-}
-
-async function lockKey(transaction: EntityManager, accountId: string): Promise<ApiKey> {
-  await lockAccount(transaction, accountId);
-  const key = await transaction.findOne(ApiKey, { account: accountId });
-  if (key === null) throw new AccountError('not_found', `the account ${accountId} has no key`);
-  return key;
-}
-
-/**
- * The account that a person means: by its id, its e-mail address (in any case), its key's hint (`...` does for `…`), or
- * the key itself.
+ * Finds an account by its id, e-mail address (in any case), key, or key hint (with `...` or `…`).
  *
  * @throws AccountError `not_found`, `ambiguous`
  */
 export async function findAccount(database: Pick<Database, 'query'>, handle: string): Promise<AccountRecord> {
   const [field, value] = readHandle(handle);
   const [found, ...more] = await readAccounts(database, field, [value]);
-  if (found === undefined) throw new AccountError('not_found', `there is no account with ${describe(field, value)}`);
+  if (found === undefined) throw new AccountError('not_found', `no account has ${describe(field, value)}`);
   if (more.length === 0) return found;
   const ids = [found, ...more].map(({ id }) => id).join(', ');
-  throw new AccountError('ambiguous', `several accounts have ${describe(field, value)}; name one by its id: ${ids}`);
+  throw new AccountError('ambiguous', `several accounts have ${describe(field, value)}; pass one of these ids: ${ids}`);
 }
 
 function readHandle(handle: string): [AccountField, string] {
@@ -122,8 +71,8 @@ function readHandle(handle: string): [AccountField, string] {
   return ['digest', digestApiKey(handle)];
 }
 
-/** Never repeats a key. */
+/** Never contains a key. */
 function describe(field: AccountField, value: string): string {
-  if (field === 'digest') return 'that key (an id, an e-mail address or a hint like dp_AbCd…wxyz would do too)';
-  return { id: 'the id', email: 'the e-mail address', hint: 'the key' }[field] + ` ${value}`;
+  if (field === 'digest') return 'this key; an id, an e-mail address or a hint such as dp_AbCd…wxyz is also accepted';
+  return { id: 'the id', email: 'the e-mail address', hint: 'the key hint' }[field] + ` ${value}`;
 }

@@ -1,21 +1,21 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Turns many look-ups into few queries. One batch is under way at a time; keys that are asked for meanwhile wait for
- * the next, and each key stands in it once. So neither a cold start nor a flood of keys that nobody knows can take more
- * than one connection, and an answer is never older than the question.
+ * Combines look-ups into batches. One batch is in flight at a time; look-ups that arrive meanwhile wait for the next one,
+ * each key once. A cold start or a flood of unknown keys thus takes one connection at most, and a result is never older than
+ * its look-up.
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
   readonly #waiting = new Map<string, PromiseWithResolvers<Value | undefined>>();
   #isRunning = false;
 
-  /** @param read answers a batch; keys without an entry in the map have no value */
+  /** @param read reads a batch; keys missing from the map have no value */
   constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
     this.#read = read;
   }
 
-  /** @throws what `read` threw, and BatchFull when too many keys wait already */
+  /** @throws what `read` throws; BatchFull when too many keys are waiting */
   load(key: string): Promise<Value | undefined> {
     const asked = this.#waiting.get(key);
     if (asked !== undefined) return asked.promise;
@@ -28,7 +28,7 @@ export class BatchLoader<Value> {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    await Promise.resolve(); // whoever asks in the same turn comes along
+    await Promise.resolve(); // collects the look-ups of this turn
     while (this.#waiting.size > 0) await this.#runBatch([...this.#waiting].slice(0, maxBatch));
     this.#isRunning = false;
   }
@@ -39,7 +39,7 @@ export class BatchLoader<Value> {
       const values = await this.#read(batch.map(([key]) => key));
       for (const [key, { resolve }] of batch) resolve(values.get(key));
     } catch (error) {
-      // Whoever waits would only wait for the same failure.
+      // Those who wait would get the same failure later.
       const waiting = [...this.#waiting];
       this.#waiting.clear();
       for (const [, { reject }] of [...batch, ...waiting]) reject(error);
@@ -49,7 +49,7 @@ export class BatchLoader<Value> {
 
 const maxBatch = 200;
 
-/** More keys are waiting than can be answered soon. */
+/** Too many keys are waiting. */
 export class BatchFull extends Error {
   override readonly name = 'BatchFull';
 

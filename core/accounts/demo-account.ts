@@ -2,11 +2,12 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Host } from '../host.ts';
 import { activePeriod, readAccounts } from './account-record.ts';
-import { type IssuedKey, insertAccount } from './accounts.ts';
+import type { IssuedKey } from './account-key.ts';
+import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';
 
-/** An arbitrary number for pg_advisory_xact_lock: two instances must not both find an empty database. */
+/** Number for pg_advisory_xact_lock, so that two instances cannot both find an empty database. */
 const demoLock = 4_071_001;
 
 const period = { days: 30, reason: 'grant', label: 'demo', note: 'demo account' } as const satisfies NewPeriod;
@@ -14,12 +15,12 @@ const period = { days: 30, reason: 'grant', label: 'demo', note: 'demo account' 
 type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service'>;
 
 /**
- * The account with which a newcomer's first call works: made when the database has no account yet, never in production.
+ * Creates the demo account, with which a newcomer's first call works, when the database has no account; never in production.
  *
- * Its key is the only one that is kept in plain text, in `demo-key` under the data folder, so that every start can print
- * it. The file is written before the account is: a crash between the two leaves a key that the next start takes.
+ * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The
+ * file is written before the account: after a crash between the two, the next start uses the key in the file.
  *
- * @returns undefined in production, and when there are accounts but none that the file has the key of
+ * @returns undefined in production, and when no account has the key of the file but other accounts exist
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
@@ -49,7 +50,7 @@ async function readKey(path: string, prefix: string): Promise<string | undefined
   return isApiKey(text.trim(), prefix) ? text.trim() : undefined;
 }
 
-/** Readable by its owner only, and there as a whole or not at all. */
+/** Atomic, and readable by the owner only. */
 async function writeKey(folder: string, path: string, key: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const draft = `${path}.${process.pid}`;

@@ -10,7 +10,7 @@ import { BatchLoader } from './batch-loader.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** An account as it was read. Dropped when a notification says that it has changed; replaced when it is read again. */
+/** A cached account. A notification of a change removes it; another look-up replaces it. */
 export interface KnownAccount extends AccountRecord {
   readonly seenAt: number; // ms, local clock, when the query was sent
 }
@@ -22,45 +22,45 @@ export interface DirectoryOptions {
   readonly clock?: () => number;
 }
 
-/** Seconds for which an answer counts, where the caller does not say. */
+/** Seconds for which an entry is fresh, unless the caller says otherwise. */
 const defaultMaxAge = 60;
-/** Ms for which an answer counts while no notification can come. */
+/** Ms for which an entry is fresh while notifications cannot arrive. */
 const unwatchedMaxAge = 1_000;
-/** Ms for which a key or id that nobody has is refused without another look. */
+/** Ms for which an unknown key or id is refused without another look-up. */
 const unknownMaxAge = 10_000;
-/** Ms for which accounts seen before go on working while the database does not answer. */
+/** Ms for which cached accounts are used while the database does not answer. */
 const outageMaxAge = 24 * 60 * 60 * 1_000;
-/** Ms after which a look-up is given up. */
+/** Timeout of a look-up in ms. */
 const deadline = 2_000;
-/** Ms between two tries while the database does not answer. */
+/** Ms between retries while the database does not answer. */
 const probeInterval = 1_000;
 
 /**
- * Accounts in memory, found by key or by id: what `auth`, `plan` and `GET /v1/key` know about callers.
+ * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
  *
- * An answer may come from memory as long as it is younger than the caller wants, and
- * 1. no notification of the database has said that the account changed (then it is read again at once);
- * 2. the connection that carries notifications has not been away since (they may have been missed);
- * 3. while that connection is down, it is younger than a second (a rotated key must not live longer).
+ * An entry is fresh while it is younger than the caller asks for, and
+ * 1. the database has not notified of a change of the account (it is then read again at once);
+ * 2. the connection for notifications has not been interrupted since (some may have been missed);
+ * 3. while that connection is down, it is younger than a second (a rotated key must not work longer).
  *
- * When the database does not answer, 2 and 3 give way: accounts seen before are served for a day, since paying callers
- * should not notice a restart, and whoever has not been seen is told to come back. One look-up a second tries again.
+ * While the database does not answer, 2 and 3 do not apply: cached accounts are used for a day, since paying callers should
+ * not notice a restart, and unknown callers get `unavailable`. One look-up per second retries.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #accounts = new LRUCache<string, KnownAccount>({ max: bounds.knownKeys });
-  /** Which account a key was seen with. Counts only while the account still has that digest. */
+  /** The account of a digest. Valid only while the account still has that digest. */
   readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
-  /** Digests and ids that nobody has, and until when that is believed. */
+  /** Unknown digests and ids, and until when they count as unknown. */
   readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<KnownAccount>;
   readonly #byDigest: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #gapAt = -Infinity; // ms, local clock
-  /** Raised by every notification: what was read across one may be older than the change. */
+  /** Incremented by every notification: a query that ran across one may have read the old state. */
   #changes = 0;
   #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
 
@@ -71,19 +71,19 @@ export class AccountDirectory implements AsyncDisposable {
     this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
     this.#byDigest = new BatchLoader((digests) => this.#read('digest', digests, ({ key }) => key?.digest ?? ''));
     this.#listening = this.#listen();
-    this.#listening.catch(() => {}); // whoever awaits `ready` is told
+    this.#listening.catch(() => {}); // `ready` reports it
   }
 
-  /** Resolves when changes are being listened for. */
+  /** Resolves once the directory listens for changes. */
   async ready(): Promise<void> {
     await this.#listening;
   }
 
   /**
-   * The account whose key has this digest; undefined when nobody's has.
+   * The account whose key has this digest; undefined when there is none.
    *
-   * @param maxAge seconds for which an earlier answer counts
-   * @throws GatewayError `unavailable` when nothing is known and the database does not answer
+   * @param maxAge seconds for which a cached entry is fresh
+   * @throws GatewayError `unavailable` when it is not cached and the database does not answer
    */
   findByDigest(digest: string, maxAge: number = defaultMaxAge): Awaitable<KnownAccount | undefined> {
     const id = this.#idOfDigest.get(digest);
@@ -103,7 +103,7 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#lookUp(this.#byId, id, known);
   }
 
-  /** What the database's clock shows now, epoch ms: its time when the account was read, and what has passed since. */
+  /** The time of the database's clock in epoch ms: when the account was read, plus the time since. */
   databaseTime(account: KnownAccount): number {
     return account.readAt + this.#clock() - account.seenAt;
   }
@@ -140,7 +140,7 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#fromMemory(known);
   }
 
-  /** Forgets what an account was known by when its key, or the account itself, is no longer there. */
+  /** Removes the entry of an account whose key, or which itself, no longer exists. */
   #settle(key: string, known: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
     if (found !== undefined) return found;
     if (known !== undefined) this.#accounts.delete(known.id);
@@ -150,7 +150,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   #fromMemory(known: KnownAccount | undefined, cause?: unknown): KnownAccount {
     if (known !== undefined && this.#clock() - known.seenAt < outageMaxAge) return known;
-    throw new GatewayError('unavailable', 'accounts cannot be looked up at the moment; try again in a few seconds', {
+    throw new GatewayError('unavailable', 'Accounts cannot be looked up at the moment. Try again in a few seconds.', {
       retryAfter: 2,
       cause,
     });
@@ -193,7 +193,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   #beginOutage(error: unknown): void {
     if (this.#nextProbe === undefined) {
-      this.#log.error('accounts cannot be read; callers seen before are served from memory, others are refused', error);
+      this.#log.error('accounts cannot be read; cached callers are served, others are refused', error);
     }
     this.#nextProbe = this.#clock() + probeInterval;
   }
@@ -222,7 +222,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 }
 
-/** The directory of this process. Its first use begins to listen; stages await `ready` when they are made. */
+/** The directory of this process. Its first use starts to listen; stages await `ready` in `create`. */
 export function accountDirectory(host: Host): AccountDirectory {
   return host.keep('account-directory', () => new AccountDirectory(host));
 }

@@ -4,23 +4,23 @@ import type { Database } from '../database/database.ts';
 import { Account, PlanPeriod, type planPeriodReasons } from '../database/entities.ts';
 import { AccountError } from './account-error.ts';
 
-/** What is entered into the ledger of paid time. */
+/** A new entry of the ledger of paid time. */
 export interface NewPeriod {
   readonly days: number; // of 24 hours
   readonly reason: (typeof planPeriodReasons)[number];
-  /** What was bought, as people call it. */
+  /** Name of what was bought, for people. */
   readonly label?: string | undefined;
-  /** Why, for whoever reads the ledger later. */
+  /** The reason, for the operator. */
   readonly note?: string | undefined;
 }
 
-/** Days ahead of now that an account can hold. */
+/** The most days that an account can hold ahead of now. */
 export const maxDaysAhead = 365;
 
 /**
- * Adds paid days to an account: from the end of its last period while that lies ahead, otherwise from now, by the
- * database's clock. Part of the caller's transaction, which holds the account's row from here on: without that lock two
- * additions at once would start at the same moment, and days would be lost.
+ * Adds paid days to an account: from the end of its last period, or from now when that has passed, by the database's clock.
+ * Runs in the caller's transaction and locks the account's row until its end: two concurrent additions would otherwise start
+ * at the same time, and days would be lost.
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
@@ -48,12 +48,12 @@ export async function addDays(transaction: EntityManager, accountId: string, per
     ],
   );
   if (inserted.length === 0) {
-    throw new AccountError('too_many_days', `an account can hold at most ${maxDaysAhead} days ahead; add fewer`);
+    throw new AccountError('too_many_days', `an account can hold at most ${maxDaysAhead} days ahead; add fewer days`);
   }
   return transaction.findOneOrFail(PlanPeriod, id);
 }
 
-/** Adds days by hand. @throws AccountError `not_found`, `too_many_days` */
+/** Grants days to an account. @throws AccountError `not_found`, `too_many_days` */
 export async function grantDays(
   database: Pick<Database, 'fork'>,
   accountId: string,
@@ -62,9 +62,9 @@ export async function grantDays(
   return database.fork().transactional((transaction) => addDays(transaction, accountId, { ...grant, reason: 'grant' }));
 }
 
-/** Takes the row of an account until the transaction ends. @throws AccountError `not_found` */
+/** Locks the row of an account until the transaction ends. @throws AccountError `not_found` */
 export async function lockAccount(transaction: EntityManager, accountId: string): Promise<Account> {
   const account = await transaction.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (account === null) throw new AccountError('not_found', `there is no account ${accountId}`);
+  if (account === null) throw new AccountError('not_found', `account ${accountId} not found`);
   return account;
 }

@@ -1,7 +1,11 @@
-/** Currencies that are paid in whole units although ISO 4217 gives them a smaller one. */
+/** Currencies that are paid in whole units although ISO 4217 defines a minor unit. */
 const paidWhole = new Set(['IDR']);
 
-/** An amount for people: `Rp 95.000`, `$19.99`. Each currency is written as where it is paid. @param amount in the smallest unit that the currency is paid in */
+/**
+ * Formats an amount for people, each currency as it is written where it is paid: `Rp 95.000`, `$19.99`.
+ *
+ * @param amount in the smallest unit that the currency is paid in
+ */
 export function formatMoney(amount: number, currency: string): string {
   const iso = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
   const digits = paidWhole.has(currency) ? 0 : iso;

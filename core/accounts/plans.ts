@@ -1,11 +1,11 @@
 import { defineSection } from '../config/section.ts';
 
-/** `plans` in gateway.yaml: what is sold. */
+/** The section `plans`: what is sold. */
 export const plansSection = defineSection({
   name: 'plans',
   schema: {
     type: 'array',
-    description: 'What can be bought: access for a number of days, paid once.',
+    description: 'Plans for sale: access for a number of days, paid once.',
     minItems: 1,
     items: {
       type: 'object',
@@ -15,9 +15,9 @@ export const plansSection = defineSection({
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000_000_000,
-          description: 'Amount in the smallest unit that the currency is paid in: whole rupiah for IDR, cents for USD.',
+          description: 'Price in the smallest unit that the currency is paid in: rupiah for IDR, cents for USD.',
         },
-        label: { type: 'string', minLength: 1, maxLength: 80, description: 'A few words on whom it is for.' },
+        label: { type: 'string', minLength: 1, maxLength: 80, description: 'Short text on who the plan is for.' },
       },
       required: ['days', 'price'],
       additionalProperties: false,
@@ -34,22 +34,27 @@ export const plansSection = defineSection({
     for (const [index, { days }] of plans.entries()) {
       const first = firstWith.get(days);
       if (first === undefined) firstWith.set(days, index);
-      else report(['plans', index, 'days'], `is ${days}, as in plan ${first + 1}`, 'give each plan its own number');
+      else
+        report(
+          ['plans', index, 'days'],
+          `is ${days}, as in plan ${first + 1}`,
+          'give each plan a different number of days',
+        );
     }
   },
 });
 
-/** `currency` in gateway.yaml: what every price is in. */
+/** The section `currency`: the currency of all prices. */
 export const currencySection = defineSection({
   name: 'currency',
   schema: {
     type: 'string',
     pattern: '^[A-Z]{3}$',
     default: 'IDR',
-    description: 'Currency of all prices, as three letters of ISO 4217.',
+    description: 'Currency of all prices: the three letters of ISO 4217.',
   },
   check(currency, report) {
     if (Intl.supportedValuesOf('currency').includes(currency)) return;
-    report(['currency'], `is "${currency}", which is no currency`, 'write its code in ISO 4217, such as IDR or USD');
+    report(['currency'], `is "${currency}", which is not a currency`, 'use a code of ISO 4217, for example IDR or USD');
   },
 });

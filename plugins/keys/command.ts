@@ -1,6 +1,7 @@
 import type { Command as Parser } from 'commander';
 import { AccountError } from '#core/accounts/account-error.ts';
-import { changeLimits, createAccount, findAccount, rotateKey } from '#core/accounts/accounts.ts';
+import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
+import { createAccount, findAccount } from '#core/accounts/accounts.ts';
 import { grantDays, maxDaysAhead } from '#core/accounts/ledger.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';

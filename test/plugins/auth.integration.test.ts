@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { changeLimits, createAccount, rotateKey } from '#core/accounts/accounts.ts';
+import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
 import { generateApiKey } from '#core/accounts/api-key.ts';
 import type { Database } from '#core/database/database.ts';
 import { GatewayError } from '#core/errors/table.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAccounts } from '#core/accounts/account-record.ts';
-import { changeLimits, createAccount, findAccount, rotateKey } from '#core/accounts/accounts.ts';
+import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
+import { createAccount, findAccount } from '#core/accounts/accounts.ts';
 import { digestApiKey } from '#core/accounts/api-key.ts';
 import { addDays, grantDays } from '#core/accounts/ledger.ts';
 import type { Database } from '#core/database/database.ts';
@@ -28,7 +29,7 @@ async function addPastDay(accountId: string, daysAgo: number): Promise<void> {
 }
 
 describe('createAccount', () => {
-  it('stores no more of the key than its SHA-256 and its hint', async () => {
+  it('stores only the SHA-256 and the hint of the key', async () => {
     const { accountId, key } = await create();
     const [row] = await database.query<{ row: string }>(
       'select row_to_json(k)::text as row from api_key k where account_id = ?',
@@ -73,7 +74,7 @@ describe('rotateKey', () => {
     expect((await findAccount(database, accountId)).key?.limits).toEqual({ burst: 2 });
   });
 
-  it('has one winner when it is called twice at once', async () => {
+  it('leaves one valid key when it runs twice at once', async () => {
     const { accountId } = await create();
     const issued = await Promise.all([rotateKey(database, 'dp', accountId), rotateKey(database, 'dp', accountId)]);
     const digests = issued.map(({ key }) => digestApiKey(key));
@@ -88,14 +89,14 @@ describe('rotateKey', () => {
 });
 
 describe('changeLimits', () => {
-  it('adds to the limits that are there', async () => {
+  it('keeps the limits that are left out', async () => {
     const { accountId } = await create();
     await changeLimits(database, accountId, { limit: 10, period: 60 });
     await changeLimits(database, accountId, { limit: 20 });
     expect((await findAccount(database, accountId)).key?.limits).toEqual({ limit: 20, period: 60 });
   });
 
-  it('takes all of them back', async () => {
+  it('removes all of them with null', async () => {
     const { accountId } = await create();
     await changeLimits(database, accountId, { limit: 10 });
     await changeLimits(database, accountId, null);
@@ -113,7 +114,7 @@ describe('grantDays', () => {
     expect(endsAt.getTime() - startsAt.getTime()).toBe(7 * day);
   });
 
-  it('starts at the end of the last period while that lies ahead', async () => {
+  it('starts at the end of the last period when that has not passed', async () => {
     const { accountId } = await create();
     const first = await grantDays(database, accountId, { days: 3 });
     const second = await grantDays(database, accountId, { days: 7 });
@@ -134,14 +135,14 @@ describe('grantDays', () => {
     expect(period).toMatchObject({ reason: 'grant', note: 'outage', label: 'gift', days: 1 });
   });
 
-  it('refuses to go more than a year ahead, and changes nothing then', async () => {
+  it('refuses more than a year ahead and changes nothing', async () => {
     const { accountId } = await create();
     await grantDays(database, accountId, { days: 364 });
     await expect(grantDays(database, accountId, { days: 2 })).rejects.toMatchObject({ kind: 'too_many_days' });
     expect((await findAccount(database, accountId)).periods).toHaveLength(1);
   });
 
-  it('grants a whole year to an account that has nothing', async () => {
+  it('grants a whole year to an account without days', async () => {
     const { accountId } = await create();
     await expect(grantDays(database, accountId, { days: 365 })).resolves.toMatchObject({ days: 365 });
   });
@@ -153,7 +154,7 @@ describe('grantDays', () => {
 });
 
 describe('addDays', () => {
-  it('is undone with the transaction that it is part of', async () => {
+  it('is rolled back with its transaction', async () => {
     const { accountId } = await create();
     const work = database.fork().transactional(async (transaction) => {
       await addDays(transaction, accountId, { days: 1, reason: 'order' });
@@ -172,11 +173,11 @@ describe('findAccount', () => {
     expect(found.map(({ id }) => id)).toEqual(handles.map(() => accountId));
   });
 
-  it('does not repeat what may be a key', async () => {
+  it('never repeats a possible key in its message', async () => {
     await expect(findAccount(database, 'dp_secret')).rejects.not.toThrow('dp_secret');
   });
 
-  it('finds nobody by quotes and SQL', async () => {
+  it('finds nothing by quotes and SQL', async () => {
     const handles = [`' or 1=1 --@`, `'; drop table account; --`, '"}]…', '\\x27'];
     const results = await Promise.allSettled(handles.map((handle) => findAccount(database, handle)));
     expect(results.map((result) => result.status === 'rejected' && result.reason.kind)).toEqual(
@@ -195,7 +196,7 @@ describe('findAccount', () => {
 });
 
 describe('readAccounts', () => {
-  it('has the period that ended last when none is left', async () => {
+  it('has the last period when all have ended', async () => {
     const { accountId } = await create();
     await addPastDay(accountId, 20);
     await addPastDay(accountId, 10);
@@ -204,7 +205,7 @@ describe('readAccounts', () => {
     expect(account?.periods[0]?.endsAt.getTime()).toBeGreaterThan((account?.readAt ?? 0) - 9.5 * day);
   });
 
-  it('has the running and the coming periods, earliest first', async () => {
+  it('has the active and the future periods, earliest first', async () => {
     const { accountId } = await create();
     await addPastDay(accountId, 20);
     await grantDays(database, accountId, { days: 1, label: 'running' });
@@ -213,7 +214,7 @@ describe('readAccounts', () => {
     expect(account?.periods.map(({ label }) => label)).toEqual(['running', 'coming']);
   });
 
-  it('finds nobody by an id that is no UUID', async () => {
+  it('finds nothing by an id that is not a UUID', async () => {
     expect(await readAccounts(database, 'id', ['1 or 1=1'])).toEqual([]);
   });
 });

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
 
 describe('an API key', () => {
-  it('begins with the prefix and has only letters and digits after it', () => {
+  it('is the prefix, an underscore, letters and digits', () => {
     expect(generateApiKey('dp')).toMatch(/^dp_[\dA-Za-z]{49}$/);
   });
 
-  it('is another one each time', () => {
+  it('differs each time', () => {
     const keys = new Set(Array.from({ length: 1_000 }, () => generateApiKey('dp')));
     expect(keys.size).toBe(1_000);
   });
 
-  it('is recognised by its form', () => {
+  it('is recognised by its form and checksum', () => {
     expect(isApiKey(generateApiKey('dp'), 'dp')).toBe(true);
   });
 
@@ -28,18 +28,18 @@ describe('an API key', () => {
     expect(misspelt.filter((text) => isApiKey(text, 'dp'))).toEqual([]);
   });
 
-  it('is not recognised in another case, cut, or continued', () => {
+  it('is not recognised in another case, truncated or extended', () => {
     const key = generateApiKey('dp');
     const texts = ['', 'dp_', key.toUpperCase(), key.slice(0, -1), `${key}a`, ` ${key}`, key.repeat(20_000)];
     expect(texts.filter((text) => isApiKey(text, 'dp'))).toEqual([]);
   });
 
-  it('shows four characters at either end in its hint', () => {
+  it('has four characters of each end in its hint', () => {
     const key = generateApiKey('dp');
     expect(hintOfApiKey(key, 'dp')).toBe(`dp_${key.slice(3, 7)}…${key.slice(-4)}`);
   });
 
-  it('is kept as a SHA-256', () => {
+  it('is stored as a SHA-256', () => {
     expect(digestApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 });

@@ -15,7 +15,7 @@ function createSource() {
 const turn = () => new Promise(setImmediate);
 
 describe('BatchLoader', () => {
-  it('reads what is asked for in one turn together, each key once', async () => {
+  it('reads the look-ups of one turn together, each key once', async () => {
     const { loader, batches } = createSource();
     const values = Promise.all([loader.load('a'), loader.load('b'), loader.load('a')]);
     await turn();
@@ -24,7 +24,7 @@ describe('BatchLoader', () => {
     expect(batches.map(({ keys }) => keys)).toEqual([['a', 'b']]);
   });
 
-  it('has one batch under way at a time', async () => {
+  it('has one batch in flight at a time', async () => {
     const { loader, batches } = createSource();
     const first = loader.load('a');
     await turn();
@@ -38,7 +38,7 @@ describe('BatchLoader', () => {
     await expect(second).resolves.toBe(2);
   });
 
-  it('reads a key again for those who ask while it is being read', async () => {
+  it('reads a key again for look-ups that arrive while it is read', async () => {
     const { loader, batches } = createSource();
     const before = loader.load('a');
     await turn();
@@ -49,7 +49,7 @@ describe('BatchLoader', () => {
     await expect(Promise.all([before, after])).resolves.toEqual([1, 2]);
   });
 
-  it('passes a failure on to everybody in the batch and to those who wait for the next', async () => {
+  it('rejects the batch and the look-ups that wait for the next one', async () => {
     const { loader, batches } = createSource();
     const failed = [loader.load('a'), loader.load('b')];
     await turn();
@@ -60,7 +60,7 @@ describe('BatchLoader', () => {
     expect(batches).toHaveLength(1);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const { loader, batches } = createSource();
     const failed = loader.load('a');
     await turn();
@@ -72,7 +72,7 @@ describe('BatchLoader', () => {
     await expect(next).resolves.toBe(1);
   });
 
-  it('refuses more than can be answered soon', async () => {
+  it('rejects look-ups over the limit', async () => {
     const { loader, batches } = createSource();
     const asked = Array.from({ length: 2_000 }, (_, index) => loader.load(`k${index}`));
     await expect(loader.load('one more')).rejects.toThrow(BatchFull);

@@ -28,7 +28,7 @@ const ensure = (folder = dataFolder, isProduction = false) => {
 const countAccounts = async () => (await database.query('select 1 from account')).length;
 
 describe('the demo account', () => {
-  it('is made with thirty days when there is no account', async () => {
+  it('is created with thirty days when there is no account', async () => {
     const issued = await ensure();
     const account = await findAccount(database, issued?.key ?? '');
     expect(account).toMatchObject({ id: issued?.accountId, name: 'Demo' });
@@ -42,18 +42,18 @@ describe('the demo account', () => {
     expect(await countAccounts()).toBe(1);
   });
 
-  it('has its key in a file that only its owner reads', async () => {
+  it('has its key in a file that only its owner can read', async () => {
     const issued = await ensure();
     const path = join(dataFolder, 'demo-key');
     expect(await readFile(path, 'utf8')).toBe(`${issued?.key}\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('is made in a data folder that does not exist yet', async () => {
+  it('is created in a data folder that does not exist yet', async () => {
     await expect(ensure(join(dataFolder, 'new'))).resolves.toMatchObject({ key: expect.any(String) });
   });
 
-  it('takes the key that a start which crashed has left', async () => {
+  it('uses the key that a crashed start has left', async () => {
     const key = generateApiKey('dp');
     await writeFile(join(dataFolder, 'demo-key'), `${key}\n`);
     await expect(ensure()).resolves.toMatchObject({ key });
@@ -66,18 +66,18 @@ describe('the demo account', () => {
     expect((await findAccount(database, key)).periods).toHaveLength(1);
   });
 
-  it('is not made beside other accounts', async () => {
+  it('is not created beside other accounts', async () => {
     await createAccount(database, 'dp', { name: 'Ani' });
     await expect(ensure()).resolves.toBeUndefined();
     expect(await countAccounts()).toBe(1);
   });
 
-  it('is not made in production', async () => {
+  it('is not created in production', async () => {
     await expect(ensure(dataFolder, true)).resolves.toBeUndefined();
     expect(await countAccounts()).toBe(0);
   });
 
-  it('is made once when two instances start at once', async () => {
+  it('is created once when two instances start at once', async () => {
     const other = await mkdtemp(join(tmpdir(), 'demo-account-'));
     const issued = await Promise.all([ensure(), ensure(other)]);
     await rm(other, { recursive: true });

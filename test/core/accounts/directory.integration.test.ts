@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAccount, rotateKey } from '#core/accounts/accounts.ts';
+import { rotateKey } from '#core/accounts/account-key.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
 import { digestApiKey, generateApiKey } from '#core/accounts/api-key.ts';
 import { AccountDirectory } from '#core/accounts/directory.ts';
 import { grantDays } from '#core/accounts/ledger.ts';
@@ -74,29 +75,29 @@ beforeEach(async () => {
 
 const unknown = () => digestApiKey(generateApiKey('dp'));
 
-describe('a look-up', () => {
+describe('an account look-up', () => {
   it('finds the account of a key', async () => {
     await expect(directory.findByDigest(digest)).resolves.toMatchObject({ id: accountId, name: 'Ani' });
   });
 
-  it('is answered at once from memory the second time', async () => {
+  it('is synchronous the second time', async () => {
     await directory.findByDigest(digest);
     expect(directory.findByDigest(digest)).toMatchObject({ id: accountId });
     expect(line.queries).toBe(1);
   });
 
-  it('by id is answered from what the look-up by key has read', async () => {
+  it('by id uses what the look-up by key has read', async () => {
     await directory.findByDigest(digest);
     expect(directory.findById(accountId)).toMatchObject({ id: accountId });
   });
 
-  it('of a hundred at once for the same key asks the database once', async () => {
+  it('sends one query for a hundred look-ups of one key', async () => {
     const found = await Promise.all(Array.from({ length: 100 }, () => directory.findByDigest(digest)));
     expect(found.every((account) => account?.id === accountId)).toBe(true);
     expect(line.queries).toBe(1);
   });
 
-  it('asks again once the answer is older than wanted', async () => {
+  it('sends a query once the entry is older than wanted', async () => {
     await directory.findByDigest(digest, 60);
     line.now += 59_999;
     expect(directory.findByDigest(digest, 60)).not.toBeInstanceOf(Promise);
@@ -104,12 +105,12 @@ describe('a look-up', () => {
     expect(directory.findByDigest(digest, 60)).toBeInstanceOf(Promise);
   });
 
-  it('finds nobody by an id that is no UUID', async () => {
+  it('finds nothing by an id that is not a UUID', async () => {
     await expect(directory.findById(`' or 1=1`)).resolves.toBeUndefined();
   });
 });
 
-describe('a key that nobody has', () => {
+describe('an unknown key', () => {
   it('is looked up once in ten seconds', async () => {
     const nobody = unknown();
     await expect(directory.findByDigest(nobody)).resolves.toBeUndefined();
@@ -119,27 +120,27 @@ describe('a key that nobody has', () => {
     expect(line.queries).toBe(2);
   });
 
-  it('costs a flood of a thousand only a handful of queries', async () => {
+  it('causes a handful of queries in a flood of a thousand', async () => {
     await Promise.all(Array.from({ length: 1_000 }, () => directory.findByDigest(unknown())));
     expect(line.queries).toBe(5);
   });
 });
 
-describe('a change', () => {
-  it('is seen at once when the database tells of it', async () => {
+describe('a change of an account', () => {
+  it('takes effect at once when the database notifies of it', async () => {
     await directory.findByDigest(digest);
     await grantDays(database, accountId, { days: 1 });
     line.notify(accountId);
     expect((await directory.findById(accountId))?.periods).toHaveLength(1);
   });
 
-  it('leaves other accounts in memory', async () => {
+  it('keeps other accounts cached', async () => {
     await directory.findByDigest(digest);
     line.notify('00000000-0000-7000-8000-000000000000');
     expect(directory.findByDigest(digest)).not.toBeInstanceOf(Promise);
   });
 
-  it('ends the old key even when only the account is read again', async () => {
+  it('revokes the old key even when only the account is read again', async () => {
     await directory.findByDigest(digest);
     await rotateKey(database, 'dp', accountId);
     line.notify(accountId);
@@ -147,7 +148,7 @@ describe('a change', () => {
     expect(await directory.findByDigest(digest)).toBeUndefined();
   });
 
-  it('during a look-up keeps what was read before it out of memory', async () => {
+  it('during a look-up keeps the old state out of the cache', async () => {
     const held = Promise.withResolvers<void>();
     line.hold = held.promise;
     const early = directory.findByDigest(digest);
@@ -158,7 +159,7 @@ describe('a change', () => {
     expect(directory.findByDigest(digest)).toBeInstanceOf(Promise);
   });
 
-  it('is heard from a real database', async () => {
+  it('arrives from a real database', async () => {
     await using real = new AccountDirectory({ database, log: { info() {}, warn() {}, error() {} } });
     await real.ready();
     await real.findByDigest(digest);
@@ -167,8 +168,8 @@ describe('a change', () => {
   });
 });
 
-describe('without notifications', () => {
-  it('an answer counts for a second', async () => {
+describe('while notifications are down', () => {
+  it('an entry is fresh for a second', async () => {
     await directory.findByDigest(digest);
     line.isConnected = false;
     line.now += 999;
@@ -177,7 +178,7 @@ describe('without notifications', () => {
     expect(directory.findByDigest(digest)).toBeInstanceOf(Promise);
   });
 
-  it('a replaced key is refused after that second', async () => {
+  it('a rotated key is refused after that second', async () => {
     await directory.findByDigest(digest);
     line.isConnected = false;
     await rotateKey(database, 'dp', accountId);
@@ -185,7 +186,7 @@ describe('without notifications', () => {
     expect(await directory.findByDigest(digest)).toBeUndefined();
   });
 
-  it('a key replaced while the real connection is gone is refused all the same', async () => {
+  it('a key rotated while the real connection is down is refused', async () => {
     await using real = new AccountDirectory({ database, log: { info() {}, warn() {}, error() {} } });
     await real.ready();
     await real.findByDigest(digest);
@@ -197,7 +198,7 @@ describe('without notifications', () => {
     await vi.waitFor(async () => expect(await real.findByDigest(digest)).toBeUndefined(), { timeout: 15_000 });
   });
 
-  it('everything is looked up again when they come back', async () => {
+  it('the return of notifications makes every entry stale', async () => {
     await directory.findByDigest(digest);
     line.gap();
     expect(directory.findByDigest(digest)).toBeInstanceOf(Promise);
@@ -207,14 +208,14 @@ describe('without notifications', () => {
 describe('while the database does not answer', () => {
   const refused = new Error('connect ECONNREFUSED');
 
-  it('accounts seen before are served from memory', async () => {
+  it('cached accounts are used', async () => {
     await directory.findByDigest(digest);
     line.failure = refused;
     line.now += 3_600_000;
     await expect(directory.findByDigest(digest)).resolves.toMatchObject({ id: accountId });
   });
 
-  it('only the first of them waits for it', async () => {
+  it('only the first look-up waits for it', async () => {
     await directory.findByDigest(digest);
     line.failure = refused;
     line.now += 3_600_000;
@@ -223,14 +224,14 @@ describe('while the database does not answer', () => {
     expect(directory.findById(accountId)).toMatchObject({ id: accountId });
   });
 
-  it('they are served for a day and no longer', async () => {
+  it('cached accounts are used for a day and no longer', async () => {
     await directory.findByDigest(digest);
     line.failure = refused;
     line.now += 24 * 3_600_000;
     await expect(directory.findByDigest(digest)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('callers not seen before are told to come back', async () => {
+  it('unknown callers get 503 with Retry-After', async () => {
     line.failure = refused;
     await expect(directory.findByDigest(digest)).rejects.toMatchObject({
       code: 'unavailable',
@@ -238,16 +239,16 @@ describe('while the database does not answer', () => {
     });
   });
 
-  it('it is asked once a second', async () => {
+  it('one look-up per second retries', async () => {
     line.failure = refused;
     await Promise.allSettled([directory.findByDigest(digest)]);
-    for (let index = 0; index < 50; index++) expect(() => directory.findByDigest(digest)).toThrow('try again');
+    for (let index = 0; index < 50; index++) expect(() => directory.findByDigest(digest)).toThrow('Try again');
     line.now += 1_000;
     await Promise.allSettled([directory.findByDigest(digest)]);
     expect(line.queries).toBe(2);
   });
 
-  it('the log says so once, and once that it is over', async () => {
+  it('the log reports it once, and its end once', async () => {
     await directory.findByDigest(digest);
     line.failure = refused;
     for (let index = 0; index < 5; index++) {
@@ -266,14 +267,14 @@ describe('while the database does not answer', () => {
     expect(line.logged[1]).toBe('accounts can be read again');
   });
 
-  it('a look-up that hangs is given up', async () => {
+  it('a look-up that hangs times out', async () => {
     line.hold = new Promise(() => {});
     await expect(directory.findByDigest(digest)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
 
-describe('the time of the database', () => {
-  it('goes on with the local clock from the moment of the look-up', async () => {
+describe('the clock of the database', () => {
+  it('advances with the local clock from the look-up on', async () => {
     const account = await directory.findById(accountId);
     if (account === undefined) throw new Error('the account is there');
     line.now += 5_000;

@@ -9,7 +9,7 @@ const read = (text: string) => readYaml(`pipeline: [any]\n${text}`, known);
 const mistakes = (text: string) => mistakesIn(`pipeline: [any]\n${text}`, known);
 
 describe('plans', () => {
-  it('are for 1, 3, 7 and 30 days when left out', () => {
+  it('are for 1, 3, 7 and 30 days by default', () => {
     expect(
       read('')
         .get(plansSection)
@@ -17,7 +17,7 @@ describe('plans', () => {
     ).toEqual([1, 3, 7, 30]);
   });
 
-  it('may have any days of a year, with a label or without', () => {
+  it('can have 1 to 365 days, with or without a label', () => {
     expect(mistakes('plans: [{ days: 1, price: 1 }, { days: 365, price: 500000, label: a year }]')).toEqual([]);
   });
 
@@ -36,31 +36,31 @@ describe('plans', () => {
 
   it('are refused when two have the same number of days', () => {
     expect(mistakes('plans:\n  - { days: 1, price: 1 }\n  - { days: 1, price: 2 }')).toEqual([
-      'gateway.yaml:4:13 plans[1].days: is 1, as in plan 1; give each plan its own number',
+      'gateway.yaml:4:13 plans[1].days: is 1, as in plan 1; give each plan a different number of days',
     ]);
   });
 
-  it('are refused when there is none', () => {
+  it('are refused when the list is empty', () => {
     expect(mistakes('plans: []')).toHaveLength(1);
   });
 });
 
 describe('currency', () => {
-  it('is IDR when left out', () => {
+  it('is IDR by default', () => {
     expect(read('').get(currencySection)).toBe('IDR');
   });
 
-  it('may be any of ISO 4217', () => {
+  it('can be any currency of ISO 4217', () => {
     expect(['IDR', 'USD', 'EUR', 'JPY'].flatMap((code) => mistakes(`currency: ${code}`))).toEqual([]);
   });
 
-  it('is refused when it is no code', () => {
+  it('is refused when it is not a code', () => {
     expect(mistakes('currency: rupiah')).toHaveLength(1);
   });
 
-  it('is refused when there is no such currency', () => {
+  it('is refused when the code is unknown', () => {
     expect(mistakes('currency: RPH')).toEqual([
-      'gateway.yaml:2:11 currency: is "RPH", which is no currency; write its code in ISO 4217, such as IDR or USD',
+      'gateway.yaml:2:11 currency: is "RPH", which is not a currency; use a code of ISO 4217, for example IDR or USD',
     ]);
   });
 });

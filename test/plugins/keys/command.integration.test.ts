@@ -97,7 +97,7 @@ describe('key show', () => {
 
   it('exits with 3 when the account is not found', async () => {
     const { exitCode, error } = await gateway('show', 'nobody@example.com');
-    expect([exitCode, error]).toEqual([3, 'there is no account with the e-mail address nobody@example.com']);
+    expect([exitCode, error]).toEqual([3, 'no account has the e-mail address nobody@example.com']);
   });
 
   it('fails with the ids when several accounts have the e-mail address', async () => {
@@ -176,7 +176,7 @@ describe('key grant', () => {
   it('fails when the days reach more than a year ahead', async () => {
     const { account } = await gatewayJson('create', '--name', 'Kartika', '--days', '360');
     const { exitCode, error } = await gateway('grant', account, '--days', '30', '--note', 'x');
-    expect([exitCode, error]).toEqual([1, 'an account can hold at most 365 days ahead; add fewer']);
+    expect([exitCode, error]).toEqual([1, 'an account can hold at most 365 days ahead; add fewer days']);
   });
 
   it('requires days and a note', async () => {

@@ -1,0 +1,58 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '../database/database.ts';
+import { ApiKey } from '../database/entities.ts';
+import type { RateLimits } from '../facts.ts';
+import { AccountError } from './account-error.ts';
+import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
+import { lockAccount } from './ledger.ts';
+
+/** A new key. It is shown once: only its digest is stored. */
+export interface IssuedKey {
+  readonly accountId: string;
+  readonly key: string;
+  readonly hint: string;
+}
+
+/** Replaces the key of an account. Every instance refuses the old one within a second. @throws AccountError `not_found` */
+export async function rotateKey(
+  database: Pick<Database, 'fork'>,
+  prefix: string,
+  accountId: string,
+): Promise<IssuedKey> {
+  const key = generateApiKey(prefix);
+  const hint = hintOfApiKey(key, prefix);
+  await database.fork().transactional(async (transaction) => {
+    const current = await lockKey(transaction, accountId);
+    await transaction.execute(
+      `update api_key set sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp() where id = ?`,
+      [digestApiKey(key), hint, current.id],
+    );
+  });
+  return { accountId, key, hint };
+}
+
+/**
+ * Changes the limits that replace the configured ones for this key. Limits that are left out stay as they are.
+ *
+ * @param change null removes all of them
+ * @returns the limits of the key after the change
+ * @throws AccountError `not_found`
+ */
+export async function changeLimits(
+  database: Pick<Database, 'fork'>,
+  accountId: string,
+  change: RateLimits | null,
+): Promise<RateLimits | null> {
+  return database.fork().transactional(async (transaction) => {
+    const key = await lockKey(transaction, accountId);
+    key.limits = change === null ? null : { ...key.limits, ...change };
+    return key.limits;
+  });
+}
+
+async function lockKey(transaction: EntityManager, accountId: string): Promise<ApiKey> {
+  await lockAccount(transaction, accountId);
+  const key = await transaction.findOne(ApiKey, { account: accountId });
+  if (key === null) throw new AccountError('not_found', `account ${accountId} has no key`);
+  return key;
+}

@@ -18,7 +18,7 @@ export type { Infer, JsonSchema } from './schema.ts';
 
 // Stages and endpoints.
 export {
-  type Answer,
+  type DeferredAnswer,
   defineStage,
   type Observer,
   type Outcome,

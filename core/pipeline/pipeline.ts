@@ -22,7 +22,7 @@ interface Watched {
 
 interface WatchedStage extends Watched, NamedStage {}
 
-interface DeferredAnswer {
+interface Deferral {
   readonly answer: (exchange: Exchange) => Reply | Promise<Reply>;
   readonly watched: Watched;
 }
@@ -101,7 +101,7 @@ export class Pipeline {
     let entered = 0;
     let reply: Reply | undefined;
     try {
-      let deferred: DeferredAnswer | undefined;
+      let deferred: Deferral | undefined;
       while (entered < this.#stages.length && reply === undefined) {
         const watched = this.#stages[entered] as WatchedStage;
         const result = watched.stage.enter?.(exchange);
@@ -148,14 +148,14 @@ export class Pipeline {
     }
   }
 
-  #endpointAnswer({ endpoint }: Exchange): DeferredAnswer {
+  #endpointAnswer({ endpoint }: Exchange): Deferral {
     const { name, method, path, answer } = endpoint;
     const watched = { owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
     if (answer !== undefined) return { answer, watched };
     throw new GatewayError('not_supported', `no stage of this gateway answers ${method} ${path}`);
   }
 
-  async #deferred(exchange: Exchange, { answer, watched }: DeferredAnswer): Promise<Reply> {
+  async #deferred(exchange: Exchange, { answer, watched }: Deferral): Promise<Reply> {
     const result = answer(exchange);
     const reply = result instanceof Promise ? await this.#wait(result, watched, 'answer', exchange) : result;
     return accept(exchange, reply, watched, 'answer');

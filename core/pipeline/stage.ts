@@ -8,7 +8,7 @@ import type { Reply } from './reply.ts';
 type Awaitable<T> = T | Promise<T>;
 
 /** Produces the reply once the stages further down the list have entered too. */
-export type Answer = () => Awaitable<Reply>;
+export type DeferredAnswer = () => Awaitable<Reply>;
 
 /** How an exchange ended, when everything is over: the client has its answer, or has left. */
 export interface Outcome {
@@ -46,7 +46,7 @@ export interface Stage {
   readonly timeout?: number;
   activate?(): void;
   start?(exchange: Exchange): void;
-  enter?(exchange: Exchange): Awaitable<Reply | Answer | void>;
+  enter?(exchange: Exchange): Awaitable<Reply | DeferredAnswer | void>;
   leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
   done?(exchange: Exchange, outcome: Outcome): Awaitable<void>;
   /** Releases what `create` made, when no exchange runs on this pipeline any more. */

@@ -1,13 +1,13 @@
 import type { Model, Route } from '#core/catalog/catalog.ts';
 
 /** What a client may rely on: what the model says, or else what the routes that are asked first take. */
-export interface Limits {
+export interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
 /** Backups do not count: a prompt that is too long for one goes to another. */
-export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): Limits {
+export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
   const [first] = routes;
   const primary = routes.filter(({ priority }) => priority === first?.priority);
   return {

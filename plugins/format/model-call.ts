@@ -9,7 +9,7 @@ import { omissionNote, omitResultImages } from './request/omit-images.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { openingOf, sessionOf } from './request/session.ts';
-import { Translator } from './translation/translator.ts';
+import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import { type Way, Ways } from './way.ts';
 
@@ -36,7 +36,7 @@ export class ModelCall implements Adapter {
   readonly session: string | undefined;
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
-  readonly #translator: Translator;
+  readonly #translator: CallTranslator;
   readonly #ways = new Ways((route) => this.#open(route));
   readonly #readers: ReplyReader[] = [];
   readonly #isResumable: boolean;
@@ -51,7 +51,7 @@ export class ModelCall implements Adapter {
     this.session = sessionOf(exchange.headers, request.body);
     this.#exchange = exchange;
     this.#request = request;
-    this.#translator = new Translator(exchange, request);
+    this.#translator = new CallTranslator(exchange, request);
     this.#isResumable = model.resume === true && isResumable(request, this.#translator);
   }
 

@@ -7,7 +7,7 @@ import { estimateTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { TranslatingReader } from './reader.ts';
 import { Ways } from '../way.ts';
-import type { Translation, Translator } from './translator.ts';
+import type { Translation, CallTranslator } from './translator.ts';
 import { upstreamFormat } from './upstream-format.ts';
 
 /** The lowest limit of output tokens; some upstreams refuse less. */
@@ -22,7 +22,7 @@ const instruction =
  * encoded without loss. One model cannot complete another's JSON, and a client that asked for log probabilities, images or
  * the vendor's own tools must get them, although the codecs drop them.
  */
-export function isResumable(request: ClientRequest, translator: Translator): boolean {
+export function isResumable(request: ClientRequest, translator: CallTranslator): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
   try {
     const { conversation, notes } = translator.read();
@@ -42,7 +42,7 @@ export function isResumable(request: ClientRequest, translator: Translator): boo
 export function resumptionOf(
   broken: ReplyReader,
   request: ClientRequest,
-  translator: Translator,
+  translator: CallTranslator,
 ): RouteCalls | undefined {
   if (!(broken instanceof TranslatingReader)) return undefined;
   const sent = broken.plainText;
@@ -55,10 +55,10 @@ class Resumption implements RouteCalls {
   readonly #broken: TranslatingReader;
   readonly #sent: string;
   readonly #request: ClientRequest;
-  readonly #translator: Translator;
+  readonly #translator: CallTranslator;
   readonly #ways = new Ways((route) => this.#open(route));
 
-  constructor(broken: TranslatingReader, sent: string, request: ClientRequest, translator: Translator) {
+  constructor(broken: TranslatingReader, sent: string, request: ClientRequest, translator: CallTranslator) {
     this.#broken = broken;
     this.#sent = sent;
     this.#request = request;

@@ -24,7 +24,7 @@ import { encodeForRoute } from './encode-for-route.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
 /** Reads the client's request once, for however many routes it has to be translated. */
-export class Translator {
+export class CallTranslator {
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
   readonly #notes = new Notes();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import type { JsonObject } from '#core/json.ts';
-import { readerBetween, Translator } from '../../../../plugins/format/translation/translator.ts';
+import { readerBetween, CallTranslator } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { exchange, formats, requestOf } from './fixture.ts';
 
@@ -33,7 +33,7 @@ const histories: Readonly<Record<TextFormat, string>> = {
 function sent(client: TextFormat, upstream: TextFormat): string {
   const body = histories[client];
   const request = { ...requestOf(client, JSON.parse(body) as JsonObject), text: body };
-  return String(new Translator(exchange, request).open(route, conversational[upstream]).request.body);
+  return String(new CallTranslator(exchange, request).open(route, conversational[upstream]).request.body);
 }
 
 describe.each(pairs)('%s from %s', (client, upstream) => {

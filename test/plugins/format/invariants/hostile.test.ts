@@ -4,7 +4,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import { type TextFormat, conversational } from '../../../support/formats.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Fragment } from '../../../../plugins/format/canonical/reply.ts';
-import { readerBetween, Translator } from '../../../../plugins/format/translation/translator.ts';
+import { readerBetween, CallTranslator } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { sampleRequest } from './conversations.ts';
 import { eventsOf, exchange, formats, pairs, requestOf, settle, streamOf, wholeOf } from './fixture.ts';
@@ -67,7 +67,9 @@ const place = fc.nat(80);
 /** @throws GatewayError or, where the gateway is wrong, anything else */
 function translate(client: TextFormat, upstream: TextFormat, body: JsonValue): string {
   if (!isJsonObject(body)) return '';
-  return String(new Translator(exchange, requestOf(client, body)).open(route, conversational[upstream]).request.body);
+  return String(
+    new CallTranslator(exchange, requestOf(client, body)).open(route, conversational[upstream]).request.body,
+  );
 }
 
 describe.each(formats)('a request of %s', (client) => {

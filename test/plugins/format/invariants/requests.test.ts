@@ -14,7 +14,7 @@ import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { originOf, tagState } from '../../../../plugins/format/canonical/opaque-state.ts';
 import { isClientTool } from '../../../../plugins/format/canonical/tool-names.ts';
 import { PassThrough } from '../../../../plugins/format/pass-through/pass-through.ts';
-import { Translator } from '../../../../plugins/format/translation/translator.ts';
+import { CallTranslator } from '../../../../plugins/format/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { settings, tools, turns, written } from './conversations.ts';
 import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts';
@@ -209,7 +209,7 @@ describe.each(pairs)('what is sealed, from a client of %s to %s', (client, upstr
       fc.property(seals, words, (list, thought) => {
         const request = requestOf(client, handBack[client](list, thought));
         const route = routeTo({ ...own, formats: [upstream] });
-        const body = String(new Translator(exchange, request).open(route, conversational[upstream]).request.body);
+        const body = String(new CallTranslator(exchange, request).open(route, conversational[upstream]).request.body);
         for (const seal of list) {
           const isOwn = seal.origin === originOf(own) && ownKinds[upstream].includes(seal.kind);
           if (!isOwn) expect(isIn(body, marker(seal))).toBe(false);
@@ -252,7 +252,7 @@ describe.each(formats.filter((format) => ownKinds[format].length > 0))('what %s 
       const list: Seal[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
       const route = routeTo({ ...own, formats: [format] });
       const request = requestOf(format, handBack[format](list, 'Hm.'));
-      expect(String(new Translator(exchange, request).open(route, conversational[format]).request.body)).toContain(
+      expect(String(new CallTranslator(exchange, request).open(route, conversational[format]).request.body)).toContain(
         'U0VBTCBSEALED',
       );
     }

@@ -13,10 +13,10 @@ import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import { type Way, Ways } from './way.ts';
 
-/** The call that serves an exchange. */
+/** The model call of an exchange. */
 export const modelCall = defineFact<ModelCall>('model_call');
 
-/** A call that a route can serve, if need be without the pictures that tools have shown. */
+/** A call that a route can serve, if necessary without the images in tool results. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
   const call = new ModelCall(exchange, model, request);
   const omitted = call.refusal === undefined ? undefined : omitResultImages(request);
@@ -26,8 +26,8 @@ export function openCall(exchange: Exchange, model: Model, request: ClientReques
 }
 
 /**
- * The adapter of a model call: on a route that speaks the client's format bytes pass through, on every other one the
- * request is translated. Most requests need the way to one route only.
+ * The adapter of a model call: bytes pass through to a route of the client's format, and requests to any other are
+ * translated. Most requests need the way to one route only.
  */
 export class ModelCall implements Adapter {
   readonly model: Model;

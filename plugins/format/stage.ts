@@ -15,7 +15,7 @@ import { clientCall } from './formats.ts';
 /** A request to count tokens that has gone to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
 
-/** Where the route cannot count after all, the estimate is what the client gets. What it did wrong itself it is told. */
+/** The client gets an estimate when the route cannot count tokens after all, but its own errors are reported. */
 function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
@@ -23,7 +23,7 @@ function counted(exchange: Exchange, reply: Reply): Reply {
 }
 
 /**
- * Reads what the client wants and finds the model in the catalog.
+ * Reads the client's request and finds its model in the catalog.
  *
  * @throws GatewayError `invalid_request` naming the parameter, `model_not_found`, `not_supported`,
  *   `previous_response_not_found`

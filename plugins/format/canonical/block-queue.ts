@@ -7,12 +7,11 @@ export interface BlockQueueOptions {
 }
 
 /**
- * The blocks of an answer on their way out, in the order in which they began. The first is live: its deltas go out at
- * once. The others collect until all before them are closed, which is how calls that arrive interleaved come out in
- * order.
+ * The blocks of an answer, in the order in which they began. The first is live: its deltas are emitted at once. The
+ * others are buffered until all before them are closed, so that interleaved calls come out in order.
  */
 export class BlockQueue {
-  /** What has gone out as a whole. */
+  /** Blocks that are complete and emitted. */
   readonly complete: Block[] = [];
   readonly #options: BlockQueueOptions;
   readonly #open: OpenBlock[] = [];
@@ -22,12 +21,12 @@ export class BlockQueue {
     this.#options = options;
   }
 
-  /** The block that began last, as long as it has not gone out as a whole. */
+  /** The block that began last; undefined once it is emitted completely. */
   get last(): OpenBlock | undefined {
     return this.#open.at(-1);
   }
 
-  /** What has been written, where that is nothing but text and thoughts at their end. Undefined otherwise. */
+  /** The text so far; undefined when there is anything besides text and finished reasoning. */
   get plainText(): string | undefined {
     const isPlain =
       this.#open.every(({ head }) => head.type === 'text') && this.complete.every(({ type }) => type !== 'refusal');
@@ -36,10 +35,10 @@ export class BlockQueue {
     return [...written, ...this.#open.map(({ text }) => text)].join('');
   }
 
-  /** A block begins. What stood before it has ended with that, unless it is a call: its end shows in its input. */
+  /** Begins a block. That ends the one before, unless it is a call, which ends with its input. */
   add<B extends OpenBlock>(block: B): B {
     const { last } = this;
-    // A whole object cannot go on.
+    // A complete object cannot continue.
     if (last instanceof CallBlock) last.isClosed ||= last.isWhole;
     else if (last !== undefined) last.isClosed = true;
     this.#open.push(block);
@@ -72,7 +71,7 @@ export class BlockQueue {
     return this.#open[0] === block && !block.isHeldBack;
   }
 
-  /** Lets go of the blocks that are closed, and of what the next one has collected. */
+  /** Emits the closed blocks and what the next one has buffered. */
   #advance(): void {
     for (let live = this.#open[0]; live !== undefined; live = this.#open[0]) {
       if (!this.#isLiveAnnounced && live instanceof CallBlock) this.#announce(live);
@@ -84,7 +83,7 @@ export class BlockQueue {
     }
   }
 
-  /** Lets go of what a block has collected while another was live. */
+  /** Emits what a block has buffered while another was live. */
   #release(block: OpenBlock): void {
     this.#delta(block, block.text);
     for (const citation of block instanceof TextBlock ? block.citations : []) this.#citation(citation);

@@ -10,45 +10,45 @@ import type { ToolNames } from './tool-names.ts';
 /** A format as upstreams speak it: requests are written, replies are read. */
 export interface UpstreamCodec {
   /**
-   * Writes the request for an upstream. What cannot be said there is left out or said differently, and noted.
+   * Writes the request for an upstream. What the format cannot express is left out or approximated, and noted.
    *
    * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve in any way
    */
   encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject;
-  /** Reads one reply of an upstream. Create one a reply. @param profile of the route, where vendors bend the format */
+  /** Creates a decoder for one reply of an upstream. @param profile of the route, for vendors' deviations */
   createDecoder(profile?: Profile): ReplyDecoder;
 }
 
 /** A format as clients speak it: requests are read, replies are written. */
 export interface ClientCodec {
   /**
-   * Reads a client's request. What is unknown or has no place in a conversation is noted, not refused.
+   * Reads a client's request. Unknown members and those without a place in a conversation are noted, not refused.
    *
    * @throws GatewayError `invalid_request` naming the parameter whose type or range is wrong,
    *   `messages[2].content[0].image_url` for instance
    */
   decodeRequest(body: JsonObject, notes: Notes): Conversation;
-  /** Writes one reply for a client. Create one a reply. */
+  /** Creates an encoder for one reply to a client. */
   createEncoder(context: ReplyContext): ReplyEncoder;
 }
 
 /** A format in its four directions. */
 export interface Codec extends UpstreamCodec, ClientCodec {}
 
-/** Where a request is going. */
+/** The route that a request is encoded for. */
 export interface EncodeTarget {
   /** The model's name there. */
   readonly model: string;
   readonly profile: Profile;
   readonly isStream: boolean;
-  /** Names under which the tools of this conversation travel. */
+  /** Names of the conversation's tools on the wire. */
   readonly names: ToolNames;
   readonly notes: Notes;
   /** The data of a state that this upstream has made; undefined for any other. */
   ownState(state: OpaqueState | undefined): string | undefined;
 }
 
-/** Tolerates whatever vendors do to the format: nothing that they send makes it throw. */
+/** Tolerates every deviation of vendors: nothing that they send makes it throw. */
 export interface ReplyDecoder {
   /** Takes one event of a stream. `name` is the `event:` line; undefined when there is none. */
   event(name: string | undefined, data: string): Fragment[];
@@ -57,7 +57,7 @@ export interface ReplyDecoder {
 }
 
 export interface ReplyContext {
-  /** Of the exchange: ids of the reply are made from it. */
+  /** Of the exchange; ids in the reply are derived from it. */
   readonly id: string;
   /** The name that the client asked for. */
   readonly model: string;
@@ -71,9 +71,9 @@ export interface ReplyContext {
 export interface ReplyEncoder {
   /** The whole answer as it was written last; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
-  /** Server-sent events, each whole; the empty string when the client sees nothing of it. */
+  /** Whole server-sent events; the empty string when the client gets nothing. */
   event(event: ReplyEvent): string;
   whole(reply: CompleteReply): JsonObject;
-  /** Ends a stream that has begun, with an error in the format's own shape. @param usage what it has taken so far */
+  /** Writes the error that ends a stream, in the shape of the format. @param usage of the answer so far */
   failure(error: GatewayError, usage?: Usage): string;
 }

@@ -1,6 +1,6 @@
 import type { Fragment } from './reply.ts';
 
-/** Characters before the seam in which a repetition is looked for, and so the longest that is found. */
+/** Characters before the seam that are searched for a repetition. */
 const longestOverlap = 4_096;
 /** A repetition of this length is never a coincidence, wherever it begins. */
 const surelyMeant = 12;

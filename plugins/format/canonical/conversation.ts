@@ -25,14 +25,14 @@ export interface Conversation {
   readonly verbosity: string | undefined;
   /** The caller's own end user. */
   readonly user: string | undefined;
-  /** What requests with the same beginning have in common. */
+  /** The same for requests with the same beginning. */
   readonly cacheKey: string | undefined;
   /** True where it is derived from the user, and not asked for by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
   readonly serviceTier: string | undefined;
   /** The client's own labels; undefined when there are none. */
   readonly metadata?: JsonObject | undefined;
-  /** Answers wanted at once; 1 unless the client says otherwise. */
+  /** Number of answers requested; 1 by default. */
   readonly candidates: number;
 }
 
@@ -79,7 +79,7 @@ export interface AudioPart {
 export type Source =
   | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
-  /** A file that was uploaded to the vendor: means nothing to any other. */
+  /** A file that was uploaded to one vendor; others cannot read it. */
   | { readonly type: 'id'; readonly id: string };
 
 /** A model's reasoning, as the client sends it back. */
@@ -114,7 +114,7 @@ export interface ToolCall {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
-  /** JSON text of an object for functions and searches, as the model wrote it and perhaps broken; raw text for freeform tools. */
+  /** JSON text of an object for functions and searches, possibly malformed; raw text for freeform tools. */
   readonly input: string;
 }
 
@@ -136,13 +136,13 @@ export type ToolForm = 'function' | 'freeform' | 'tool_search';
 export interface ClientTool {
   readonly form: ToolForm;
   readonly name: string;
-  /** Tools in a group of that name; a call has to come back with it. */
+  /** The group of the tool; its calls must carry it too. */
   readonly namespace: string | undefined;
   readonly description: string | undefined;
   /** JSON Schema of the input; undefined when it takes nothing, or is freeform. */
   readonly schema: JsonObject | undefined;
   readonly strict: boolean | undefined;
-  /** What a freeform input has to look like. */
+  /** The grammar of a freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
 }
 

@@ -3,14 +3,14 @@ import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult
 /** One side's turn, for formats that speak in turns. */
 export type DialogueTurn = AssistantTurn | UserTurn | SystemTurn;
 
-/** What the model has said. */
+/** The model's turn. */
 export interface AssistantTurn {
   readonly role: 'assistant';
   /** In order: reasoning, text, calls. */
   readonly items: (Message | Reasoning | ToolCall)[];
 }
 
-/** What the model is told: results of its calls, and what the user says. */
+/** The input to the model: results of its calls, and the user's message. */
 export interface UserTurn {
   readonly role: 'user';
   /** Of the calls of the turn before, in their order; they come first. */
@@ -25,12 +25,12 @@ export interface SystemTurn {
 }
 
 /**
- * Brings calls and results together, which every vendor insists on and no client's history always has: cancelled turns
- * leave calls without results, compaction leaves results without calls, and messages slip in between.
+ * Pairs calls and results, as every vendor requires but not every client's history does: cancelled turns leave calls
+ * without results, compaction leaves results without calls, and messages come in between.
  *
- * - The results of a run of calls follow it directly, in the order of the calls; what stood between comes after them.
- * - A call without a result gets one that says so.
- * - A result without a call becomes what a user says.
+ * - The results of a run of calls follow it directly, in the order of the calls; what was between them comes after.
+ * - A call without a result gets a placeholder.
+ * - A result without a call becomes a user message.
  */
 export function normalizeCalls(items: readonly Item[]): Item[] {
   const results = new Map<string, ToolResult>();
@@ -74,7 +74,7 @@ function orphan({ parts }: ToolResult): Item[] {
   return parts.length === 0 ? [] : [{ type: 'message', role: 'user', parts }];
 }
 
-/** Groups settled items into turns; neighbours of the same side become one. */
+/** Groups normalized items into turns; adjacent items of the same side become one. */
 export function toTurns(items: readonly Item[]): DialogueTurn[] {
   const turns: DialogueTurn[] = [];
   for (const item of items) {
@@ -102,12 +102,12 @@ function assistantTurn(turns: DialogueTurn[]): AssistantTurn {
   return turn;
 }
 
-/** How a system message is said where only a user can say it, in its place. */
+/** A system message as the text of a user message, for formats that allow none in its place. */
 export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
-/** What parts say in words; pictures and files say nothing. */
+/** The text of parts; media have none. */
 export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');
 }

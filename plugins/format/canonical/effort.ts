@@ -1,6 +1,6 @@
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 
-/** Tokens for thinking that stand for an effort; vendors publish no such table, peers differ. */
+/** The thinking budget of an effort, in tokens. Vendors publish no such table, and other gateways differ. */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
@@ -23,12 +23,12 @@ function effortOf(budget: number): Effort {
   return budget <= 24_576 ? 'high' : 'xhigh';
 }
 
-/** The effort that a request asks for, in words or by its budget. */
+/** The effort that a request asks for, by name or by its budget. */
 export function wantedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
 }
 
-/** The nearest effort that a model knows: a lower one if there is any, but thinking is not turned off by it. */
+/** The nearest effort that a model supports: a lower one if there is any, except none. */
 export function clampEffort(effort: Effort, known: readonly Effort[]): Effort {
   if (known.includes(effort)) return effort;
   const rank = efforts.indexOf(effort);

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
-/** Characters of text that make a token, about, over the languages and tokenizers in use. */
+/** Average characters per token, over languages and tokenizers. */
 const charactersPerToken = 4;
-/** Tokens for which an image, a document or a recording stands. Source: Anthropic docs, "Vision": about 1,600 at most. */
+/** Tokens of an image, a document or a recording. Source: Anthropic docs, "Vision": about 1,600 at most. */
 const tokensPerAttachment = 1_500;
 /** Tokens that roles and delimiters add to every message, tool and block. */
 const tokensPerObject = 3;
@@ -10,7 +10,7 @@ const tokensPerObject = 3;
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
 /** Members that hold opaque reasoning state. */
 const stateNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
-/** Members at the top, over the formats, that a model gets to read; all others are settings. */
+/** Top-level members of all formats that a model reads; all others are settings. */
 const promptNames = new Set([
   'messages',
   'input',
@@ -34,7 +34,7 @@ export function estimateTokens(characters: number): number {
 
 /** Tokens that a request takes, in any format. @param ofText left out, texts are measured, not read */
 export function promptTokens(request: JsonObject, ofText: TextEstimate = ofLength): number {
-  // Google's counting takes a request inside of another, as it would be sent for an answer.
+  // A request to count tokens at Google holds the request for an answer.
   const packed = request['generateContentRequest'];
   let tokens = isJsonObject(packed) ? promptTokens(packed, ofText) : 0;
   for (const name of promptNames) tokens += tokensOf(name, request[name], ofText);
@@ -60,12 +60,12 @@ function stringTokens(name: string, value: string, ofText: TextEstimate): number
   return isAttachment(name, value) ? tokensPerAttachment : ofText(value);
 }
 
-/** Long base64 under a name that holds data; a short text of that name is a text. */
+/** True for long base64 in a member that holds data; a short text there is text. */
 function isAttachment(name: string, value: string): boolean {
   return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/** Names of the format are no words of the prompt, names of a tool's parameters are. */
+/** Member names of the format are not part of the prompt, but names of a tool's parameters are. */
 function nameTokens(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

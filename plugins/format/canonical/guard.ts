@@ -9,28 +9,28 @@ import { resolveFinish } from './resolve-finish.ts';
 import type { ToolNames } from './tool-names.ts';
 import { UsageTally } from './usage-tally.ts';
 
-/** What belongs to the route that an answer comes from. */
+/** The part that depends on the route of an answer. */
 export interface GuardedRoute {
   readonly names: ToolNames;
   readonly tag: StateTagger;
 }
 
 export interface GuardOptions extends GuardedRoute {
-  /** Of the exchange: ids of calls without one are made from it. */
+  /** Of the exchange; calls without an id get one derived from it. */
   readonly id: string;
-  /** Guesses the tokens of the request, where the upstream has not counted them. */
+  /** Estimates the tokens of the request, where the upstream has not counted them. */
   readonly inputTokens: () => number;
 }
 
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
 /**
- * Stands between an upstream and the client's encoder: whatever comes in, what goes out is one start, well-nested blocks
- * one after the other, and one finish. See `ReplyEvent` for the invariants.
+ * Turns any sequence of fragments into one start, well-nested blocks one after the other, and one finish. See
+ * `ReplyEvent` for the invariants.
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
-  /** What of the answer could not be passed on. */
+  /** Parts of the answer that could not be passed on. */
   readonly notes = new Notes();
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
@@ -55,7 +55,7 @@ export class GrammarGuard {
     });
   }
 
-  /** Takes what the upstream has said and returns what can be passed on. Nothing after the end or a failure. */
+  /** Takes fragments and returns the events that they complete; none after the end or a failure. */
   push(fragments: readonly Fragment[]): ReplyEvent[] {
     for (const fragment of fragments) {
       if (this.isOver) break;
@@ -64,7 +64,7 @@ export class GrammarGuard {
     return this.#emitted();
   }
 
-  /** The upstream has closed without its last event: an answer that has said why it ends is taken for whole. */
+  /** The upstream has closed without its last event: an answer with a finish reason counts as complete. */
   close(): ReplyEvent[] {
     if (!this.isOver && this.#finish !== undefined) this.#complete();
     return this.#emitted();
@@ -79,28 +79,25 @@ export class GrammarGuard {
     return this.#reply;
   }
 
-  /** True once something of the answer has come. */
+  /** True once a part of the answer has come. */
   get hasContent(): boolean {
     return this.#hasStarted;
   }
 
-  /** Undefined until the upstream has counted, or something of the answer has come. */
+  /** Undefined until the upstream has counted, or a part of the answer has come. */
   get usage(): Usage | undefined {
     if (this.#reply !== undefined) return { ...this.#usage.worked, isEstimated: this.#usage.isEstimated };
     if (this.#hasStarted) return { ...this.#usage.interrupted, isEstimated: true };
     return Object.keys(this.#usage.said).length === 0 ? undefined : this.#usage.said;
   }
 
-  /**
-   * The text that has gone out, where the answer is under way and nothing but text: no call, no refusal, no thought that
-   * is not at its end. Undefined otherwise.
-   */
+  /** The text so far of an unfinished answer; undefined when it has a call, a refusal or unfinished reasoning. */
   get plainText(): string | undefined {
     if (this.#reply !== undefined || this.#finish !== undefined || this.#calls.size > 0) return undefined;
     return this.#queue.plainText;
   }
 
-  /** Another route goes on with the answer, after one that broke off where `plainText` ends. */
+  /** Another route continues the answer, after one that broke off where `plainText` ends. */
   resume(route: GuardedRoute): void {
     this.#route = route;
     this.failure = undefined;
@@ -175,7 +172,7 @@ export class GrammarGuard {
     this.#queue.cite(tail, citation);
   }
 
-  /** Ends what is open at the end of the queue, so that what comes next is a block of its own. Calls end by themselves. */
+  /** Closes the open block at the end of the queue, so that a new one follows. Calls end by themselves. */
   #closeTail(): void {
     const tail = this.#queue.last;
     if (tail === undefined || tail instanceof CallBlock) return;
@@ -184,7 +181,7 @@ export class GrammarGuard {
 
   #call({ key, id, name, namespace, form }: CallFragment): void {
     let call = this.#calls.get(key);
-    // Vendors that count every call as number 0 tell them apart by id alone.
+    // Some vendors give every call the index 0 and distinguish them only by id.
     if (call === undefined || (call.hasBegun && isAnotherId(id, call.givenId))) {
       call = new CallBlock();
       this.#calls.set(key, call);
@@ -218,7 +215,7 @@ export class GrammarGuard {
     this.#queue.close(call);
   }
 
-  /** Puts a call into the queue, as soon as its name is known. */
+  /** Queues a call once its name is known. */
   #begin(call: CallBlock): void {
     if (call.hasBegun || call.name === undefined) return;
     call.head = {
@@ -259,7 +256,7 @@ export class GrammarGuard {
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
-  /** Nothing was said, and nothing says that this was meant: models do end without a word, and count a token for it. */
+  /** True for an empty answer that was not intended: models may end without a word, but then count a token for it. */
   get #isSilent(): boolean {
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.said.output ?? 0) === 0);
   }

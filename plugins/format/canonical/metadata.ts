@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { maybeObject } from './read.ts';
 
-/** What OpenAI takes; a request with more is refused. */
+/** OpenAI's limits; it refuses a request over them. */
 const maxMembers = 16;
 const maxNameLength = 64;
 const maxValueLength = 512;
 
 /**
- * Reads what a client of OpenAI's formats files a request under. Empty, it is none.
+ * Reads the metadata of a request; undefined when it is empty.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -16,7 +16,7 @@ export function readMetadata(value: JsonValue | undefined): JsonObject | undefin
   return metadata === undefined || Object.keys(metadata).length === 0 ? undefined : metadata;
 }
 
-/** True for what every upstream with such a member takes. Proxies let their clients put other things there. */
+/** True for metadata that every upstream accepts. Some proxies allow more. */
 export function isPlainMetadata(metadata: JsonObject): boolean {
   const entries = Object.entries(metadata);
   return (

@@ -1,11 +1,11 @@
 import { cutMark, maxNotes } from '#core/model-call/notes-header.ts';
 
-/** Characters that a note may have: they travel in a header. */
+/** Characters of a note, which travels in a header. */
 const maxNoteLength = 120;
 
 /**
- * What a translation has left out or said differently, so that client and operator can know. Each thing is said once.
- * Notes name parameters and features, never their values.
+ * What a translation has left out or approximated, for client and operator, each once. Notes name parameters and
+ * features, never their values.
  */
 export class Notes {
   readonly #entries = new Set<string>();
@@ -16,12 +16,12 @@ export class Notes {
     this.#add(`dropped ${what}`);
   }
 
-  /** @param how what came of it: `json_schema as instruction` */
+  /** @param how the parameter and what it became, `json_schema as instruction` */
   approximate(how: string): void {
     this.#add(`approximated ${how}`);
   }
 
-  /** Notes every member that is set and not among those that were read. */
+  /** Notes every member that is set but not read. */
   dropUnknown(body: object, known: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {
       if (!known.has(name) && value !== null && value !== undefined) this.drop(name);
@@ -37,7 +37,7 @@ export class Notes {
     return this.#isCut ? [...this.#entries, cutMark] : [...this.#entries];
   }
 
-  /** For a header: visible ASCII only, and no semicolon, which stands between notes. */
+  /** For a header: visible ASCII only, without the semicolon that separates notes. */
   #add(entry: string): void {
     const plain = entry
       .replace(/[^\x20-\x7e]/g, '?')

@@ -6,14 +6,14 @@ import type { NamedTool } from './tool-names.ts';
 /** Tags opaque reasoning state with its origin; without data, the tag only names the origin of the text. */
 export type StateTagger = (kind: StateKind, data: string) => string;
 
-/** A block under way. */
+/** A block that is not complete. */
 export abstract class OpenBlock {
   abstract readonly head: BlockHead;
-  /** What has come of it. */
+  /** The text so far. */
   text = '';
-  /** Nothing more will come. */
+  /** True when nothing will be added. */
   isClosed = false;
-  /** True when nothing of it can be shown before all of it is there. */
+  /** True when it can only be emitted as a whole. */
   get isHeldBack(): boolean {
     return false;
   }
@@ -21,7 +21,7 @@ export abstract class OpenBlock {
   /** @param tag for reasoning */
   abstract complete(tag: StateTagger): Block;
 
-  /** What of the complete block has not gone out as deltas. */
+  /** The part of the complete block that was not emitted as deltas. */
   unsent(_block: Block): string {
     return '';
   }
@@ -54,23 +54,23 @@ export class ReasoningBlock extends OpenBlock {
   }
 }
 
-/** A call of a tool. Has a place in the reply once its name is known. */
+/** A tool call. It is queued once its name is known. */
 export class CallBlock extends OpenBlock {
   head: CallHead = { type: 'tool_call', id: '', name: '', namespace: undefined, form: 'function' };
   givenId: string | undefined;
   name: NamedTool | undefined;
-  /** True once it stands in the queue: id and name are settled. */
+  /** True once it is queued: id and name are final. */
   hasBegun = false;
   /** Input that came before the name. */
   early = '';
-  /** The input of a freeform tool that travels inside an object, as the one string of it. */
+  /** True for a freeform tool that travels as a function: its input is the one string in an object. */
   isWrapped = false;
 
   override get isHeldBack(): boolean {
     return this.isWrapped;
   }
 
-  /** True when the input is a whole object. */
+  /** True when the input is a complete object. */
   get isWhole(): boolean {
     return this.head.form !== 'freeform' || this.isWrapped ? parsedObject(this.text) !== undefined : false;
   }
@@ -87,18 +87,18 @@ export class CallBlock extends OpenBlock {
   #input(): string {
     if (this.isWrapped) return unwrap(this.text);
     if (this.head.form === 'freeform') return this.text;
-    // Spaces have gone out already.
+    // White space is emitted already.
     return this.text.trim() === '' ? `${this.text}{}` : this.text;
   }
 }
 
-/** The string inside `{"input": "…"}`; models that ignore the wrapping mean the text itself. */
+/** The string in `{"input": "…"}`; without that object, the text itself. */
 function unwrap(text: string): string {
   const input = parsedObject(text)?.['input'];
   return typeof input === 'string' ? input : text;
 }
 
 function parsedObject(text: string): JsonObject | undefined {
-  // Most texts that are no whole object do not end like one.
+  // Cheaper than parsing every incomplete object.
   return text.trimEnd().endsWith('}') ? parseObject(text) : undefined;
 }

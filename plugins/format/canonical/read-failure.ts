@@ -4,7 +4,7 @@ import { readRefusal, readReportedError, reportedFailure } from '#core/model-cal
 
 /** The error that a reply or an event reports; undefined when it reports none. */
 export function readFailure(body: JsonObject): GatewayError | undefined;
-/** @param isCertain when the status or type of what has come says that it is an error, however little it tells */
+/** @param isCertain when status or type mark it as an error, even without a message */
 export function readFailure(body: JsonObject, isCertain: true): GatewayError;
 export function readFailure(body: JsonObject, isCertain = false): GatewayError | undefined {
   const reported = isCertain ? readRefusal(body) : readReportedError(body);

@@ -3,8 +3,8 @@ import type { Usage } from '#core/facts.ts';
 import type { StateKind, ToolForm } from './conversation.ts';
 
 /**
- * What an upstream says, as loosely as upstreams say it. Decoders emit these in the order of arrival and need not care
- * whether blocks open and close, calls interleave, or endings come twice: the grammar guard does.
+ * A piece of an upstream's answer. Decoders emit fragments in the order of arrival; the grammar guard takes care of
+ * open blocks, interleaved calls and repeated endings.
  */
 export type Fragment =
   /** The next piece of the answer. */
@@ -15,9 +15,9 @@ export type Fragment =
   | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string }
   /** Belongs to the text that is open. */
   | { readonly type: 'citation'; readonly citation: Citation }
-  /** Whatever is open, except calls, is over: what comes next is another block. */
+  /** Closes the open block, unless it is a call. */
   | { readonly type: 'break' }
-  /** Tells about a call: it opens when id and name are known. `key` tells calls of one reply apart. */
+  /** Names a call, which opens when id and name are known. `key` identifies a call in its reply. */
   | {
       readonly type: 'call';
       readonly key: string | number;
@@ -28,14 +28,14 @@ export type Fragment =
     }
   /** The next piece of a call's input. */
   | { readonly type: 'input'; readonly key: string | number; readonly text: string }
-  /** A call is complete. `input` is the whole of it, where the upstream repeats it; what was missing is made up for. */
+  /** A call is complete. `input` is the whole input where the upstream repeats it; missing pieces are added. */
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
-  /** A piece of the answer that no reply of ours has a place for, in the words of `Notes.drop`: `images in the answer`. */
+  /** A part of the answer that no reply format has a place for, as for `Notes.drop`: `images in the answer`. */
   | { readonly type: 'dropped'; readonly what: string }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
-  /** The format's last event: nothing that matters comes after it. */
+  /** The last event of the format. */
   | { readonly type: 'end' }
   | { readonly type: 'error'; readonly error: GatewayError };
 
@@ -52,7 +52,7 @@ export type FinishReason =
 export interface Citation {
   readonly url: string;
   readonly title: string | undefined;
-  /** Words of the source. */
+  /** A quotation from the source. */
   readonly quote: string | undefined;
   /** UTF-16 offsets in the text of its block. */
   readonly start: number | undefined;
@@ -72,7 +72,7 @@ export type ReplyEvent =
   | { readonly type: 'block_stop'; readonly index: number; readonly block: Block }
   | { readonly type: 'finish'; readonly reply: CompleteReply };
 
-/** What is known of a block when it opens. */
+/** The part of a block that is known when it opens. */
 export type BlockHead =
   | { readonly type: 'text' }
   | { readonly type: 'refusal' }
@@ -90,7 +90,7 @@ export interface CallHead {
 export type Block =
   | { readonly type: 'text'; readonly text: string; readonly citations: readonly Citation[] }
   | { readonly type: 'refusal'; readonly text: string }
-  /** `state` is tagged: what the client gets to see and hands back. `isRedacted`: there is no text for it. */
+  /** `state` is tagged, as the client gets it and sends it back. `isRedacted`: there is no text for it. */
   | { readonly type: 'reasoning'; readonly text: string; readonly state: string; readonly isRedacted: boolean }
   /** `input`: JSON text of an object, `{}` when the model gave none; raw text for freeform calls. */
   | (CallHead & { readonly input: string });
@@ -102,7 +102,7 @@ export interface CompleteReply {
   readonly usage: FullUsage;
 }
 
-/** Every count is there: what the upstream did not say is estimated. */
+/** All counts: those that the upstream has not reported are estimates. */
 export interface FullUsage {
   readonly input: number; // all prompt tokens, cached ones included
   readonly output: number; // reasoning included

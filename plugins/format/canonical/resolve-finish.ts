@@ -1,6 +1,6 @@
 import type { Block, FinishReason } from './reply.ts';
 
-/** What was said counts more than what the upstream calls it: vendors name calls `stop`, and `stop` calls. */
+/** The content decides, not only the reported reason: some vendors report `stop` for calls, and the reverse. */
 export function resolveFinish(said: FinishReason | undefined, blocks: readonly Block[]): FinishReason {
   const hasCalls = blocks.some(({ type }) => type === 'tool_call');
   if (hasCalls && (said === undefined || said === 'stop' || said === 'stop_sequence')) return 'tool_calls';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** Characters that OpenAI takes in ids of calls, of users and of caches. */
+/** OpenAI's limit for ids of calls, users and caches, in characters. */
 const maxIdLength = 64;
 
-/** Keeps an id that is short enough; a longer one becomes a hash, always the same. */
+/** The id, or its hash when it is too long. */
 export function shortenId(id: string): string {
   return id.length <= maxIdLength ? id : hash(id);
 }
 
-/** What an id of a call becomes where only nine letters or digits are taken. */
+/** The id of a call for vendors that accept only nine letters or digits. */
 export function nineCharacters(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
 }

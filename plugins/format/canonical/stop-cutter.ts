@@ -4,13 +4,13 @@ import type { Notes } from './notes.ts';
 import type { Fragment } from './reply.ts';
 
 /**
- * Stands in for stop sequences that the upstream could not be told: cuts the text before the first. What the upstream
- * says after it is heard to its end, because the count of tokens comes last, but nobody sees it.
+ * Cuts the answer before the first of the stop sequences that the upstream does not take. The rest is read to its end
+ * for the usage, and dropped.
  */
 export class StopCutter implements ReplyDecoder {
   readonly #decoder: ReplyDecoder;
   readonly #sequences: readonly string[];
-  /** The end of the text so far, which may turn out to be the beginning of a sequence. */
+  /** The end of the text so far, which may be the beginning of a sequence. */
   #held = '';
   #isCut = false;
 
@@ -51,7 +51,7 @@ export class StopCutter implements ReplyDecoder {
     return said(all.slice(0, from));
   }
 
-  /** The sequence that is complete first: there an upstream that knew them would have stopped. */
+  /** The sequence that is complete first, where the upstream would have stopped. */
   #firstIn(text: string): Met | undefined {
     return this.#sequences
       .map((sequence) => ({ at: text.indexOf(sequence), sequence }))
@@ -81,12 +81,12 @@ function said(text: string): Fragment[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
-/** What goes wrong after the answer's last word is no concern of the client's. */
+/** An error after the cut does not concern the client. */
 function isLast({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }
 
-/** To be said by whoever leaves sequences out of a request. */
+/** Notes that stop sequences are left out of the request. */
 export function noteCutting(notes: Notes): void {
   notes.approximate('stop by cutting the answer');
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool, Conversation, ToolForm } from './conversation.ts';
 
-/** What a name on the wire stands for. */
+/** The tool behind a name on the wire. */
 export interface NamedTool {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
 }
 
-/** What an upstream allows a tool to be called. */
+/** The tool names that an upstream allows. */
 export interface NameRules {
   readonly maxLength: number;
   /** Characters that are not allowed, global. */
@@ -17,12 +17,12 @@ export interface NameRules {
   readonly begin: RegExp;
 }
 
-/** What most vendors take. Source: OpenAI API reference, function names. */
+/** The rules of most vendors. Source: OpenAI API reference, function names. */
 export const plainNames: NameRules = { maxLength: 64, forbidden: /[^A-Za-z0-9_-]/g, begin: /^[A-Za-z0-9_-]/ };
 
 /**
- * Names under which the tools of one conversation travel to an upstream, and back: groups are flattened, characters and
- * lengths that the upstream refuses are replaced. The same conversation always gets the same names.
+ * Maps the tool names of a conversation to those on the wire and back: groups are flattened, and characters and lengths
+ * that the upstream refuses are replaced. The same conversation always gets the same names.
  */
 export class ToolNames {
   readonly #rules: NameRules;
@@ -31,7 +31,7 @@ export class ToolNames {
 
   constructor({ tools, items }: Pick<Conversation, 'tools' | 'items'>, rules: NameRules) {
     this.#rules = rules;
-    // The names of declared tools first: what history calls something else must not take them away.
+    // Declared tools first: calls in the history must not take their names.
     for (const tool of tools) if (isClientTool(tool)) this.#add(tool);
     for (const item of items) if (item.type === 'tool_call') this.#add(item);
   }
@@ -41,7 +41,7 @@ export class ToolNames {
     return this.#wire.get(keyOf(name, namespace)) ?? this.#fit(flatten(name, namespace));
   }
 
-  /** What a model means by a name; models also call what does not exist. */
+  /** The tool that a model calls by a name; models also call tools that do not exist. */
   fromWire(wireName: string): NamedTool {
     return this.#tools.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }
@@ -63,14 +63,14 @@ export class ToolNames {
     return begun.length <= maxLength && begun === name ? begun : this.#shorten(begun, name);
   }
 
-  /** Ends in a hash of the original, so that two names never become one. */
+  /** Ends in a hash of the original, so that names stay distinct. */
   #shorten(name: string, original: string): string {
     const hash = createHash('sha256').update(original).digest('hex').slice(0, 8);
     return `${name.replace(this.#rules.forbidden, '_').slice(0, this.#rules.maxLength - 9)}_${hash}`;
   }
 }
 
-/** True for a tool that the client runs; the vendor runs the others. */
+/** True for a tool that the client runs, not the vendor. */
 export function isClientTool(tool: Conversation['tools'][number]): tool is ClientTool {
   return 'name' in tool;
 }

@@ -3,8 +3,8 @@ import { estimateTokens } from './estimate.ts';
 import type { FullUsage } from './reply.ts';
 
 /**
- * Counts the tokens of an answer as its upstream reports them, and guesses what is not reported. An answer that several
- * routes have written one after the other has the counts of all of them.
+ * Counts the tokens of an answer as its upstream reports them, and estimates the rest. An answer that several routes
+ * have written has the counts of all of them.
  */
 export class UsageTally {
   readonly #guessInput: () => number;
@@ -14,7 +14,7 @@ export class UsageTally {
   /** Of the routes that broke off. */
   readonly #broken: FullUsage[] = [];
 
-  /** @param guessInput guesses the tokens of the client's request; asked once, when it is needed */
+  /** @param guessInput estimates the tokens of the client's request; called at most once */
   constructor(guessInput: () => number) {
     this.#guessInput = guessInput;
   }
@@ -29,14 +29,14 @@ export class UsageTally {
     this.#written += characters;
   }
 
-  /** Another route goes on after the one that has broken off. */
+  /** Another route continues after the one that broke off. */
   next(): void {
     if (this.#hasWorked) this.#broken.push(this.#ofBroken);
     this.#said = {};
     this.#written = 0;
   }
 
-  /** What the route that writes now has reported. */
+  /** The usage that the current route has reported. */
   get said(): Usage {
     return this.#said;
   }
@@ -50,25 +50,25 @@ export class UsageTally {
     return this.#broken.length > 0 || this.#said.input === undefined || this.#said.output === undefined;
   }
 
-  /** For the client: its prompt counts once, however many routes have read it; what they wrote counts together. */
+  /** For the client: its prompt counts once for all routes, their outputs are added up. */
   get full(): FullUsage {
     const routes = [...this.#broken, this.#ofRoute];
     const { output, reasoning } = sum(routes);
     return { ...(routes[0] as FullUsage), output, reasoning };
   }
 
-  /** For the record: all that the routes have worked for. */
+  /** For the record: the sum over all routes. */
   get worked(): FullUsage {
     return sum([...this.#broken, this.#ofRoute]);
   }
 
-  /** The same for an answer that goes no further. */
+  /** The same for an answer that broke off for good. */
   get interrupted(): FullUsage {
     const isKnown = this.#hasWorked || this.#broken.length === 0;
     return sum(isKnown ? [...this.#broken, this.#ofBroken] : this.#broken);
   }
 
-  /** Of a route without a count and a word nothing is known. */
+  /** False for a route that has neither reported nor written anything. */
   get #hasWorked(): boolean {
     return this.#written > 0 || Object.keys(this.#said).length > 0;
   }
@@ -84,7 +84,7 @@ export class UsageTally {
     };
   }
 
-  /** What was counted before the end is not all. */
+  /** Counts before the end are not final. */
   get #ofBroken(): FullUsage {
     const { output, ...usage } = this.#ofRoute;
     return { ...usage, output: Math.max(output, estimateTokens(this.#written)) };

@@ -3,14 +3,14 @@ import type { EncodeTarget } from './codec.ts';
 import type { Conversation, OutputFormat } from './conversation.ts';
 import { textOf } from './dialogue.ts';
 
-/** How an answer's form is asked for: as a parameter, in words, or both. */
+/** How an output format is requested: by a parameter, an instruction, or both. */
 export interface WrittenFormat {
   readonly format: JsonObject | undefined;
-  /** To be said before the dialogue. */
+  /** Goes before the dialogue. */
   readonly instruction: string | undefined;
 }
 
-/** Asks for JSON as well as the model can be asked. */
+/** Requests JSON in the strictest way that the model supports. */
 export function writeFormat(conversation: Conversation, { profile, notes }: EncodeTarget): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
@@ -20,7 +20,7 @@ export function writeFormat(conversation: Conversation, { profile, notes }: Enco
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
   else if (known === 'none') notes.approximate('json_object as instruction');
   const format = known === 'none' ? undefined : { type: 'json_object' };
-  // json_object is refused unless the input has the word in it; instructions do not count.
+  // json_object is refused unless the input contains the word; instructions do not count.
   const isSaid = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
   return { format, instruction: isSaid ? undefined : instructionFor(output) };
 }
@@ -40,7 +40,7 @@ function plainName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
-/** Asks for an answer's form in words. */
+/** The instruction that requests an output format. */
 export function instructionFor(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;

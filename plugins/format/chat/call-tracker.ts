@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#cor
 import type { Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 
-/** A call under way. */
+/** A call that is not complete. */
 interface TrackedCall {
   readonly key: number;
   readonly index: number | undefined;
@@ -11,7 +11,7 @@ interface TrackedCall {
   input: string;
 }
 
-/** What an entry of `tool_calls` says. */
+/** An entry of `tool_calls`. */
 interface Said {
   readonly index: number | undefined;
   readonly id: string | undefined;
@@ -21,8 +21,8 @@ interface Said {
 }
 
 /**
- * Knows which call an entry is about. Vendors leave out indexes or ids, count every call as number 0, repeat names, and
- * say the whole call again at the end.
+ * Finds the call that an entry belongs to. Vendors leave out indexes or ids, give every call the index 0, repeat names,
+ * and repeat the whole call at the end.
  */
 export class CallTracker {
   readonly #calls: TrackedCall[] = [];
@@ -39,7 +39,7 @@ export class CallTracker {
     return [...head, { type: 'input', key: call.key, text: said.input }];
   }
 
-  /** A whole call, of which pieces may have come before. @param position among the calls of its reply */
+  /** A whole call; pieces of it may have come before. @param position among the calls of its reply */
   whole(entry: JsonValue, position: number): Fragment[] {
     if (!isJsonObject(entry)) return [];
     const said = read(entry);
@@ -74,7 +74,7 @@ export class CallTracker {
   }
 
   #learn(call: TrackedCall, { id: given, name, isCustom }: Said): Fragment[] {
-    // Two calls of one id could not be told apart when their results come.
+    // Results could not be matched to two calls with one id.
     const id = this.#calls.some((other) => other !== call && other.id === given) ? undefined : given;
     const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
     call.id ??= id;
@@ -84,7 +84,7 @@ export class CallTracker {
   }
 }
 
-/** A name begins a call, unless it only repeats that of the one under way. */
+/** A name begins a call, unless it repeats that of the current one. */
 function beginsAnother({ id, name, input }: Said, last: TrackedCall): boolean {
   if (id !== undefined && last.id !== undefined) return id !== last.id;
   return name !== last.name || (input !== '' && isWhole(last));
@@ -111,7 +111,7 @@ function filled(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Arguments are text; some give the object itself. */
+/** Arguments are text; some vendors send an object. */
 function inputOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';

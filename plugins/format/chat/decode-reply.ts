@@ -11,13 +11,13 @@ import { ThinkSplitter } from './think-splitter.ts';
 import { readUsage } from './usage.ts';
 
 export interface ChatDecoderOptions {
-  /** Thoughts come inside the text, between <think> and </think>. */
+  /** The reasoning is inside the text, between <think> and </think>. */
   readonly inlineThinking?: boolean;
 }
 
 /**
- * Reads a Chat Completions reply, in whichever way a vendor bends it. Of several answers it reads the first.
- * Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
+ * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
+ * OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
   readonly #calls = new CallTracker();
@@ -25,7 +25,7 @@ export class ChatDecoder implements ReplyDecoder {
   readonly #reasoning = new TextTracker();
   readonly #refusal = new TextTracker();
   readonly #splitter: ThinkSplitter | undefined;
-  /** Number of the answer that is read. */
+  /** Index of the answer that is read. */
   #choice: JsonValue | undefined;
 
   constructor({ inlineThinking = false }: ChatDecoderOptions = {}) {
@@ -53,7 +53,7 @@ export class ChatDecoder implements ReplyDecoder {
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
-  /** The first answer that has come, wherever it stands among others. */
+  /** The first answer that has come, whatever its index. */
   #pick(choices: JsonValue | undefined): JsonObject | undefined {
     const list = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
     this.#choice ??= list[0]?.['index'] ?? undefined;
@@ -79,7 +79,7 @@ export class ChatDecoder implements ReplyDecoder {
     const reasoning = said.isDetailed
       ? this.#reasoning.pieceOrAll(said.reasoning)
       : this.#reasoning.pieceOnce(said.reasoning);
-    // Who repeats all thoughts repeats all of the text.
+    // A vendor that repeats all reasoning repeats all text.
     const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(said.text) : this.#text.piece(said.text);
     return [
       ...spoken('reasoning', reasoning),
@@ -90,7 +90,7 @@ export class ChatDecoder implements ReplyDecoder {
     ];
   }
 
-  /** A whole message: the reply itself, or a repetition of what came in pieces. */
+  /** A whole message: the reply itself, or a repetition of the deltas. */
   #message(message: JsonObject): Fragment[] {
     const said = readSaid(message);
     return [
@@ -124,7 +124,7 @@ function failed(body: JsonObject): Fragment {
   return { type: 'error', error: readFailure(body, true) };
 }
 
-/** @param word `insufficient_system_resource` is DeepSeek's for being overloaded */
+/** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
 function gaveUp(word: JsonValue | undefined): Fragment {
   const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
   return { type: 'error', error: new GatewayError(code, 'the upstream aborted its answer') };

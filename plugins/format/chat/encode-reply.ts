@@ -28,7 +28,7 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   event(event: ReplyEvent): string {
-    // The first chunk says whether there is a text, so it waits for what comes first.
+    // The first chunk says whether there is text, so it waits for the first block.
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#finish(event.reply);
     return this.#deltasOf(event)
@@ -37,8 +37,8 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   /**
-   * Beside calls, refusals and thoughts the text is null, as OpenAI and DeepSeek have it: the SDK's helper would make an
-   * empty text of an empty one, where the whole reply has none.
+   * Beside calls, refusals and reasoning the text is null, as with OpenAI and DeepSeek: the SDK's helper would turn an
+   * empty string into an empty text, where the whole reply has none.
    */
   #deltasOf(event: BlockEvent): JsonObject[] {
     const deltas = this.#deltas.take(event);
@@ -63,7 +63,7 @@ export class ChatEncoder implements ReplyEncoder {
 
   #finish(reply: CompleteReply): string {
     const begun = this.#hasBegun ? '' : this.#chunk(begin(''), null);
-    // An answer of nothing but thoughts has an empty text.
+    // An answer of only reasoning has an empty text.
     const delta = this.#hasBegun && this.#deltas.isSilent ? { content: '' } : {};
     const states = this.#deltas.end().map((state) => this.#chunk(state, null));
     const end = begun + states.join('') + this.#chunk(delta, writeFinish(reply.finish, this.#isOld));

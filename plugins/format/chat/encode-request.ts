@@ -20,7 +20,7 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  // The format has a word for it, but a reply that is read and written again has room for one answer.
+  // The format allows more, but a translated reply has room for one answer.
   if (conversation.candidates > 1) {
     throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
   }
@@ -56,7 +56,7 @@ function writeThinking(conversation: Conversation, target: EncodeTarget, hasTool
   return { reasoning_effort: 'none' };
 }
 
-/** Responses says it flat, this format one level deeper. */
+/** This format nests the schema one level deeper than Responses. */
 function nestFormat(format: JsonObject | undefined): JsonObject | undefined {
   if (format?.['type'] !== 'json_schema') return format;
   const { type, ...wanted } = format;
@@ -82,7 +82,7 @@ function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarge
   const { verbosity, cacheKey, serviceTier, metadata } = conversation;
   const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
   if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');
-  // OpenAI takes it only from who has the answer stored there.
+  // OpenAI accepts it only for stored answers.
   if (metadata !== undefined) notes.drop('metadata');
   const extras: JsonObject = {
     verbosity,

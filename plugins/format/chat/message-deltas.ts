@@ -3,15 +3,15 @@ import type { BlockHead, ReplyEvent } from '../canonical/reply.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 
-/** Between parts of a text that something else has parted. */
+/** Between parts of a text that were separated by another block. */
 const paragraph = '\n\n';
 
-/** What a reply consists of between its start and its end. */
+/** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
 
 /**
- * Puts blocks into the one message that this format has room for, as deltas: one text, one of thoughts, one refusal, and
- * calls with indexes 0, 1, 2…
+ * Writes blocks as deltas of the format's one message: one text, one reasoning text, one refusal, and calls with
+ * indexes 0, 1, 2…
  */
 export class MessageDeltas {
   readonly #isOld: boolean;
@@ -30,7 +30,7 @@ export class MessageDeltas {
     this.#isOld = isOld;
   }
 
-  /** Neither a text has come nor what may stand without one. */
+  /** True while there is neither a text nor anything that needs none. */
   get isSilent(): boolean {
     return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
   }
@@ -50,8 +50,8 @@ export class MessageDeltas {
   }
 
   /**
-   * What comes after all blocks: the reasoning states, in one delta. Some clients add up such lists, and the openai SDK keeps the
-   * last one only; so both have all of it.
+   * The reasoning states, after all blocks and in one delta: some clients concatenate such lists, and the openai SDK
+   * keeps only the last one.
    */
   end(): JsonObject[] {
     return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
@@ -68,7 +68,7 @@ export class MessageDeltas {
     return index === 0 ? [{ function_call: call['function'] }] : [];
   }
 
-  /** Vendors cut one text into several where they cite: such pieces belong together. */
+  /** Vendors split a text where they cite: the pieces belong together. */
   #separatorFor({ type }: BlockHead): string {
     if (type === 'text') return this.#text > 0 && this.#last !== 'text' ? paragraph : '';
     if (type === 'reasoning') return this.#thoughts > 0 ? thoughtSeparator : '';

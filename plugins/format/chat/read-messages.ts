@@ -8,14 +8,14 @@ import { readReasoning } from './read-reasoning.ts';
 import { readName } from '../canonical/tools.ts';
 
 /**
- * Reads the messages of a request; what the system says before anybody else is set apart.
- * Source: OpenAI API reference, "Create chat completion", `messages`.
+ * Reads the messages of a request; system messages at the beginning become instructions. Source: OpenAI API reference,
+ * "Create chat completion", `messages`.
  */
 export class ChatHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  /** Calls in the old form, which have no ids: by name, those that wait for their result. */
+  /** Calls in the deprecated form, which have no ids, until their result comes. */
   readonly #waiting: { readonly id: string; readonly name: string }[] = [];
 
   constructor(notes: Notes) {
@@ -104,7 +104,7 @@ export class ChatHistoryReader {
     this.items.push({ type: 'tool_call', id, name, namespace: undefined, form: 'function', input });
   }
 
-  /** The id of the call that a result in the old form belongs to; one that belongs to none gets an id of its own. */
+  /** The id of the call that a result in the deprecated form belongs to; a new id when there is none. */
   #answered(name: string, path: string): string {
     const index = this.#waiting.findIndex((call) => call.name === name);
     return index === -1 ? `no call of ${path}` : (this.#waiting.splice(index, 1)[0]?.id ?? '');

@@ -5,18 +5,18 @@ import { readTaggedState } from '../canonical/opaque-state.ts';
 import { maybeList, maybeText } from '../canonical/read.ts';
 import { count } from '../request/members.ts';
 
-/** Between the thoughts of one message, which has room for one text only. */
+/** Between the reasoning texts of one message, which has room for one. */
 export const thoughtSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
-  /** Characters of the text that belongs to it, where the entry says so. */
+  /** Characters of the text that belongs to it, where the entry reports them. */
   readonly length: number | undefined;
 }
 
 /**
- * Reads what an assistant's message says of its thoughts. No part of OpenAI's format: `reasoning_content` came with
- * DeepSeek, `reasoning` and `reasoning_details` with OpenRouter; clients hand back what the gateway gave them.
+ * Reads the reasoning of an assistant message. It is not part of OpenAI's format: `reasoning_content` came with
+ * DeepSeek, `reasoning` and `reasoning_details` with OpenRouter; clients send back what the gateway gave them.
  *
  * @throws GatewayError `invalid_request`
  */

@@ -3,10 +3,10 @@ import type { Citation, FinishReason, Fragment } from '../canonical/reply.ts';
 import { count, member } from '../request/members.ts';
 import { thoughtOf } from './read-reasoning.ts';
 
-/** What a message or a delta says, however the vendor packs it. */
+/** The content of a message or a delta. */
 export interface Said {
   readonly reasoning: string;
-  /** The thoughts stand only in `reasoning_details`, where MiniMax repeats all that came before. */
+  /** True when the reasoning is only in `reasoning_details`, where MiniMax repeats all of it in each chunk. */
   readonly isDetailed: boolean;
   readonly text: string;
   readonly refusal: string;
@@ -37,7 +37,7 @@ function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** One that should have been a list is one of a single entry. */
+/** An object in place of a list is its only entry. */
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
@@ -53,7 +53,7 @@ function thinkingOf(part: JsonValue): string {
   return text(thinking) || listOf(thinking).map(textOfPart).join('');
 }
 
-/** The old form has no ids and one call at most. */
+/** The deprecated form has no ids and at most one call. */
 function oldCall(call: JsonValue | undefined): readonly JsonValue[] {
   return isJsonObject(call) ? [{ function: call }] : [];
 }
@@ -73,7 +73,7 @@ function readCitation(annotation: JsonValue): Citation[] {
   ];
 }
 
-/** Words for why an answer ends, of all vendors; those for failures are not here. */
+/** Finish reasons of all vendors, without those for failures. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -95,13 +95,15 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 const failures = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
 
-/** `failed`: the vendor has given up. Undefined while the answer goes on. A word that nobody knows is an ending. */
+/**
+ * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
+ */
 export function readFinish(choice: JsonObject): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
   const word = text(choice['finish_reason']).toLowerCase();
   if (word === '' || word === 'null') return undefined;
   if (failures.has(word)) return 'failed';
   const reason = reasons.get(word) ?? 'stop';
-  // vLLM says which of the stop sequences it was.
+  // vLLM reports the stop sequence.
   const stop = text(choice['stop_reason']);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
   return isSequence

@@ -63,7 +63,7 @@ export function readToolChoice(body: JsonObject, notes: Notes): ToolChoice | und
 
 function readChoice(value: JsonValue | undefined, notes: Notes): ToolChoice {
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
-  // What Mistral and Anthropic call it.
+  // The name at Mistral and Anthropic.
   if (value === 'any') return { type: 'required' };
   if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
   const choice = readObject(value, 'tool_choice');

@@ -4,7 +4,7 @@ import type { Block, CallHead, Citation, FinishReason } from '../canonical/reply
 
 type Reasoning = Extract<Block, { type: 'reasoning' }>;
 
-/** Pauses are for vendors' own tools, which no client of this format knows: to it the answer is over. */
+/** Pauses belong to vendors' own tools, which clients of this format do not know: for them the answer is complete. */
 const reasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
@@ -15,7 +15,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'content_filter',
 };
 
-/** @param isOld the client asked with `functions`, and knows only the old word */
+/** @param isOld the client sent `functions`, and knows only the deprecated reason */
 export function writeFinish(finish: FinishReason, isOld: boolean): string {
   return isOld && finish === 'tool_calls' ? 'function_call' : reasons[finish];
 }
@@ -40,7 +40,7 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-/** A call as it opens. Searches are functions here: clients of this format have no other word. */
+/** A call as it opens. Searches are functions here, because the format has no other word. */
 export function writeCall({ id, name, form }: CallHead, input: string): JsonObject {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
@@ -53,14 +53,14 @@ export function writeCitation({ url, title, start = 0, end = start }: Citation, 
 }
 
 /**
- * What a client has to hand back for the reasoning to be of use, in the shape of OpenRouter's `reasoning_details`.
- * `text_length` tells how much of the text belongs to it: there is one text for all.
+ * The reasoning state that a client must send back, in the shape of OpenRouter's `reasoning_details`. `text_length` is
+ * the length of its part of the one reasoning text.
  */
 export function writeReasoningState({ state, text }: Reasoning, index: number): JsonObject {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
-/** True when the client asked in the form of 2023, and understands no other. */
+/** True when the client sent the deprecated `functions`, and understands only `function_call`. */
 export function asksForOldCalls(request: JsonObject): boolean {
   return Array.isArray(request['functions']) && !Array.isArray(request['tools']);
 }

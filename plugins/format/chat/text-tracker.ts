@@ -1,11 +1,11 @@
-/** Characters from which on two equal pieces in a row are one that was sent twice. */
+/** The least characters of two equal consecutive pieces to be one that was sent twice. */
 const repeatLength = 16;
 
-/** Knows what of a text has come, so that nothing is said twice. */
+/** Tracks the text so far, so that nothing is repeated. */
 export class TextTracker {
   #text = '';
   #last = '';
-  /** Every piece holds all those before it. Undefined until the second piece has shown it. */
+  /** True when every piece contains all those before it; undefined until the second piece. */
   #isCumulative: boolean | undefined;
 
   /** The next piece. */
@@ -18,7 +18,7 @@ export class TextTracker {
     return text === this.#last && text.length >= repeatLength ? '' : this.#add(text);
   }
 
-  /** The next piece of a vendor that may repeat all that came before: MiniMax. */
+  /** The next piece of a vendor that may repeat all before it: MiniMax. */
   pieceOrAll(text: string): string {
     if (text === '') return '';
     if (this.#text !== '') this.#isCumulative ??= text.startsWith(this.#text);
@@ -29,7 +29,7 @@ export class TextTracker {
     return this.#isCumulative === true;
   }
 
-  /** All of it: what is still missing. A text that goes another way has been said already. */
+  /** Takes the whole text and returns what is missing. A different text is ignored. */
   whole(text: string): string {
     return text.startsWith(this.#text) ? this.#add(text.slice(this.#text.length)) : '';
   }

@@ -4,12 +4,12 @@ const opening = '<think>';
 const closing = '</think>';
 
 /**
- * Parts what a model thinks at the beginning of its text from the answer: `<think>…</think>`. Further on the words are
- * taken for what they are, because a model may well write about them.
+ * Separates reasoning at the beginning of a text, `<think>…</think>`, from the answer. Later tags are text, because a
+ * model may write about them.
  */
 export class ThinkSplitter {
   #place: 'before' | 'within' | 'after' | 'answer' = 'before';
-  /** What cannot be told yet: half a tag perhaps. */
+  /** Text that may be the beginning of a tag. */
   #held = '';
   #hasThought = false;
 
@@ -21,7 +21,7 @@ export class ThinkSplitter {
     return [...piece('reasoning', thought), ...piece('text', answer)];
   }
 
-  /** What is left at the end. A thought that never ended is one all the same. */
+  /** The remainder at the end. Reasoning without a closing tag stays reasoning. */
   rest(): Fragment[] {
     const text = this.#held;
     this.#held = '';
@@ -48,7 +48,7 @@ export class ThinkSplitter {
     return thought;
   }
 
-  /** The blank line between thought and answer belongs to neither. */
+  /** The blank line between reasoning and answer belongs to neither. */
   #answer(): string {
     if (this.#place !== 'after' && this.#place !== 'answer') return '';
     const answer = this.#place === 'after' ? this.#held.trimStart() : this.#held;
@@ -62,7 +62,7 @@ function piece(type: 'reasoning' | 'text', text: string): Fragment[] {
   return text === '' ? [] : [{ type, text }];
 }
 
-/** What surely is thought: neither the begin of the closing tag nor the space before it. */
+/** The part that is certainly reasoning: without the beginning of a closing tag and the white space before it. */
 function withoutTail(text: string): string {
   for (let length = Math.min(text.length, closing.length - 1); length > 0; length--) {
     if (text.endsWith(closing.slice(0, length))) return text.slice(0, -length).trimEnd();

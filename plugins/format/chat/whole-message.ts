@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Block, CompleteReply } from '../canonical/reply.ts';
 import { MessageDeltas } from './message-deltas.ts';
 
-/** The message of a whole reply: what the deltas of its blocks add up to, so that both always say the same. */
+/** The message of a whole reply: the sum of its deltas, so that both are always the same. */
 export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): JsonObject {
   const deltas = new MessageDeltas(isOld);
   const message: JsonObject = { role: 'assistant', content: null, refusal: null };
@@ -11,7 +11,7 @@ export function wholeMessage({ blocks }: CompleteReply, isOld: boolean): JsonObj
   }
   for (const delta of deltas.end()) addDelta(message, delta);
   const isSilent = message['refusal'] === null && !('tool_calls' in message) && !('function_call' in message);
-  // Without text stand only calls and refusals; an answer of nothing is an empty one.
+  // Only calls and refusals have no text; an empty answer has an empty one.
   return isSilent ? { ...message, content: message['content'] ?? '' } : message;
 }
 
@@ -33,7 +33,7 @@ function addDelta(message: JsonObject, delta: JsonObject): void {
   }
 }
 
-/** Entries of a known index go on with their call, all others are calls of their own; the whole has no indexes. */
+/** Entries with a known index continue their call, others are new calls; the whole message has no indexes. */
 function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
   const added = [...calls];
   for (const entry of entries) {
@@ -44,7 +44,7 @@ function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): J
   return added;
 }
 
-/** Texts go on, lists grow, objects member by member. */
+/** Concatenates strings and lists, and merges objects member by member. */
 function add(so: JsonValue | undefined, more: JsonValue | undefined): JsonValue {
   if (typeof so === 'string' && typeof more === 'string') return so + more;
   if (Array.isArray(more)) return [...listOf(so), ...more];

@@ -5,7 +5,7 @@ import { textOf } from '../canonical/dialogue.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
 import { assistantText, unsupported } from '../canonical/parts.ts';
 
-/** Words for how closely to look; that of Responses is read as the nearest. Others are refused. */
+/** Values of `detail`; `original` is one of Responses. Others are refused. */
 const details = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
@@ -14,9 +14,9 @@ const details = new Map([
 ]);
 
 /**
- * Writes what a user says: a string where it is one, or has to be one.
+ * Writes a user message: a string where it is one, or must be one.
  *
- * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
 export function writeContent(parts: readonly Part[], target: EncodeTarget): string | JsonObject[] {
   const written = parts.map((part) => writePart(part, target));
@@ -65,7 +65,7 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): JsonObject
   return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: writeDataUrl(source) } };
 }
 
-/** A text that tells where it comes from; never an empty one. */
+/** The text with its title, and therefore never empty. */
 function titled(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }

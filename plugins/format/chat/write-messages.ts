@@ -9,8 +9,8 @@ import { writeContent, writeOutput } from './write-content.ts';
 import { isRaw } from './write-tools.ts';
 
 /**
- * Writes the dialogue as messages. Source: OpenAI API reference, "Create chat completion", `messages`; what vendors want
- * back of reasoning: DeepSeek, Moonshot and MiniMax API references.
+ * Writes the dialogue as messages. Source: OpenAI API reference, "Create chat completion", `messages`; which reasoning
+ * vendors want back: DeepSeek, Moonshot and MiniMax API references.
  *
  * @throws GatewayError `not_supported`
  */
@@ -22,7 +22,7 @@ export function writeMessages(items: readonly Item[], target: EncodeTarget): Jso
   });
 }
 
-/** Results of tools may hold only text: a user shows the rest, when all results of the run have been told. */
+/** Tool results may hold only text: a user message after all results of the run holds the media. */
 function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObject[] {
   const shown = results.flatMap((result) => result.parts.filter(isMedia));
   if (shown.length > 0) target.notes.approximate('images in tool results as user message');
@@ -32,7 +32,7 @@ function writeUser({ results, parts }: UserTurn, target: EncodeTarget): JsonObje
   return written;
 }
 
-/** There is no flag for an error: the text says it. Some vendors refuse an empty text. */
+/** The format has no flag for an error, so the text says it. Some vendors refuse an empty text. */
 function writeResult({ id, parts, isError }: ToolResult): JsonObject {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [textOf(parts), ...hint].filter((one) => one !== '').join('\n\n') || '(no output)';
@@ -61,14 +61,17 @@ function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): JsonObj
   ];
 }
 
-/** The thoughts of a message, where they are wanted; the empty string when they are lost, because they are missed. */
+/**
+ * The reasoning of a message where the vendor wants it back; the empty string when it is lost, because the member is
+ * required.
+ */
 function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
   const when = profile.quirks.replay_reasoning;
   const isWanted = profile.capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
   return isWanted ? thoughts.join(thoughtSeparator) : undefined;
 }
 
-/** Who thinks inside the text gets it back there. */
+/** A model that reasons inside the text gets it back there. */
 function withThoughts(text: string, thoughts: string | undefined, { profile }: EncodeTarget): JsonObject {
   const { inline_thinking, text_content } = profile.quirks;
   const content = text === '' && !text_content ? null : text;

@@ -4,8 +4,8 @@ import { type Conversation, type Effort, efforts, type ReasoningRequest } from '
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
 /**
- * Asks for reasoning in the words of the vendor. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
- * Nothing is said where the client has not said how much: the vendor's own choice stands.
+ * Requests reasoning by the vendor's parameters. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
+ * Without an effort or budget of the client, the vendor's default applies.
  */
 export function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   const wanted = wantedEffort(reasoning);
@@ -29,7 +29,7 @@ export function writeReasoning({ reasoning }: Conversation, { profile, notes }: 
   }
 }
 
-/** An effort besides the switch is understood only where the efforts are known to be certain ones. */
+/** Only vendors with a known list of efforts accept one beside the switch. */
 function writeThinking(wanted: Effort, effort: Effort, known: readonly Effort[]): JsonObject {
   if (wanted === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = known.length < efforts.length;

@@ -5,8 +5,8 @@ import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 
 /**
- * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
- * an empty list, and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
+ * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
+ * and a choice without a list. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
   const tools = usableTools(conversation, target);
@@ -18,7 +18,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
   };
 }
 
-/** Only OpenAI has words for tools that are there and may not be called: for all others they are left out. */
+/** Only OpenAI can forbid calls of listed tools; elsewhere such tools are left out. */
 function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowed = toolChoice?.allowed;
@@ -26,7 +26,7 @@ function usableTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarge
   return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowed?.includes(name) !== false);
 }
 
-/** True when raw text can be said as what it is; otherwise the tool is a function. */
+/** True when a freeform tool can be sent as such; otherwise it becomes a function. */
 export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }

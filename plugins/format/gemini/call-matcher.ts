@@ -1,7 +1,6 @@
 /**
- * Calls and results of a conversation that need no ids in this format: a result without one answers the first call of
- * its name that is still open. Ids made here depend on nothing but the calls before, so that they stay the same from turn
- * to turn.
+ * Matches calls and results, which need no ids in this format: a result without one answers the first open call of its
+ * name. New ids depend only on the calls before, so that they stay the same from turn to turn.
  */
 export class CallMatcher {
   #count = 0;
@@ -15,7 +14,7 @@ export class CallMatcher {
     return id;
   }
 
-  /** The id of the call that a result belongs to; one of its own when there is none. */
+  /** The id of the call that a result belongs to; a new one when there is none. */
   result(name: string, given: string | undefined): string {
     const byId = this.#open.find(({ id }) => id === given);
     const found = byId ?? this.#open.find((call) => call.name === name);

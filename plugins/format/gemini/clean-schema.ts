@@ -9,7 +9,7 @@ const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
-/** Keywords that the subset has, and what they have to be; what is something else says nothing. */
+/** Keywords of the subset with the check of their value; other values are ignored. */
 const kept: Readonly<Record<string, Check>> = {
   type: isText,
   format: isText,
@@ -28,12 +28,12 @@ const kept: Readonly<Record<string, Check>> = {
   pattern: isText,
   anyOf: isList,
 };
-/** Schemas that one may hold once references are resolved: those that refer to each other multiply. */
+/** The most schemas in one once references are resolved: mutual references multiply. */
 const maxSchemas = 2_000;
-/** Levels that references may nest it: the body itself has no more. */
+/** The most levels that references may nest: the body itself allows no more. */
 const maxDepth = 200;
 
-/** What becomes of a schema once it is flat, before those inside of it. */
+/** Applied to a flat schema, before the schemas inside it. */
 const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   nullRule,
   enumRule,
@@ -45,19 +45,19 @@ const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
 ];
 
 /**
- * Puts a JSON Schema into the subset of OpenAPI that older models take. What the subset cannot say stands in the
- * description, so that the model knows it at least: whatever fits the original fits what comes out, except where all
- * values fit, of which plain ones are left.
+ * Translates a JSON Schema into the subset of OpenAPI that older models accept. Rules that the subset lacks go into the
+ * description. A value that fits the original fits the result; a schema that allows any value becomes one of plain
+ * values.
  *
  * Source: Gemini API reference, "Schema".
  *
- * @param notes gets a word for each kind of rule that is not enforced any more
+ * @param notes gets an entry for each kind of rule that is no longer enforced
  */
 export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject {
   return new Cleaner(schema, notes).clean(schema, []);
 }
 
-/** Without keywords whose value is none. Tuples, which are lists, are left to their rule. */
+/** Without keywords of an invalid value. Tuples, which are lists, have a rule of their own. */
 function wellFormed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
     if (value === undefined || (name === 'items' && Array.isArray(value))) return value !== undefined;
@@ -66,7 +66,7 @@ function wellFormed(schema: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** A schema and the references that led to it: one that comes again has no end. */
+/** A schema and the references that led to it; a repeated one is recursive. */
 interface Found {
   readonly schema: JsonObject;
   readonly path: readonly string[];
@@ -97,7 +97,7 @@ class Cleaner {
     return Object.fromEntries(cleaned);
   }
 
-  /** Without references and `allOf`; alternatives, if there are any, stand alone. */
+  /** Without references and `allOf`; alternatives have no sibling keywords. */
   #flatten(found: Found): Found {
     this.#count++;
     const { schema, path } = found;
@@ -144,7 +144,7 @@ class Cleaner {
     return Object.fromEntries(Object.entries(value).map(([property, inner]) => [property, this.#inner(inner, path)]));
   }
 
-  /** `true` and whatever else is no schema allow anything. */
+  /** `true` and anything that is not a schema allow any value. */
   #inner(value: JsonValue | undefined, path: readonly string[]): JsonObject {
     return this.clean(isJsonObject(value) ? value : {}, path);
   }

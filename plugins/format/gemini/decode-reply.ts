@@ -10,8 +10,8 @@ import { readBlock, readFinish } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
 /**
- * Reads a generateContent reply. A stream is a row of such replies, each with what is new; nothing in it says that it is
- * over, but why it is.
+ * Reads a generateContent reply. A stream is a sequence of such replies, each with the new parts. It has no end event,
+ * only a finish reason.
  *
  * Source: Gemini API reference, "GenerateContentResponse".
  */
@@ -51,13 +51,13 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 }
 
-/** The first: more than one is never asked for. */
+/** The first; the gateway never requests more. */
 function candidateOf({ candidates }: JsonObject): JsonObject | undefined {
   const first = Array.isArray(candidates) ? candidates[0] : undefined;
   return isJsonObject(first) ? first : undefined;
 }
 
-/** Some relays pack the reply into another object. */
+/** Some relays wrap the reply in an object. */
 function inner(body: JsonObject): JsonObject {
   const packed = body['response'];
   return body['candidates'] === undefined && isJsonObject(packed) && packed['candidates'] !== undefined ? packed : body;

@@ -8,7 +8,7 @@ import { ContentReader, readInstructions } from './read-contents.ts';
 import { readGeneration } from './read-generation.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 
-/** Members that are read. The model stands in the path. */
+/** Members that are read. The model is in the path. */
 const known = new Set(
   'model contents systemInstruction tools toolConfig generationConfig serviceTier cachedContent'.split(' '),
 );
@@ -40,14 +40,14 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   };
 }
 
-/** It holds a part of the prompt, which only Google has. */
+/** It holds a part of the prompt that only Google has. */
 function refuseCached(value: JsonValue | undefined): void {
   if (isMissing(value) || value === '') return;
   const message = 'Cached content is not supported. Send it in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 
-/** In words that all formats share. */
+/** By the name that all formats share. */
 function readTier(value: JsonValue | undefined): string | undefined {
   const tier = maybeText(value, 'serviceTier')?.toLowerCase().replace('service_tier_', '') || undefined;
   return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier;

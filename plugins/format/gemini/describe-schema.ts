@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 
-/** Adds a line to what a schema's description says. */
+/** Appends a line to the description of a schema. */
 export function addWords(schema: JsonObject, words: string): JsonObject {
   const { description } = schema;
   const isThere = typeof description === 'string' && description !== '';
   return { ...schema, description: isThere ? `${description}\n${words}` : words };
 }
 
-/** How keywords are said that the subset does not have. Those that only name, comment or hold others say nothing. */
+/** Descriptions of keywords that the subset lacks. Keywords that only name, comment or contain others need none. */
 const words: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
   ['default', (value) => `default: ${shown(value)}`],
   ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(shown).join(', ') : shown(value)}`],
@@ -37,10 +37,10 @@ const words: readonly (readonly [string, (value: JsonValue) => string | undefine
 /** Formats that are accepted; others are refused. */
 const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
 
-/** Keywords that no value has to fit. */
+/** Keywords that restrict no value. */
 const harmless = new Set(['default', 'examples']);
 
-/** Puts into words what the subset has no keyword for, and notes what is not enforced any more. */
+/** Describes keywords that the subset lacks, and notes rules that are no longer enforced. */
 export function describeUnsaid(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...rest } = schema;
   const isKnown = typeof format !== 'string' || formats.has(format);
@@ -54,7 +54,7 @@ export function describeUnsaid(schema: JsonObject, notes: Notes): JsonObject {
   }, formatted);
 }
 
-/** To be said by whoever puts a keyword into words. */
+/** Notes that a keyword is only described. */
 export function noteDescribed(keyword: string, notes: Notes): void {
   notes.approximate(`${keyword} in schemas as description`);
 }

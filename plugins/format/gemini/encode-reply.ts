@@ -8,14 +8,14 @@ import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
 import { writeUsage } from './usage.ts';
 
 /**
- * Writes a generateContent reply. Every chunk counts tokens, and the last says why it ends: clients take a stream that
- * does not for broken. Source: Gemini API reference, "GenerateContentResponse"; what Gemini CLI insists on.
+ * Writes a generateContent reply. Every chunk has a usage and the last one a finish reason: clients take a stream
+ * without them for broken. Source: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
  */
 export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: JsonObject = writeUsage({});
-  /** Calls go out together: clients keep every chunk as a content, and calls have to be in one. */
+  /** Calls are emitted together: clients keep every chunk as a content, and calls must be in one. */
   #calls: JsonObject[] = [];
 
   constructor(context: ReplyContext) {
@@ -35,7 +35,7 @@ export class GeminiEncoder implements ReplyEncoder {
       case 'finish':
         return write(this.#reply([...this.#calls, ...this.#parts.rest(this.#calls.length === 0)], event.reply));
       default:
-        // Sources are said at the end.
+        // Sources follow at the end.
         return '';
     }
   }
@@ -83,13 +83,13 @@ function writeText(writer: PartWriter, block: Block): JsonObject[] {
   return block.type === 'tool_call' || block.text === '' ? [] : writer.delta(block, block.text);
 }
 
-/** Who has not asked for thoughts would take them for the answer. */
+/** A client that has not requested thoughts would take them for the answer. */
 function wantsThoughts(request: JsonObject): boolean {
   const config = fieldsOf(fieldsOf(request)['generationConfig']);
   return fieldsOf(config['thinkingConfig'])['includeThoughts'] === true;
 }
 
-/** One event in one piece. */
+/** One event. */
 function write(chunk: JsonObject): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }

@@ -63,7 +63,7 @@ function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): st
   return taken.length === 0 ? undefined : taken;
 }
 
-/** Notes what the format has no words for. */
+/** Notes what the format cannot express. */
 function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
   const { user, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
   const unsaid = {

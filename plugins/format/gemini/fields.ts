@@ -3,7 +3,7 @@ import { invalid, isMissing, maybeText, readObject } from '../canonical/read.ts'
 
 /**
  * Reads an object whose members may be named in camelCase or snake_case: the API takes both. Only its own members are
- * renamed, since what is inside may be data. Source: protobuf, "JSON Mapping".
+ * renamed, because inner objects may be data. Source: protobuf, "JSON Mapping".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -20,7 +20,7 @@ export function camelFields(object: JsonObject): JsonObject {
   const fields: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {
     const camel = camelName(name);
-    // A member that is there under both names counts under the one of the documentation.
+    // Of two spellings, the documented one counts.
     if (camel !== name && Object.hasOwn(object, camel)) continue;
     Object.defineProperty(fields, camel, { value, enumerable: true, configurable: true, writable: true });
   }
@@ -32,7 +32,7 @@ export function camelName(name: string): string {
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A list, or what would be its only entry: the API takes both. Empty when it is missing. */
+/** A list, or its only entry: the API accepts both. Empty when it is missing. */
 export function readMany(value: JsonValue | undefined, path: string): readonly JsonValue[] {
   if (isMissing(value)) return [];
   if (Array.isArray(value)) return value;
@@ -40,13 +40,13 @@ export function readMany(value: JsonValue | undefined, path: string): readonly J
   return [value];
 }
 
-/** A word of an enumeration, in capitals; undefined where it is missing or unspecified. */
+/** An enumeration value in upper case; undefined when it is missing or unspecified. */
 export function readWord(value: JsonValue | undefined, path: string): string | undefined {
   const word = maybeText(value, path)?.toUpperCase();
   return word === undefined || word === '' || word.endsWith('_UNSPECIFIED') ? undefined : word;
 }
 
-/** The members of what may be no object. */
+/** The members of an object; none for any other value. */
 export function fieldsOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? camelFields(value) : {};
 }

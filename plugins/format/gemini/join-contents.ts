@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
 /**
- * Puts contents of one side together that have come to stand next to each other because what stood between them was
- * left out: user and model take turns. Returns the very same body when nothing was left out.
+ * Joins contents of one side that became adjacent because a content between them was left out: user and model must
+ * alternate. Returns the same body when nothing was left out.
  *
  * @param before the same request, with everything in it
  */
@@ -19,7 +19,7 @@ export function joinContents(body: JsonObject, before: JsonObject): JsonObject {
   return { ...body, contents: joined };
 }
 
-/** Undefined for what does not belong together. */
+/** Undefined for contents of different sides. */
 function join(last: JsonValue | undefined, next: JsonValue): JsonObject | undefined {
   if (!isJsonObject(last) || !isJsonObject(next) || last['role'] !== next['role']) return undefined;
   const [before, after] = [last['parts'], next['parts']];

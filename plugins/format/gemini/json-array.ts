@@ -7,12 +7,12 @@ import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
 import { renderStreamError } from '#core/errors/render.ts';
 
-/** Stands before the array and between its entries without meaning anything. */
+/** White space before the array and between its entries. */
 const whiteSpace = '\n';
 
 /**
- * A streamed reply as clients get it who have not asked for events by `alt=sse`: one JSON array that grows with every
- * chunk, and that an error closes as well. Any other reply stays as it is.
+ * A streamed reply for clients without `alt=sse`: one JSON array that grows with every chunk, and that is closed after
+ * an error too. Any other reply stays as it is.
  *
  * Source: Gemini API reference, "streamGenerateContent".
  */

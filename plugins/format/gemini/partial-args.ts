@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
-/** Entries that a path may lead to in a list; nothing that a model calls with has more. */
+/** The most entries of a list; arguments of a call have no more. */
 const maxIndex = 10_000;
 
 /**
- * Arguments of a call that come in pieces, each a value for a path; pieces of a string are put together.
- * Source: Vertex AI reference, "PartialArg".
+ * Arguments of a call that come in pieces, each a value at a path; pieces of a string are concatenated. Source: Vertex
+ * AI reference, "PartialArg".
  */
 export class PartialArgs {
   readonly #args: JsonObject = {};
@@ -39,7 +39,7 @@ export class PartialArgs {
   }
 }
 
-/** A list has no names. */
+/** Lists have no named members. */
 function isMisfit(holder: JsonObject | JsonValue[], step: string | number): boolean {
   return Array.isArray(holder) && typeof step !== 'number';
 }
@@ -48,7 +48,7 @@ function own(holder: JsonObject, step: string | number): JsonValue | undefined {
   return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
-/** Any name is a member like any other, `__proto__` too. */
+/** Defines any name as a plain member, `__proto__` too. */
 function put(holder: JsonObject, step: string | number, value: JsonValue): void {
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -58,7 +58,7 @@ function valueOf(piece: JsonObject): JsonValue | undefined {
   return ['stringValue', 'numberValue', 'boolValue'].map((name) => piece[name]).find((value) => value !== undefined);
 }
 
-/** `$.a.b[0]['c']` as its steps; empty for what is no such path. */
+/** The steps of a path like `$.a.b[0]['c']`; empty for anything else. */
 function readPath(value: JsonValue | undefined): (string | number)[] {
   if (typeof value !== 'string' || !value.startsWith('$')) return [];
   const steps = [...value.slice(1).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)];

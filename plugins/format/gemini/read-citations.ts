@@ -3,8 +3,8 @@ import type { Citation, Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 
 /**
- * Sources of an answer: those that a search has found, and those that it repeats word by word. Positions are in bytes of
- * a part there; here the words are looked for.
+ * Reads the sources of an answer, found by a search or quoted. Google's positions are bytes of a part, so the quoted
+ * words are searched in the text instead.
  *
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */

@@ -5,18 +5,18 @@ import { placeParts } from '../canonical/parts.ts';
 import { maybeText, readText } from '../canonical/read.ts';
 import { maybeFields, readFields } from './fields.ts';
 
-/** A part and where it stands. */
+/** A part and its path. */
 export interface PlacedPart {
   readonly part: JsonObject;
   readonly path: string;
 }
 
-/** What a part can be that nothing else here reads: code that Google runs, and what comes of it. */
+/** Kinds of parts that no other format has: code that Google runs, and its result. */
 const foreign = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
 
 /**
- * Reads what a user or a tool shows, or what an assistant has said; nothing of a part that is empty or unknown.
- * Source: Gemini API reference, "Part".
+ * Reads a part of a user, a tool or an assistant; nothing for an empty or unknown one. Source: Gemini API reference,
+ * "Part".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -58,12 +58,12 @@ function shown(source: Source, mediaType: string, name: string | undefined): Par
   return { type: 'file', source, name: name || undefined };
 }
 
-/** Files that were uploaded to Google: nobody else can fetch them. */
+/** Files that were uploaded to Google: only Google can fetch them. */
 function isUpload(uri: string): boolean {
   return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
 }
 
-/** `audio/mpeg` and `audio/x-wav` are what everybody else calls mp3 and wav. */
+/** `audio/mpeg` and `audio/x-wav` are mp3 and wav in all other formats. */
 function audioFormat(mediaType: string): string {
   const format = mediaType.slice('audio/'.length).split(';')[0] ?? '';
   const plain = format.replace(/^x-/, '');

@@ -9,14 +9,14 @@ import { decodeSignature, skipValidation } from './thought-signature.ts';
 
 type Side = 'user' | 'assistant';
 
-/** Roles of the API; `function` is what older clients call the user who hands in results. */
+/** Roles of the API; older clients send results with the role `function`. */
 const sides = new Map<string, Side>([
   ['user', 'user'],
   ['function', 'user'],
   ['model', 'assistant'],
 ]);
 
-/** The instructions of a request: one content, whose role means nothing, or a string. */
+/** Reads the instructions of a request: one content, whose role does not matter, or a string. */
 export function readInstructions(value: JsonValue | undefined, notes: Notes): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value];
   if (value === undefined || value === null) return [];
@@ -41,7 +41,7 @@ export class ContentReader {
   readonly items: Item[] = [];
   readonly #notes: Notes;
   readonly #calls = new CallMatcher();
-  /** What one side has said since its last call or result. */
+  /** Parts of one side since its last call or result. */
   #parts: Part[] = [];
   /** Thoughts whose signature may be on the next part. */
   #thought = '';
@@ -64,7 +64,7 @@ export class ContentReader {
   #readContent(content: JsonObject, path: string): void {
     const side = sides.get(maybeText(content['role'], `${path}.role`) || 'user');
     if (side === undefined) throw invalid(`${path}.role`, 'user or model');
-    // Clients keep each chunk of a stream as a content of its own: the answer goes on until a user speaks.
+    // Clients keep each chunk of a stream as a content: the answer continues until a user's content.
     if (side === 'user') this.#endTurn('assistant');
     for (const [index, entry] of readMany(content['parts'], `${path}.parts`).entries()) {
       this.#readPart(side, readPlaced(entry, `${path}.parts[${index}]`));
@@ -90,7 +90,7 @@ export class ContentReader {
     else for (const shown of readPart(placed, this.#notes)) this.#show(side, shown);
   }
 
-  /** Words of an answer are pieces of one text. */
+  /** Consecutive texts of an answer are pieces of one text. */
   #show(side: Side, part: Part): void {
     const last = this.#parts.at(-1);
     const isPiece = side === 'assistant' && part.type === 'text' && last?.type === 'text';
@@ -102,7 +102,7 @@ export class ContentReader {
     this.#thought += text;
   }
 
-  /** @param signature empty when the part that follows has none, undefined when none follows */
+  /** @param signature empty when the next part has none, undefined when there is no next part */
   #closeThought(side: Side, signature: string | undefined): void {
     const text = this.#thought;
     const state = signature === undefined || signature === '' ? undefined : decodeSignature(signature);
@@ -151,15 +151,15 @@ export class ContentReader {
   }
 }
 
-/** Whose thoughts they were helps nobody who does not get to see them. */
+/** False for a tag without data: without text, the origin of the thoughts does not matter. */
 function isWorthKeeping(state: OpaqueState | undefined): boolean {
   return state !== undefined && state.kind !== 'none';
 }
 
-/** Members under which results stand alone, by the documentation and by what clients send. */
+/** Members that hold a result alone, documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
-/** A result has to be an object: what only wraps a text is unwrapped. */
+/** Results must be objects in this format: one that only wraps a text is unwrapped. */
 function readResponse(response: JsonObject): { text: string; isError: boolean } {
   const [only, ...others] = Object.entries(response);
   if (only === undefined) return { text: '', isError: false };

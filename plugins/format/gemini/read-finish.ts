@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 
-/** What is not here is an end like any other: vendors and mock servers invent reasons. */
+/** Finish reasons. Any other ends the answer too: vendors and mock servers invent reasons. */
 const reasons = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -21,7 +21,7 @@ const reasons = new Map<string, FinishReason>([
   ['NO_IMAGE', 'content_filter'],
   ['MODEL_ARMOR', 'content_filter'],
 ]);
-/** The model has tried to say something that nobody can read: an answer like that is none. */
+/** Reasons that mean that the model's output is unusable. */
 const failures = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -31,9 +31,9 @@ const failures = new Set([
 ]);
 
 /**
- * Why an answer has ended; nothing while it has not said so.
+ * The finish reason of an answer; nothing while it continues.
  *
- * @param hasSpoken false when nothing of the answer can be seen: then the reason is said
+ * @param hasSpoken false when the answer has no visible part: then the reason becomes a refusal
  */
 export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
   const said = candidate['finishReason'];
@@ -49,7 +49,7 @@ export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[
   return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
 }
 
-/** A prompt that was blocked has no answer at all. */
+/** A blocked prompt has no answer. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   const reason = textOf(member(feedback, 'blockReason'));
   if (reason === '') return [];

@@ -26,7 +26,7 @@ const known = new Set(
 const int32 = 2_147_483_648;
 
 /**
- * Reads how an answer is to be generated. Source: Gemini API reference, "GenerationConfig".
+ * Reads the generation parameters. Source: Gemini API reference, "GenerationConfig".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -82,7 +82,7 @@ const levels = new Map<string, Effort>([
 ]);
 
 /**
- * Reads how much the model is to think. A budget of -1 leaves it to the model, as no budget does.
+ * Reads the reasoning that the client wants. A budget of -1 means the model's default, as no budget does.
  *
  * @throws GatewayError `invalid_request`
  */

@@ -4,11 +4,11 @@ import { member } from '../request/members.ts';
 import { PartialArgs } from './partial-args.ts';
 import { readCitations } from './read-citations.ts';
 
-/** Reads the parts of one answer, as they come. */
+/** Reads the parts of one answer in the order of arrival. */
 export class PartReader {
   /** True once text or a call has come. */
   hasSpoken = false;
-  /** The answer so far, in which citations are looked for. */
+  /** The answer so far, in which citations are searched. */
   #text = '';
   #count = 0;
   /** A call whose arguments come in pieces. */
@@ -20,11 +20,11 @@ export class PartReader {
       isJsonObject(part) ? this.#part(part) : [],
     );
     const cited = readCitations(candidate, this.#text);
-    // They belong to the text, behind which a signature may stand.
+    // Citations belong to the text, which a signature may follow.
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
   }
 
-  /** Ends the call that has not been ended. */
+  /** Ends the open call. */
   finish(): Fragment[] {
     const open = this.#open;
     this.#open = undefined;
@@ -63,7 +63,7 @@ export class PartReader {
   }
 }
 
-/** Members of parts that have no place in a reply of another format, and what is lost with them. */
+/** Members of parts that have no place in a reply of another format, and their names in notes. */
 const codeMembers = ['executableCode', 'codeExecutionResult'];
 const mediaMembers = ['inlineData', 'fileData'];
 const mediaNames = new Map([

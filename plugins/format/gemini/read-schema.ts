@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { camelFields } from './fields.ts';
 
-/** Counts that the API writes as strings, being of 64 bits. */
+/** Counts of 64 bits, which the API writes as strings. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
-/** Members that mean nothing outside of the API. */
+/** Members without a meaning outside the API. */
 const foreign = new Set(['propertyOrdering', 'nullable', 'example']);
 
 /**
- * Turns a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. What is JSON Schema already stays.
- * Source: Gemini API reference, "Schema".
+ * Translates a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. JSON Schema stays as it is. Source:
+ * Gemini API reference, "Schema".
  */
 export function readSchema(schema: JsonObject): JsonObject {
   const fields = camelFields(schema);

@@ -7,7 +7,7 @@ import { readName, ToolSet } from '../canonical/tools.ts';
 import { maybeFields, readFields, readMany, readWord } from './fields.ts';
 import { readSchema } from './read-schema.ts';
 
-/** Searches of the web, of all generations. */
+/** Web search tools of all generations. */
 const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**

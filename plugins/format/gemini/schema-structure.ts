@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { addWords } from './describe-schema.ts';
 
-/** What a `$ref` within one document leads to. Source: RFC 6901. */
+/** Resolves a `$ref` within one document. Source: RFC 6901. */
 export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
   if (!reference.startsWith('#')) return undefined;
   let value: JsonValue | undefined = root;
@@ -24,7 +24,7 @@ function decodeStep(step: string): string {
 /** Keywords that hold alternatives. */
 const choices = ['anyOf', 'oneOf'];
 
-/** A schema that says what both say. Where only one can be said, that is the second's, and the first's is put in words. */
+/** A schema with the rules of both. Of two values for one keyword the second counts, and the first is described. */
 export function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
   const merged: JsonObject = { ...first, ...second };
   const properties = mergeProperties(first['properties'], second['properties']);
@@ -71,7 +71,7 @@ function mergeProperties(first: JsonValue | undefined, second: JsonValue | undef
   return Object.fromEntries(merged);
 }
 
-/** `[T, "null"]` is T that may be null; several types are alternatives. */
+/** `[T, "null"]` becomes a nullable T; several types become alternatives. */
 export function splitTypes(schema: JsonObject): JsonObject {
   const { type, ...rest } = schema;
   if (!Array.isArray(type)) return schema;
@@ -83,8 +83,8 @@ export function splitTypes(schema: JsonObject): JsonObject {
 }
 
 /**
- * Alternatives stand alone in the subset: what is said beside them is said in each. Of one alternative nothing is left
- * but itself, and null is none.
+ * In the subset alternatives have no siblings, so sibling keywords move into each of them. A single alternative
+ * replaces the schema, and null makes it nullable.
  */
 export function distributeAnyOf(schema: JsonObject): JsonObject {
   const name = choices.find((one) => Array.isArray(schema[one]) && schema[one].length > 0);

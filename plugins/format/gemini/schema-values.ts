@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { addWords, noteDescribed } from './describe-schema.ts';
 
-/** Null alone is a type of JSON Schema, but none of the subset. */
+/** Null is a type of JSON Schema, but not of the subset. */
 export function nullRule(schema: JsonObject): JsonObject {
   if (schema['type'] !== 'null') return schema;
   return { ...addWords(schema, 'always null'), type: 'string', nullable: true };
 }
 
-/** `const` is an enumeration of one. Only strings that are not empty can be enumerated; other values stand in words. */
+/** `const` is an enumeration of one. Only non-empty strings can be enumerated; other values are described. */
 export function enumRule(schema: JsonObject, notes: Notes): JsonObject {
   const { enum: listed, const: only, ...rest } = schema;
   const values = only === undefined ? listed : [only];
@@ -28,14 +28,14 @@ function isTextual(type: JsonValue | undefined): boolean {
   return type === undefined || type === 'string';
 }
 
-/** The type that all values have, as far as the subset can say it. */
+/** The type of all values, if the subset has it. */
 function typeOfAll(values: readonly JsonValue[]): JsonObject {
   const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   const [only] = types;
   return types.size === 1 && only !== undefined ? { type: only } : {};
 }
 
-/** Bounds that are not met themselves: of integers the next one is. */
+/** Exclusive bounds: for integers the next value is the inclusive bound. */
 export function boundsRule(schema: JsonObject): JsonObject {
   const { exclusiveMinimum: above, exclusiveMaximum: below, ...rest } = schema;
   const step = rest['type'] === 'integer' ? 1 : 0;
@@ -61,7 +61,7 @@ function withBound(
   return step === 0 ? addWords(bound, `${words} ${limit}`) : bound;
 }
 
-/** Entries of an array are of one schema; those of a tuple are alternatives, and their order stands in words. */
+/** Arrays have one schema for all entries; those of a tuple become alternatives, and their order is described. */
 export function itemsRule(schema: JsonObject): JsonObject {
   const { items, prefixItems, ...rest } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
@@ -89,7 +89,7 @@ const typeOf: readonly (readonly [string, string])[] = [
 ];
 const anything = ['string', 'number', 'boolean'].map((type) => ({ type }));
 
-/** Every schema has a type, or alternatives that have one. */
+/** Every schema needs a type, or alternatives that have one. */
 export function typeRule(schema: JsonObject): JsonObject {
   if (Array.isArray(schema['anyOf'])) return schema;
   const { type } = schema;
@@ -105,7 +105,7 @@ function withItems(schema: JsonObject): JsonObject {
   return schema['type'] === 'array' && schema['items'] === undefined ? { ...schema, items: {} } : schema;
 }
 
-/** Only members that are described can be required. Members that are no list or object are left out. */
+/** Only described members can be required. */
 export function requiredRule(schema: JsonObject): JsonObject {
   const { required, properties, ...rest } = schema;
   if (!isJsonObject(properties) || Object.keys(properties).length === 0) return rest;

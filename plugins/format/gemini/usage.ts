@@ -2,7 +2,9 @@ import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { count, member, sum } from '../request/members.ts';
 
-/** Gemini counts thoughts beside the answer, and prompts of its own tools beside the prompt. */
+/**
+ * Reads usage. Reads usage. Gemini counts thoughts beside the answer, and prompts of its own tools beside the prompt.
+ */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   const input = count(member(usage, 'promptTokenCount'));
   if (input === undefined) return undefined;
@@ -15,7 +17,7 @@ export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** The same in words of the format; counts of zero are left out, as Google does. */
+/** Writes usage. Counts of zero are left out, as Google does. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): JsonObject {
   return {
     promptTokenCount: input,

@@ -4,7 +4,7 @@ import type { AudioPart, FilePart, ImagePart, Part } from '../canonical/conversa
 import { isDataUrl, readDataUrl } from '../canonical/data-url.ts';
 import { assistantText, fileText, unsupported } from '../canonical/parts.ts';
 
-/** Media types by the ending of an address, which says nothing else about what is there. */
+/** Media types by file extension, the only hint in a URL. */
 const mediaTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -20,9 +20,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes what a user or a tool shows, without texts that hold nothing.
+ * Writes parts of a user or a tool; empty texts are left out.
  *
- * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
 export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
   return parts.flatMap((part) => {
@@ -56,7 +56,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): JsonObject {
   return writeSource(image, target);
 }
 
-/** Text can be read by models that read no files. */
+/** Models without file support still get text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {
@@ -87,7 +87,7 @@ function writeSource(part: ImagePart | FilePart, { notes }: EncodeTarget): JsonO
   }
 }
 
-/** Google fetches what it can reach. */
+/** Google fetches public URLs. */
 function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['notes']): JsonObject {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);

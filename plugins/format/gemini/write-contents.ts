@@ -163,7 +163,7 @@ class ModelParts {
     return this.#parts;
   }
 
-  /** A signature that no call follows belongs to the text before it, or stands alone. */
+  /** A signature without a following call belongs to the text before it, or is a part of its own. */
   #place(): void {
     if (this.#signature === '') return;
     const last = this.#parts.at(-1);

@@ -4,20 +4,20 @@ import type { Conversation } from '../canonical/conversation.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
 import { cleanSchema } from './clean-schema.ts';
 
-/** How an answer's form is asked for: in the configuration, in words, or both. */
+/** How an output format is requested: in the configuration, by an instruction, or both. */
 export interface GeminiOutputFormat {
   readonly config?: JsonObject;
-  /** To be said after all other instructions. */
+  /** Goes after all other instructions. */
   readonly instruction?: string;
 }
 
 const json = { responseMimeType: 'application/json' };
 
-/** Asks for JSON as well as the model can be asked. Source: Gemini docs, "Structured output". */
+/** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
 export function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
   const { quirks, capabilities } = profile;
-  // Older models refuse a form of the answer beside functions.
+  // Older models refuse an output format beside functions.
   const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';
   const known = isCombined ? 'none' : capabilities.structured_output;
   if (output.type === 'json_object' && known !== 'none') return { config: json };

@@ -6,7 +6,7 @@ import { noSignature, encodeSignature } from './thought-signature.ts';
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Writes blocks as parts. The signature of thoughts goes with the part that they led to: clients keep those parts, and forget
+ * Writes blocks as parts. The signature of thoughts goes on the part that they led to: clients keep that part, but not
  * the thoughts. Source: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
@@ -18,14 +18,14 @@ export class PartWriter {
     this.#showsThoughts = showsThoughts;
   }
 
-  /** A piece of a block. Calls go out whole. */
+  /** A delta of a block. Calls are emitted whole. */
   delta({ type }: BlockHead, text: string): JsonObject[] {
     if (type === 'tool_call') return [];
     if (type === 'reasoning') return this.#showsThoughts ? [{ text, thought: true }] : [];
     return [{ text, ...this.#takeSignature() }];
   }
 
-  /** What is said of a block only at its end. */
+  /** The end of a block. */
   stop(block: Block): JsonObject[] {
     if (block.type === 'tool_call') return [this.#call(block)];
     if (block.type !== 'reasoning') return [];
@@ -34,12 +34,12 @@ export class PartWriter {
     return before;
   }
 
-  /** What nothing has followed; an empty text where there has to be a part, as at the end of a stream. */
+  /** A signature without a following part; an empty text where a part is required, as at the end of a stream. */
   rest(isNeeded = true): JsonObject[] {
     return this.#signature === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSignature() }];
   }
 
-  /** The first call always has a signature: Google refuses a history in which it has none. */
+  /** The first call always has a signature: Google refuses a history without it. */
   #call(block: CallBlock): JsonObject {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;
@@ -72,7 +72,7 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'STOP',
 };
 
-/** Why the reply ends. One that is a refusal ends as such, whatever its vendor calls it. */
+/** The finish reason. A refusal has its own, whatever the vendor reports. */
 export function writeFinish({ blocks, finish }: CompleteReply): string {
   const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
   return finishReasons[isRefusal ? 'content_filter' : finish];

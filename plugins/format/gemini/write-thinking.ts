@@ -5,12 +5,12 @@ import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
-/** Most tokens that every model with budgets takes. Source: Gemini docs, "Thinking". */
+/** The highest budget that all models accept, in tokens. Source: Gemini docs, "Thinking". */
 const mostThinkingTokens = 24_576;
-/** Leaves it to the model how long it thinks. */
+/** Lets the model choose. */
 const dynamicBudget = -1;
 
-/** There is no level for not thinking at all. */
+/** There is no level that turns thinking off. */
 const levels: Readonly<Record<Effort, string>> = {
   none: 'MINIMAL',
   minimal: 'MINIMAL',
@@ -22,8 +22,8 @@ const levels: Readonly<Record<Effort, string>> = {
 };
 
 /**
- * Writes how much the model is to think: a level where the models know levels, a budget elsewhere, never both.
- * Source: Gemini docs, "Thinking".
+ * Requests reasoning: by a level where the model has levels, else by a budget, never by both. Source: Gemini docs,
+ * "Thinking".
  */
 export function writeThinking(reasoning: ReasoningRequest | undefined, target: ThinkingTarget): JsonObject | undefined {
   const wanted = wantedEffort(reasoning);

@@ -6,8 +6,8 @@ import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 import { cleanSchema } from './clean-schema.ts';
 
 /**
- * Writes the tools of a request and the choice among them; nothing when there are none.
- * Source: Gemini API reference, "Tool", "ToolConfig".
+ * Writes the tools of a request and their choice; nothing without tools. Source: Gemini API reference, "Tool",
+ * "ToolConfig".
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { capabilities, quirks } = target.profile;
@@ -20,7 +20,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
   const functions = offeredTools(conversation);
   const functionDeclarations = writeDeclarations(functions, target);
   const wantsSearch = !tools.every(isClientTool);
-  // The two are refused beside each other.
+  // Google refuses both together.
   const hasSearch = wantsSearch && quirks.hosted_search && functionDeclarations.length === 0;
   if (wantsSearch && !hasSearch) target.notes.drop('web_search');
   if (hasSearch) return { tools: [{ googleSearch: {} }] };
@@ -32,7 +32,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
   };
 }
 
-/** Those that may be called can be named only where one has to be; elsewhere the others are left out. */
+/** Allowed functions can only be named when a call is required; otherwise the others are left out. */
 function offeredTools({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};
@@ -66,7 +66,7 @@ function writeParameters(schema: JsonObject, { profile, notes }: EncodeTarget): 
   const object = schema['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
   if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
   const parameters = cleanSchema(object, notes);
-  // An object that can have nothing in it is refused.
+  // An object schema without properties is refused.
   return parameters['properties'] === undefined ? {} : { parameters };
 }
 

@@ -26,7 +26,7 @@ export class ImagesObserver implements ReplyObserver {
       this.hasContent = true;
       return;
     }
-    // Parsed only at the end: each event holds a picture.
+    // Parsed only at the end: each event holds an image.
     const body = event.parse();
     const type = name ?? member(body, 'type');
     const error = readReportedError(body);
@@ -45,7 +45,7 @@ export class ImagesObserver implements ReplyObserver {
     this.isComplete = true;
   }
 
-  /** There may be several pictures. */
+  /** There may be several images. */
   get isOver(): boolean {
     return false;
   }

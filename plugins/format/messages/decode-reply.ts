@@ -9,8 +9,7 @@ import { readFinish } from './read-finish.ts';
 import { UsageCounter } from './usage.ts';
 
 /**
- * Reads a Messages reply. A whole reply is read as the events that it stands for.
- * Source: Anthropic API reference, "Streaming Messages".
+ * Reads a Messages reply. A whole reply is read as its events. Source: Anthropic API reference, "Streaming Messages".
  */
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
@@ -57,7 +56,7 @@ export class MessagesDecoder implements ReplyDecoder {
     }
   }
 
-  /** The output is not counted yet: what stands there is no count of it. */
+  /** The output count of the first event is not final, so it is ignored. */
   #start(usage: JsonValue | undefined): Fragment[] {
     return isJsonObject(usage) ? this.#count({ ...usage, output_tokens: undefined }) : [];
   }
@@ -71,7 +70,7 @@ export class MessagesDecoder implements ReplyDecoder {
     const finish = readFinish(ending);
     if (finish === undefined) return said === 'whole' ? [{ type: 'finish', reason: 'stop' }] : [];
     const explanation = member(member(ending, 'stop_details'), 'explanation');
-    // Otherwise who is refused without a word would not know why.
+    // A refusal without text needs one that says so.
     const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;
     if (!isSilent || typeof explanation !== 'string') return [finish];
     return [{ type: 'refusal', text: explanation }, finish];

@@ -16,7 +16,7 @@ import {
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 
-/** Members that are read, or that only say how a prompt is cached. */
+/** Members that are read, or that only control prompt caching. */
 const known = new Set(
   (
     'model messages system max_tokens stop_sequences temperature top_p top_k stream tools tool_choice thinking ' +
@@ -68,7 +68,7 @@ function readEffort(value: JsonValue | undefined): Effort | undefined {
   return effort;
 }
 
-/** An effort counts without thinking, too: it is then all that is said. */
+/** An effort without `thinking` counts too. */
 function readReasoning(
   value: JsonValue | undefined,
   effort: Effort | undefined,
@@ -103,7 +103,7 @@ function readFormat(value: JsonValue | undefined, path: string): OutputFormat | 
     name: undefined,
     description: undefined,
     schema: readObject(format['schema'], `${path}.schema`),
-    // Stricter rules of other vendors are not those that the client's schema was made for.
+    // The client's schema was not made for the stricter rules of other vendors.
     strict: undefined,
   };
 }
@@ -127,13 +127,13 @@ function readUser(body: JsonObject): string | undefined {
   return maybeText(metadata['user_id'], 'metadata.user_id') || undefined;
 }
 
-/** Claude Code puts a session into the user's id: as JSON, in older versions at the end. Observed. */
+/** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */
 function sessionOf(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];
 }
 
-/** In words that all formats share. */
+/** By the name that all formats share. */
 function readTier(value: JsonValue | undefined): string | undefined {
   const tier = maybeText(value, 'service_tier') || undefined;
   return tier === 'standard_only' ? 'default' : tier;

@@ -7,14 +7,14 @@ import { writeUsage } from './usage.ts';
 import { inputObject, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
 
 /**
- * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; what clients insist on: MessageStream
- * of the anthropic SDK, Claude Code.
+ * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; requirements of MessageStream in the
+ * anthropic SDK and of Claude Code.
  */
 export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** True while it is not known whether thoughts can be seen, on which the type of their block depends. */
+  /** True while the type of a reasoning block is open, which depends on whether it has text. */
   #isHeldBack = false;
-  /** How the input of a call has begun; undefined while nothing but space has come. */
+  /** The beginning of a call's input; undefined while only white space has come. */
   #begun: 'object' | 'other' | undefined;
 
   constructor(context: ReplyContext) {
@@ -24,7 +24,7 @@ export class MessagesEncoder implements ReplyEncoder {
   event(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        // One token of output: what Anthropic says before it has counted.
+        // One output token, as Anthropic reports before it has counted.
         return write('message_start', {
           message: { ...this.#message([], null, null), usage: writeUsage({ output: 1, ...known(event.usage) }) },
         });
@@ -69,7 +69,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'reasoning':
         return this.#release(index) + delta(index, { type: 'thinking_delta', thinking: text });
       case 'tool_call':
-        // Raw text is no JSON, and what is no object nobody can use: it goes out inside one, when all of it is there.
+        // Input that is not an object is wrapped in one once it is complete.
         this.#begun ??= head.form === 'freeform' ? 'other' : beginningOf(text);
         return this.#begun === 'object' ? delta(index, { type: 'input_json_delta', partial_json: text }) : '';
     }
@@ -81,7 +81,7 @@ export class MessagesEncoder implements ReplyEncoder {
     return open(index, { type: 'thinking', thinking: '', signature: '' });
   }
 
-  /** What is said of a block only at its end. */
+  /** The end of a block. */
   #close(index: number, block: Block): string {
     if (block.type === 'tool_call' && this.#begun !== 'object') {
       return delta(index, { type: 'input_json_delta', partial_json: JSON.stringify(inputObject(block)) });
@@ -112,12 +112,12 @@ function finish(reply: CompleteReply): string {
   );
 }
 
-/** Without members that are undefined: they would hide what stands before them. */
+/** Without undefined members, which would overwrite earlier ones. */
 function known<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** One event in one piece. `event:` repeats the type: clients see nothing of an event without it. */
+/** One event. `event:` repeats the type: clients ignore an event without it. */
 function write(type: string, members: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }

@@ -10,10 +10,10 @@ import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
 
-/** Where neither client nor catalog has said a limit: fewer would cut answers off, more is refused by older models. */
+/** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
 const maxUserLength = 256;
-/** Least `top_p` that is taken together with thinking. */
+/** The lowest `top_p` accepted together with thinking. */
 const minThinkingTopP = 0.95;
 
 /**
@@ -71,7 +71,7 @@ function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThink
   const { temperature, topP, topK } = sampling;
   if (isThinking) return writeThinkingSampling(sampling, target);
   const isWarm = temperature !== undefined && temperature !== 1;
-  // Newer models take only one of the two; 1 is what both are by themselves.
+  // Newer models accept only one of the two; both default to 1.
   if (isWarm && topP !== undefined && topP !== 1) target.notes.drop('top_p');
   if (temperature !== undefined && temperature > 1) target.notes.approximate('temperature as 1');
   const isTopPAlone = topP !== undefined && topP !== 1 && !isWarm;
@@ -93,21 +93,21 @@ function writeThinkingSampling(
   return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
 }
 
-/** Sequences without a visible character are refused. */
+/** White space alone is refused. */
 function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
   const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, profile.quirks.stop);
   if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 
-/** What is too long, or looks like the address or the number of a person, becomes a hash. */
+/** The user, hashed when it is too long or looks like an email address or phone number. */
 function writeUser(
   { user: named, metadata = {} }: Conversation,
   { profile, notes }: EncodeTarget,
 ): JsonObject | undefined {
   const { user_id: id, ...others } = metadata;
   const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
-  // Of what the client files its request under, the user alone has a place.
+  // Of the metadata, only the user has a place.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
   if (!profile.quirks.end_user) {
@@ -125,7 +125,7 @@ function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): stri
   return undefined;
 }
 
-/** Notes what the format has no words for. */
+/** Notes what the format cannot express. */
 function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conversation, { notes }: EncodeTarget): void {
   const unsaid = {
     presence_penalty: sampling.presencePenalty || undefined,

@@ -46,7 +46,7 @@ export class MessagesObserver implements ReplyObserver {
         this.#fail(event.parse());
         return;
       default: {
-        // Those who speak this format at second hand leave out what the event is.
+        // Vendors that imitate this format leave out the type of an error event.
         const error = event.name === undefined ? readReportedError(event.parse()) : undefined;
         if (error !== undefined) this.failure = reportedFailure(error);
       }

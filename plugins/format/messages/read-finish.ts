@@ -3,7 +3,7 @@ import type { JsonValue } from '#core/json.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 
-/** Reasons of the format, and those that other vendors take from theirs. What is not here is an end like any other. */
+/** Finish reasons of the format and of vendors that imitate it. Any other ends the answer too. */
 const reasons = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['max_tokens', 'length'],
@@ -19,7 +19,7 @@ const reasons = new Map<string, FinishReason>([
 ]);
 const failures = new Set(['error', 'network_error']);
 
-/** Why a reply has ended; undefined while it has not said so. */
+/** The finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
   const said = member(ending, 'stop_reason');
   if (typeof said !== 'string' || said === '') return undefined;

@@ -5,7 +5,9 @@ import { readTaggedState } from '../canonical/opaque-state.ts';
 import { invalid, isMissing, maybeBoolean, maybeText, readList, readObject, readText } from '../canonical/read.ts';
 import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
 
-/** Says which client pays. It differs from request to request, so that it would spoil every other vendor's cache. */
+/**
+ * Claude Code's billing header in the prompt. It differs per request, which would defeat other vendors' prompt caches.
+ */
 const billingHeader = 'x-anthropic-billing-header';
 
 /**
@@ -16,7 +18,7 @@ export class MessagesHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  /** What one side has said since its last call or result. */
+  /** Parts of one side since its last call or result. */
   #parts: Part[] = [];
 
   constructor(notes: Notes) {
@@ -86,7 +88,7 @@ export class MessagesHistoryReader {
   }
 }
 
-/** Other vendors' thinking has no signature when clients hand it back. */
+/** Thinking of other vendors comes back without a signature. */
 function readThinking({ block, path }: PlacedBlock): Reasoning {
   const signature = maybeText(block['signature'], `${path}.signature`) ?? '';
   return {

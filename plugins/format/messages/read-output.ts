@@ -3,21 +3,21 @@ import { droppedPart } from '../canonical/dropped-part.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 
-/** A block under way. */
+/** An open block. */
 interface OpenBlock {
-  /** Of this block alone: vendors use an index for several. */
+  /** Unique per block: vendors reuse indexes. */
   readonly key: number;
   readonly type: string;
   readonly id: JsonValue | undefined;
   /** Signatures come in pieces too. */
   signature: string;
-  /** The whole input, where it comes with the beginning; deltas that come nevertheless say the same. */
+  /** The whole input, where the start has it; later deltas only repeat it. */
   readonly input: string | undefined;
-  /** Sources of its text, which Anthropic sends before the text. */
+  /** Citations of its text, which Anthropic sends before the text. */
   readonly citations: Fragment[];
 }
 
-/** Blocks whose deltas are of no use: the vendor's own tools work with them. */
+/** Blocks of the vendor's own tools, whose deltas are ignored. */
 const foreign = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 
 /** Reads blocks and their deltas. Indexes may be missing, repeated or wrong. */
@@ -64,7 +64,7 @@ export class BlockReader {
     return [...citations, ...state, { type: 'break' }];
   }
 
-  /** Ends what has not been ended. */
+  /** Ends the open blocks. */
   stopAll(): Fragment[] {
     return [...this.#open.keys()].flatMap((index) => this.stop(index));
   }
@@ -83,7 +83,7 @@ export class BlockReader {
         this.hasSpoken = true;
         return [head, { type: 'call', key: block.key, id: textOf(content['id']), name: textOf(content['name']) }];
       case '':
-        // Vendors leave the type out; the deltas tell what it is.
+        // Some vendors leave out the type; the deltas reveal it.
         return [head];
       default:
         return [head, droppedPart(block.type, 'unknown blocks')];
@@ -106,7 +106,7 @@ function readRedacted(data: string): Fragment[] {
   return data === '' ? [] : [{ type: 'reasoning_state', kind: 'redacted', data }];
 }
 
-/** The text of an input, which some vendors send as an object; undefined when there is nothing in it. */
+/** The text of an input, which some vendors send as an object; undefined when it is empty. */
 function readInput(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   return isJsonObject(value) && Object.keys(value).length > 0 ? JSON.stringify(value) : undefined;
@@ -116,7 +116,7 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
   return Array.isArray(value) ? value.flatMap(readCitation) : [];
 }
 
-/** Citations of documents have no address, and so mean nothing outside of this format. */
+/** Citations of documents have no URL, so no other format can express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
   const url = textOf(member(value, 'url')) || textOf(member(value, 'source'));
   if (url === '') return [];

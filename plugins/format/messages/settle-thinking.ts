@@ -3,10 +3,9 @@ import type { Notes } from '../canonical/notes.ts';
 import { member } from '../request/members.ts';
 
 /**
- * Leaves thinking out of a request that would be refused for it: results of calls have just come in, and the answer that
- * led to the calls does not begin with thoughts, because another upstream has made it. After the tool loop the model
- * thinks again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking insists on
- * nothing.
+ * Drops thinking from a request that would be refused for it: its last messages are tool results, and the answer with
+ * the calls does not begin with thinking, because another upstream has made it. After the tool loop the model thinks
+ * again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
  */
 export function settleThinking(body: JsonObject, notes: Notes): JsonObject {
   if (member(body['thinking'], 'type') !== 'enabled' || !Array.isArray(body['messages'])) return body;
@@ -17,7 +16,10 @@ export function settleThinking(body: JsonObject, notes: Notes): JsonObject {
   return settled;
 }
 
-/** The first answer after what a user last said, when results of its calls come last. Messages in a row are one turn. */
+/**
+ * The first assistant message after the last user message, when results of its calls come last. Consecutive messages
+ * are one turn.
+ */
 function beginOfLoop(messages: readonly JsonValue[]): JsonObject | undefined {
   let begun: JsonObject | undefined;
   let isAnswered = false;

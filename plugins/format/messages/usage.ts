@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { count, member, sum } from '../request/members.ts';
 
 /**
- * Counts of a reply. They come in two parts, at the beginning and at the end, and those of the second replace those of
- * the first; some vendors send zeros in one of them.
+ * Collects the usage of a reply. It comes in two parts, and counts of the second replace those of the first; some
+ * vendors send zeros in one of them.
  *
  * Source: Anthropic API reference, "Messages", usage.
  */
@@ -18,7 +18,7 @@ export class UsageCounter {
       if (value !== undefined && (value > 0 || this.#counts[name] === undefined)) this.#counts[name] = value;
     }
     const { input, output, cacheRead, cacheWrite, reasoning } = this.#counts;
-    // Anthropic counts cached tokens beside the input, everybody else within it.
+    // Anthropic counts cached tokens beside the input, all others within it.
     const total = input === undefined ? undefined : sum(input, cacheRead, cacheWrite);
     this.usage = { input: total, output, cacheRead, cacheWrite, reasoning };
   }
@@ -34,7 +34,7 @@ function flat(usage: JsonObject): Record<string, number | undefined> {
   };
 }
 
-/** The same in words of the format: without cached tokens in the input. */
+/** Writes usage: the input excludes cached tokens. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
   return {
     input_tokens: Math.max(0, input - cacheRead - cacheWrite),

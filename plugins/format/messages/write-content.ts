@@ -3,7 +3,7 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { FilePart, ImagePart, Part, Source } from '../canonical/conversation.ts';
 import { assistantText, fileText, unsupported } from '../canonical/parts.ts';
 
-/** How images begin in base64: what they are called has to fit, or they are refused. */
+/** The first base64 characters of images: a wrong media type is refused. */
 const imageBeginnings: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -12,9 +12,9 @@ const imageBeginnings: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Writes what a user or a tool says, without blocks of text that hold nothing, which are refused.
+ * Writes parts of a user or a tool; empty texts are left out, because they are refused.
  *
- * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
 export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
   return parts.flatMap((part) => {
@@ -40,7 +40,7 @@ export function writeText(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** @param from the client's part that it is */
+/** @param from the client's part, for errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): JsonObject {
   if (!profile.capabilities.images) throw unsupported('images', from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
@@ -60,7 +60,7 @@ function writeSource(source: Source): JsonObject {
   }
 }
 
-/** Text can be read by models that read no files. */
+/** Models without file support still get text files as text. */
 function writeFile(file: FilePart, target: EncodeTarget): JsonObject[] {
   const { source, name } = file;
   const content = fileText(source);

@@ -3,14 +3,14 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { OutputFormat } from '../canonical/conversation.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
 
-/** How an answer's form is asked for: as a parameter, or in words. */
+/** How an output format is requested: by a parameter or an instruction. */
 export interface MessagesOutputFormat {
   readonly format?: JsonObject;
-  /** To be said after all other instructions. */
+  /** Goes after all other instructions. */
   readonly instruction?: string;
 }
 
-/** Asks for JSON as well as the model can be asked. Source: Anthropic docs, "Structured outputs". */
+/** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
 export function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): MessagesOutputFormat {
   if (output === undefined) return {};
   if (output.type === 'json_object') {
@@ -26,11 +26,11 @@ export function writeFormat(output: OutputFormat | undefined, { profile, notes }
   return { format: { type: 'json_schema', schema: closed } };
 }
 
-/** Keywords under which schemas stand: one, a list, or by name. */
+/** Keywords that contain schemas: one, a list, or a map. */
 const holders = new Set(['items', 'anyOf', 'oneOf', 'allOf', 'not', 'prefixItems']);
 const namedHolders = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
 
-/** Objects that may have more members than are named are refused. */
+/** Objects must forbid additional properties. */
 function closeObjects(schema: JsonObject): JsonObject {
   const closed: JsonObject = {};
   for (const [name, value] of Object.entries(schema)) {

@@ -4,7 +4,7 @@ import { parseInput } from '../request/members.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
-/** A block as it opens, empty. Thoughts open by themselves, see `MessagesEncoder`. */
+/** An empty block, as it opens. `MessagesEncoder` opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): JsonObject {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {} };
   return { type: 'text', text: '' };
@@ -27,12 +27,12 @@ export function writeBlock(block: Block): JsonObject {
   }
 }
 
-/** What is no object, because it was cut off or the model wrote something else, has to be one. */
+/** Wraps input that is not an object, because it was truncated or malformed. */
 export function inputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
-/** Where in the text it belongs cannot be said: it belongs to the block. */
+/** The format has no positions in its own text: a citation belongs to the block. */
 export function writeCitation({ url, title, quote }: Citation): JsonObject {
   return {
     type: 'web_search_result_location',
@@ -59,7 +59,7 @@ export interface Ending extends JsonObject {
   readonly stop_details: JsonObject | null;
 }
 
-/** Why the reply ends. One that is a refusal ends as such, whatever its vendor calls it. */
+/** The finish reason. A refusal has its own, whatever the vendor reports. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

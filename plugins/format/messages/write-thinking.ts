@@ -6,18 +6,17 @@ import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
 
 export interface WrittenThinking {
   readonly thinking: JsonObject | undefined;
-  /** For `output_config`. */
+  /** Members of `output_config`. */
   readonly effort: Effort | undefined;
 }
 
 const off: WrittenThinking = { thinking: undefined, effort: undefined };
 const fewestThinkingTokens = 1_024;
-/** The efforts that the format has words for. */
+/** The efforts of the format. */
 const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Writes how much the model is to think. Thinking is turned off by saying nothing, and is not
- * asked for when the answer's first words are given: they leave no room for it.
+ * Requests reasoning. It is off when left out, and not requested for a prefilled answer, which leaves no room for it.
  * Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
  * @param maxTokens of the whole answer, of which thinking is a part
@@ -77,9 +76,8 @@ function writeEffort(wanted: Effort, { profile, notes }: EncodeTarget): Effort |
 }
 
 /**
- * Thinking with a budget cannot be turned on in the middle: an answer that is under way, with results of its calls just
- * in, has to have begun with thoughts of this very upstream. Adaptive thinking does not insist on it.
- * Source: Anthropic docs, "Adaptive thinking", "Validation changes".
+ * Thinking with a budget cannot begin inside a tool loop: the answer with the calls must have begun with thinking of
+ * this upstream. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking", "Validation changes".
  */
 function mayThinkOn(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
   const begun = beginOfLoop(dialogue);
@@ -88,7 +86,7 @@ function mayThinkOn(dialogue: readonly DialogueTurn[], target: EncodeTarget): bo
   return false;
 }
 
-/** The assistant's first turn after what a user last said, when it has led to calls whose results come last. */
+/** The assistant's first turn after the user's last message, when results of its calls come last. */
 function beginOfLoop(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
   let begun: AssistantTurn | undefined;
   for (const turn of dialogue.toReversed()) {

@@ -7,8 +7,8 @@ import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 const searchName = 'web_search';
 
 /**
- * Writes the tools of a request and the choice among them; nothing when there are none, and no calls either.
- * Source: Anthropic API reference, "Messages", tools.
+ * Writes the tools of a request and their choice; nothing without tools and calls. Source: Anthropic API reference,
+ * "Messages", tools.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): JsonObject {
   const { capabilities } = target.profile;
@@ -18,7 +18,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget, isT
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
 
-/** Which tools may be called cannot be said; then the others are left out. */
+/** The format cannot restrict a choice to some tools, so the others are left out. */
 function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowed = toolChoice?.allowed;
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
@@ -53,7 +53,7 @@ function objectSchema(schema: JsonObject | undefined): JsonObject {
   return schema?.['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
 }
 
-/** Calls in the history are refused where no tool is known; these tell what was called, and cannot be called again. */
+/** Calls in the history are refused without tools: declares the called ones, which cannot be called again. */
 function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarget): JsonObject {
   if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');
@@ -78,7 +78,7 @@ function writeChoice(conversation: Conversation, target: EncodeTarget, isThinkin
 function writeChoiceType({ type, name, namespace }: ToolChoice, target: EncodeTarget, isThinking: boolean): JsonObject {
   const isForced = type === 'required' || type === 'tool';
   if (!isForced) return { type };
-  // Who thinks decides for himself: to force a call is refused then.
+  // Forcing a call is refused together with thinking.
   if (isThinking) {
     target.notes.approximate('forced tool_choice as auto');
     return { type: 'auto' };

@@ -1,17 +1,17 @@
 import { type NewRow, type ResponseRows, sizeOf } from './rows.ts';
 
-/** Share of its bound that an account may add before its rows are measured again. */
+/** Share of its bound that an account may add between two measurements. */
 const step = 1 / 64;
-/** Accounts whose additions are known; more are measured again. */
+/** The most accounts whose additions are kept. */
 const mostAccounts = 10_000;
 
 /**
- * Keeps what is stored for one account within its bound. To measure is to read the size of every row of the account:
- * that is done once for each 64th of the bound that has come on, and as much room is made beforehand. Other processes
- * on the same database do the same; each of them may add its 64th.
+ * Keeps the stored responses of an account within its bound. Measuring reads the size of every row of the account, so
+ * it is done once per added 64th of the bound, and makes as much room in advance. Each process on the same database may
+ * add its own 64th.
  */
 export class AccountRoom {
-  /** Bytes that this process has saved since it last measured, by account. Those not in here have to be measured. */
+  /** Bytes saved since the last measurement, by account. An account without an entry must be measured. */
   readonly #added = new Map<string, number>();
 
   /** @param bound bytes that all rows of the account may have together */

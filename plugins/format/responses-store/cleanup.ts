@@ -1,7 +1,7 @@
 import type { JobDefinition } from '#core/jobs/definition.ts';
 import { ResponseRows } from './rows.ts';
 
-/** Safe to run twice and at the same time; late only means that rows nobody can find any more take room. */
+/** Safe to run twice and concurrently. When it is late, expired rows only take up space. */
 export const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
   description: 'Deletes stored responses that have expired.',

@@ -30,7 +30,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
 }
 
 /**
- * What OpenAI has beside responses and is not served here; their paths would be taken for ids otherwise.
+ * Refuses other paths of OpenAI below `/v1/responses`, which would be taken for ids.
  *
  * @throws GatewayError `not_found` always
  */
@@ -46,7 +46,7 @@ async function load(host: Host, exchange: Exchange): Promise<StoredResponse> {
   return found;
 }
 
-/** What is asked for, and by whom. A gateway without `auth` keeps nothing, so there is nothing to be found. */
+/** The requested id and the caller's account. Without `auth` nothing is stored, so nothing is found. */
 function named(exchange: Exchange): { readonly accountId: string; readonly id: string } {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;

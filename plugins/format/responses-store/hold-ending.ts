@@ -33,7 +33,7 @@ export function holdEnding(
     if (passing.push(chunk)) source.resume();
     else source.pause();
   };
-  /** What follows a chunk that is held waits as well. */
+  /** Everything after a held chunk waits as well. */
   const inOrder = (then: () => void): void => void (isHolding ? stored?.then(then) : then());
 
   source.on('data', (chunk: Buffer) => {

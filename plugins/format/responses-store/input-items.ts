@@ -44,7 +44,7 @@ export function pageOf(stored: StoredResponse, query: URLSearchParams): ItemPage
   };
 }
 
-/** An item as lists show it: with a type and an id, and with parts where a message may be written as a text. */
+/** An item as lists present it: with a type, an id, and content as parts. */
 function present(item: JsonValue, responseId: string, index: number): JsonObject {
   const given = isJsonObject(item) ? item : {};
   const type = typeof given['type'] === 'string' ? given['type'] : 'message';

@@ -4,10 +4,10 @@ import { cleanupJob } from './cleanup.ts';
 import { deleteResponse, getResponse, listInputItems, refuseSibling } from './endpoints.ts';
 import { responsesSection } from './section.ts';
 
-/** Paths beside those of responses that clients try: Codex compacts there. */
+/** Paths that clients try besides those of responses: Codex compacts there. */
 const siblings = ['compact', 'input_tokens'];
 
-/** Everything about stored responses but the work of the stage: section, job, and the paths to see and delete them. */
+/** Registers section, job and endpoints of stored responses. */
 export function registerResponsesStore(server: Server): void {
   const endpoint = (name: string, given: Pick<Endpoint, 'method' | 'path' | 'answer'>) =>
     server.gateway.endpoint({ ...given, name, dialect: 'openai', isMetered: false, isAliased: true });

@@ -2,16 +2,16 @@ import { bounds } from '#core/bounds.ts';
 import type { Database } from '#core/database/database.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
-/** A response that is kept, as it is read back. */
+/** A stored response. */
 export interface StoredResponse {
   readonly id: string;
-  /** Every item before the output, those of the responses that it continues included. */
+  /** All items before the output, those of the continued responses included. */
   readonly input: readonly JsonValue[];
   /** The response object, as the client got it. */
   readonly response: JsonObject;
 }
 
-/** A response on its way into the store. Both texts are JSON. */
+/** A response to be stored. Both texts are JSON. */
 export interface NewRow {
   readonly accountId: string;
   readonly id: string;
@@ -29,14 +29,14 @@ interface Row {
 }
 
 const batch = 1_000;
-/** Rows that go for one that comes: an answer waits for it, and each of them may have megabytes. */
+/** The most rows deleted for a new one: an answer waits for it, and each may have megabytes. */
 const mostMakingRoom = 100;
 const insert = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at)
   VALUES (?, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET input = EXCLUDED.input, response = EXCLUDED.response,
     item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`;
 
-/** The table `response_store`. Every access names the account: an id of another one is not there. */
+/** The table `response_store`. Every access names the account: ids of other accounts are not found. */
 export class ResponseRows {
   readonly #database: Database;
 
@@ -49,8 +49,8 @@ export class ResponseRows {
   }
 
   /**
-   * Saves the row, and deletes the oldest ones of its account until the others fit into what is left. Reads the sizes of
-   * all of them. Rows that another process is deleting are left to it: two that wait for each other would both fail.
+   * Saves the row, and deletes the oldest ones of its account until the others fit into what is left. Reads the sizes
+   * of all of them. Rows locked by another process are skipped, to avoid deadlocks.
    *
    * @param left bytes
    * @returns false when there was more to delete than an answer should wait for
@@ -71,7 +71,7 @@ export class ResponseRows {
     return deleted.length < mostMakingRoom;
   }
 
-  /** @param now epoch ms; what has expired by then is not found */
+  /** @param now epoch ms; responses that have expired are not found */
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#database.query<Row>(
@@ -81,7 +81,7 @@ export class ResponseRows {
     return row && { id: row.id, input: JSON.parse(row.input), response: JSON.parse(row.response) };
   }
 
-  /** Items with these ids that stored responses have put out. Ids that are not there are missing from the map. */
+  /** Output items of stored responses with these ids. Unknown ids are missing from the map. */
   async findItems(accountId: string, ids: readonly string[], now: number): Promise<Map<string, JsonObject>> {
     const wanted = ids.filter(isStorable);
     const found = new Map<string, JsonObject>();
@@ -107,7 +107,7 @@ export class ResponseRows {
     return rows.length > 0;
   }
 
-  /** Deletes what has expired, some rows at a time, so that nobody waits long for a lock. Returns how many. */
+  /** Deletes expired responses in batches, so that locks stay short. Returns their number. */
   async deleteExpired(now: number): Promise<number> {
     let total = 0;
     for (;;) {
@@ -123,12 +123,12 @@ export class ResponseRows {
   }
 }
 
-/** Bytes that a row takes. */
+/** The size of a row in bytes. */
 export function sizeOf({ input, response }: NewRow): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response);
 }
 
-/** Ids that the store takes: those that vendors give. Others would not survive the way through a database. */
+/** True for an id as vendors make them. Others may not survive a round trip through the database. */
 export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
@@ -138,7 +138,7 @@ export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }
 
-/** Adds the items that are wanted to `found`, by their id. */
+/** Adds the wanted items to `found`, by their id. */
 export function collectItems(
   items: readonly JsonValue[],
   wanted: ReadonlySet<string>,

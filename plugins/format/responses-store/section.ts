@@ -3,7 +3,7 @@ import { defineSection } from '#core/config/section.ts';
 
 const MiB = 1024 ** 2;
 
-/** What the gateway keeps so that clients of the Responses format can go on from an answer. */
+/** What the gateway stores so that clients of the Responses format can continue an answer. */
 export const responsesSection = defineSection({
   name: 'responses',
   schema: {

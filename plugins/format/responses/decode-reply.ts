@@ -11,8 +11,8 @@ const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'c
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
 
 /**
- * Reads a Responses reply. Texts and inputs are said up to three times, as deltas, when a part is done and when its item
- * is done; vendors leave out any of these, so each says what is still missing.
+ * Reads a Responses reply. Texts and inputs come up to three times, as deltas, when a part is done and when its item is
+ * done. Vendors leave out any of these, so each adds what is missing.
  *
  * Source: OpenAI API reference, "Responses streaming events".
  */
@@ -61,7 +61,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     }
   }
 
-  /** Everything that a reply says at once: what had come before is left out. */
+  /** The content of a whole reply, without what the events before have carried. */
   #end(response: JsonObject, said: 'whole' | 'completed' | 'incomplete'): Fragment[] {
     const { output, status } = response;
     const isFailed = failedStatuses.has(status) || (said === 'whole' && unfinishedStatuses.has(status));
@@ -79,7 +79,7 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 }
 
-/** Vendors also send the response itself in the place of the event around it. */
+/** Some vendors send the response itself in place of the event. */
 function asResponse(body: JsonObject): JsonObject {
   const { response } = body;
   return typeof response === 'object' && response !== null && !Array.isArray(response) ? response : body;

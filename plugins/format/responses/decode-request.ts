@@ -18,7 +18,7 @@ import {
 import { ItemReader, responseNotFound } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
 
-/** Members that are read, or that say nothing to an upstream: how the reply is kept and sent is the gateway's affair. */
+/** Members that are read, and those that no upstream needs because the gateway itself stores and sends the reply. */
 const known = new Set(
   (
     'model input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p ' +
@@ -27,7 +27,7 @@ const known = new Set(
     'truncation top_logprobs'
   ).split(' '),
 );
-/** What else an answer can be asked to have in it. */
+/** Values of `include`. */
 const includable = new Set([
   'code_interpreter_call.outputs',
   'computer_call_output.output.image_url',
@@ -76,7 +76,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   };
 }
 
-/** What needs something that is stored: to leave it out would lose the conversation in silence. */
+/** Refuses members that need stored data: without it the conversation would be incomplete. */
 function refuseStored(body: JsonObject): void {
   for (const name of ['previous_response_id', 'conversation']) {
     if (!isMissing(body[name])) throw responseNotFound(name);
@@ -89,7 +89,7 @@ function refuseStored(body: JsonObject): void {
   }
 }
 
-/** The reply repeats these to the client, so they have to be right even where no upstream sees them. */
+/** Checks members that the reply repeats to the client. */
 function checkRepeated(body: JsonObject, notes: Notes): void {
   maybeBoolean(body['store'], 'store');
   noteUnserved(readTexts(body['include'], 'include'), notes);
@@ -98,7 +98,7 @@ function checkRepeated(body: JsonObject, notes: Notes): void {
   if (maybeText(body['truncation'], 'truncation') === 'auto') notes.drop('truncation');
 }
 
-/** What else an answer can have in it belongs to items and tools that only this format has. Reasoning state is always there. */
+/** Notes values of `include` that no other format has. Reasoning state is always included. */
 function noteUnserved(wanted: readonly string[], notes: Notes): void {
   for (const entry of wanted) {
     if (entry !== 'reasoning.encrypted_content') notes.drop(includable.has(entry) ? `include ${entry}` : 'include');
@@ -145,7 +145,7 @@ function readSampling(body: JsonObject): Conversation['sampling'] {
   };
 }
 
-/** A name that the client gives; an empty one is none. */
+/** A string; undefined when it is empty. */
 function readId(body: JsonObject, name: string): string | undefined {
   return maybeText(body[name], name) || undefined;
 }

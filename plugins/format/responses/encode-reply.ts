@@ -11,15 +11,15 @@ type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
 /**
  * Writes a Responses reply; every block is an item of its own. Source: OpenAI API reference, "Responses streaming
- * events"; what clients insist on: the accumulator of the openai SDK, Codex.
+ * events"; requirements of the openai SDK's accumulator and of Codex.
  */
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** Items that are finished. */
+  /** Complete items. */
   readonly #output: JsonObject[] = [];
-  /** The last of them, whose end is told with what comes next: only that says whether a limit has cut it off. */
+  /** The last of them, whose `done` event waits for the next event, which shows whether a limit has truncated it. */
   #ending: JsonObject | undefined;
-  /** The item under way, as far as it has gone out. */
+  /** The open item, as far as it is emitted. */
   #begun: BegunItem | undefined;
   finished: JsonObject | undefined;
   #sequence = 0;
@@ -74,7 +74,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#end(output.at(-1)) + this.#write(`response.${status}`, { response });
   }
 
-  /** Tells the end of the item that came last. @param item as it is in the end */
+  /** Writes the end of the last item. @param item in its final form */
   #end(item = this.#ending): string {
     if (this.#ending === undefined || item === undefined) return '';
     this.#ending = undefined;
@@ -105,12 +105,12 @@ export class ResponsesEncoder implements ReplyEncoder {
           this.#write('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta })
         );
       case 'tool_call':
-        // Searches carry an object, which has no deltas.
+        // Searches have an object as input, without deltas.
         return head.form === 'tool_search' ? '' : this.#write(`${inputEvents[head.form]}.delta`, { ...place, delta });
     }
   }
 
-  /** A summary has parts only once there is text: reasoning that is encrypted has none. */
+  /** A summary has a part once there is text; encrypted reasoning has none. */
   #beginSummary(index: number, head: BlockHead): string {
     if (this.#hasSummary) return '';
     this.#hasSummary = true;
@@ -136,7 +136,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#whole(index, block);
   }
 
-  /** The whole of a block, before its item is repeated. */
+  /** The `done` events of a block, before that of its item. */
   #whole(index: number, block: Block): string {
     const place = this.#place(index, block);
     switch (block.type) {
@@ -200,7 +200,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return itemId(this.#context.id, index, head);
   }
 
-  /** One event in one piece. `event:` repeats the type, which some clients insist on. */
+  /** One event. `event:` repeats the type, which some clients require. */
   #write(type: string, members: Readonly<Record<string, JsonValue>>): string {
     const data = { type, sequence_number: this.#sequence++, ...members };
     return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -214,7 +214,7 @@ interface BegunItem {
   readonly citations: Citation[];
 }
 
-/** Where a limit has cut the answer off, its last item is not complete. */
+/** The last item of a truncated answer is incomplete. */
 function endOutput(output: readonly JsonObject[], reply: CompleteReply): readonly JsonObject[] {
   const last = output.at(-1);
   if (last === undefined || !isCut(reply)) return output;

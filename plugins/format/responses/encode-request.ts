@@ -11,12 +11,12 @@ import { writeItems } from './write-items.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { writeTools } from './write-tools.ts';
 
-/** Fewer are refused by OpenAI. */
+/** The lowest limit that OpenAI accepts. */
 const minOutputTokens = 16;
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
 /**
- * Writes a request for a response that the upstream does not keep. Source: OpenAI API reference, "Create a model
+ * Writes a request for a response that the upstream does not store. Source: OpenAI API reference, "Create a model
  * response".
  *
  * @throws GatewayError `not_supported`
@@ -94,7 +94,7 @@ function writeMetadata({ metadata }: Conversation, { notes }: EncodeTarget): Jso
   return undefined;
 }
 
-/** Notes what the format has no words for. */
+/** Notes what the format cannot express. */
 function noteUnsaid({ stop, sampling }: Conversation, { notes }: EncodeTarget): void {
   if (stop.length > 0) noteCutting(notes);
   const unsaid = {

@@ -1,6 +1,6 @@
 import type { GatewayError } from '#core/errors/table.ts';
 
-/** The error that ends a stream of which no response is known yet. @param id of the exchange */
+/** The error that ends a stream before its response has begun. @param id of the exchange */
 export function renderStreamError(error: GatewayError, id: string): string {
   return renderResponseFailed(error, id, 0);
 }

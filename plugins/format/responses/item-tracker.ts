@@ -1,34 +1,34 @@
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import { member } from '../request/members.ts';
 
-/** One item of the output under way. */
+/** An open item of the output. */
 export interface TrackedItem {
-  /** Tells calls of one reply apart. */
+  /** Unique per call of a reply. */
   readonly key: number;
   /** Type and id of the call, once they are known. */
   type: string | undefined;
   call: string | undefined;
-  /** What has come of each part, by kind and number of the part. */
+  /** The text so far of each part, by its kind and index. */
   readonly parts: Map<string, string>;
   lastPart: string | undefined;
   citations: number;
   /** Its reasoning state has been passed on, or can no longer be. */
   hasState: boolean;
-  /** The call has been named, and so can take its input. */
+  /** True once the call has a name and can take its input. */
   isNamed: boolean;
   isDone: boolean;
 }
 
 /**
- * Knows which item an event is about. Vendors leave out `item_id` or `output_index`, change the id from event to event,
- * or number every item 0.
+ * Finds the item that an event belongs to. Vendors leave out `item_id` or `output_index`, change the id from event to
+ * event, or give every item the index 0.
  */
 export class ItemTracker {
   readonly #byId = new Map<string, TrackedItem>();
   readonly #byIndex = new Map<number, TrackedItem>();
   readonly #byCall = new Map<string, TrackedItem>();
   #last: TrackedItem | undefined;
-  /** What came without any name: whatever is named next is it. */
+  /** An item without id and index, which the next event with one identifies. */
   #nameless: TrackedItem | undefined;
   #count = 0;
 
@@ -36,14 +36,14 @@ export class ItemTracker {
     return this.#last === item;
   }
 
-  /** An item that begins, whatever had its number before. */
+  /** Begins an item, whatever had its index before. */
   open(event: JsonObject): TrackedItem {
     const item = newItem(this.#count++);
     this.#learn(event, item);
     return item;
   }
 
-  /** The item that an event is about; an unannounced one begins with it. */
+  /** The item that an event belongs to; an unannounced one begins with it. */
   find(event: JsonObject): TrackedItem {
     const names = namesOf(event);
     const known = this.#known(names) ?? this.#current(names);
@@ -52,7 +52,7 @@ export class ItemTracker {
     return known;
   }
 
-  /** The item that the end of a reply repeats, if it has come before. */
+  /** The item that the end of a reply repeats. */
   recall(event: JsonObject): TrackedItem | undefined {
     const { id, index, call, type } = namesOf(event);
     if (call !== undefined) return this.#byCall.get(call);
@@ -70,7 +70,7 @@ export class ItemTracker {
     return isAnother ? undefined : item;
   }
 
-  /** An event that names nothing belongs to what is going on, and so does the first that names what went on without. */
+  /** An event without id and index belongs to the open item, and so does the first one that identifies it. */
   #current({ id, index }: Names): TrackedItem | undefined {
     const isNameless = id === undefined && index === undefined;
     const current = isNameless ? this.#last : this.#nameless;

@@ -18,14 +18,14 @@ export class ResponsesObserver implements ReplyObserver {
   usage: Usage | undefined;
   finished: JsonObject | undefined;
   readonly #id: string;
-  /** What a `response.failed` of ours has to repeat: the response as announced, the items that are finished. */
+  /** Repeated in a `response.failed` of ours: the announced response and the complete items. */
   #response: JsonObject = {};
   #output: JsonValue[] = [];
-  /** The events of items that are not finished: read only when it comes to that. */
+  /** The data of events of incomplete items, parsed only when the answer breaks off. */
   #unfinished: string[] = [];
   #room: number = bounds.unfinishedItems;
   #openItems = 0;
-  /** Of the last event that has gone to the client. */
+  /** Of the last event that the client got. */
   #lastData = '';
 
   constructor(id: string) {
@@ -70,7 +70,7 @@ export class ResponsesObserver implements ReplyObserver {
         this.#keep(event);
         return;
       case undefined:
-        // Those who speak this format at second hand leave out what the event is.
+        // Vendors that imitate this format leave out the type of an error event.
         if (readReportedError(event.parse()) !== undefined) this.#fail(event.parse());
         return;
       default:
@@ -122,7 +122,7 @@ export class ResponsesObserver implements ReplyObserver {
     return renderResponseFailed(error, `resp_${this.#id}`, last === undefined ? 0 : Number(last) + 1, response);
   }
 
-  /** What the upstream says at its end of the answer counts more than its events. */
+  /** The upstream's final response counts more than its events. */
   #fail(body: JsonValue | undefined): void {
     const output = member(body, 'output');
     if (Array.isArray(output) && output.length > 0) {
@@ -134,7 +134,7 @@ export class ResponsesObserver implements ReplyObserver {
   }
 }
 
-/** Items and parts are announced (`response.output_item.added`) before there is anything in them. */
+/** `…added` events announce empty items and parts. */
 function isContent(type: JsonValue | undefined): boolean {
   return typeof type === 'string' && type.startsWith('response.') && !type.endsWith('.added');
 }

@@ -10,7 +10,7 @@ import { readContent } from './read-content.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 
 /**
- * Reads the items of a request. Instructions at their begin are set apart, tools among them join the others.
+ * Reads the items of a request. System messages at the beginning become instructions, tools in items join the others.
  * Source: OpenAI API reference, "Responses", input items; `additional_tools` was observed with Codex.
  */
 export class ItemReader {
@@ -96,7 +96,7 @@ export class ItemReader {
     this.items.push({ type: 'tool_result', id: readCallId(item, path), parts, isError: false });
   }
 
-  /** A search without an id was the vendor's own: its findings are what is left of it. */
+  /** A search without an id was the vendor's own: only its result remains. */
   #search(item: JsonObject, path: string): void {
     if (isMissing(item['call_id'])) return this.#notes.drop('input item tool_search_call');
     const { arguments: wanted } = item;
@@ -117,12 +117,12 @@ export class ItemReader {
   }
 }
 
-/** What a stored response would be needed for. It was looked for before the request got here. */
+/** The error for a reference to stored data; the store has resolved all that it could. */
 export function responseNotFound(param: string): GatewayError {
   return new GatewayError('previous_response_not_found', `\`${param}\` refers to nothing that is stored.`, { param });
 }
 
-/** Messages are the only items that may go without a type. */
+/** Only messages may leave out the type. */
 function readType(item: JsonObject, path: string): string {
   if (isMissing(item['type']) && !isMissing(item['role'])) return 'message';
   return readText(item['type'], `${path}.type`);
@@ -144,7 +144,7 @@ function readCallId(item: JsonObject, path: string): string {
   return readFilled(item['call_id'], `${path}.call_id`);
 }
 
-/** Texts of a reasoning item's parts, empty ones left out. */
+/** The non-empty texts of a reasoning item. */
 function readTexts(item: JsonObject, name: 'summary' | 'content', path: string): string[] {
   return maybeList(item[name], `${path}.${name}`).flatMap((entry, index) => {
     const partPath = `${path}.${name}[${index}]`;

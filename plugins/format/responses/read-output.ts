@@ -8,7 +8,7 @@ import { toolSearchName } from './read-tools.ts';
 
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
-/** Events that carry text, and where: `…done` events repeat the whole of it. Both names of raw reasoning are in use. */
+/** Events with text and its member; `…done` events repeat the whole text. Both names of raw reasoning are in use. */
 const textEvents: Readonly<Record<string, { kind: TextKind; part: string; index: string; whole?: string }>> = {
   'response.output_text.delta': { kind: 'text', part: 'content', index: 'content_index' },
   'response.output_text.done': { kind: 'text', part: 'content', index: 'content_index', whole: 'text' },
@@ -28,7 +28,7 @@ const callForms: Readonly<Record<string, ToolForm>> = {
   tool_search_call: 'tool_search',
 };
 
-/** Says what is new in events about items and their parts. */
+/** Reads the new content of events about items and their parts. */
 export class ItemFragments {
   readonly #tracker: ItemTracker;
 
@@ -42,7 +42,7 @@ export class ItemFragments {
     return isJsonObject(item) && isCall(item) ? nameCall(item, tracked) : [{ type: 'break' }];
   }
 
-  /** An event about a part of an item; what is unknown says nothing. */
+  /** Reads an event about a part of an item; nothing for an unknown one. */
   part(type: string, event: JsonObject): Fragment[] {
     const place = Object.hasOwn(textEvents, type) ? textEvents[type] : undefined;
     if (place !== undefined) {
@@ -74,11 +74,11 @@ export class ItemFragments {
     if (isCall(item)) return [...nameCall(item, tracked), { type: 'call_end', key: tracked.key, input: inputOf(item) }];
     if (item['type'] === 'message') return [...readMessage(item, tracked), { type: 'break' }];
     if (item['type'] === 'reasoning') return readReasoning(item, tracked);
-    // What has been told in pieces is not lost, whatever its item is called.
+    // An unknown item is not dropped when its text came in deltas.
     return tracked.parts.size > 0 ? [] : [droppedPart(textOf(item['type']), 'unknown items')];
   }
 
-  /** An item in the list at the end of a reply: new only to who has not heard of it. */
+  /** Reads an item in the list at the end of a reply, which may repeat earlier events. */
   repeated(item: JsonValue, index: number): Fragment[] {
     if (!isJsonObject(item)) return [];
     const event: JsonObject = { item, output_index: index };
@@ -96,11 +96,11 @@ function addText(tracked: TrackedItem, kind: TextKind, part: string, text: strin
   tracked.lastPart = part;
   tracked.parts.set(part, (tracked.parts.get(part) ?? '') + text);
   if (!isNext) return [{ type: kind, text }];
-  // Parts of reasoning are paragraphs of one text; parts of a message stand for themselves.
+  // Parts of reasoning are paragraphs of one text; parts of a message are separate.
   return kind === 'reasoning' ? [{ type: kind, text: `\n\n${text}` }] : [{ type: 'break' }, { type: kind, text }];
 }
 
-/** Adds what of the whole has not come. When something else has come, the client has seen it already. */
+/** Adds the missing end of a text. Text that differs from the deltas is ignored, because the client has those. */
 function completeText(tracked: TrackedItem, kind: TextKind, part: string, whole: string): Fragment[] {
   const had = tracked.parts.get(part) ?? '';
   return whole.startsWith(had) ? addText(tracked, kind, part, whole.slice(had.length)) : [];
@@ -108,7 +108,7 @@ function completeText(tracked: TrackedItem, kind: TextKind, part: string, whole:
 
 function readMessage(item: JsonObject, tracked: TrackedItem): Fragment[] {
   if (typeof item['content'] === 'string') return completeText(tracked, 'text', 'content 0', item['content']);
-  // Only the first time: the parts of a message that has been told in pieces are all known.
+  // Only the first time: all parts of a message that came in deltas are known.
   const isCited = tracked.citations > 0;
   return listOf(item['content']).flatMap((part, index) => {
     const key = `content ${index}`;
@@ -149,7 +149,7 @@ function readReasoning(item: JsonObject, tracked: TrackedItem): Fragment[] {
   const texts = (['summary', 'content'] as const).flatMap((name) =>
     listOf(item[name]).flatMap((part, index) => {
       const text = textOf(member(part, 'text'));
-      // Some vendors stream it as the one and repeat it as the other.
+      // Some vendors stream it as one kind and repeat it as the other.
       return [...tracked.parts.values()].includes(text)
         ? []
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
@@ -161,7 +161,7 @@ function readReasoning(item: JsonObject, tracked: TrackedItem): Fragment[] {
   return [...texts, { type: 'reasoning_state', kind: 'encrypted', data: `${textOf(item['id'])}:${encrypted}` }];
 }
 
-/** Calls that the vendor carries out itself are none of the client's. */
+/** Calls that the vendor runs itself are not the client's. */
 function isCall(item: JsonObject): boolean {
   return Object.hasOwn(callForms, textOf(item['type'])) && item['execution'] !== 'server';
 }
@@ -185,7 +185,7 @@ function nameCall(item: JsonObject, tracked: TrackedItem): Fragment[] {
   ];
 }
 
-/** Before its name is known a call cannot end: the item itself, once done, tells both. */
+/** A call without a name cannot end: its complete item has both. */
 function endInput(tracked: TrackedItem, input: JsonValue | undefined): Fragment[] {
   return tracked.isNamed ? [{ type: 'call_end', key: tracked.key, input: textOf(input) }] : [];
 }

@@ -23,7 +23,7 @@ import {
 } from '../canonical/tools.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 
-/** The tool by which clients load more tools; it has no name of its own. */
+/** The name of the tool by which clients load more tools. */
 export const toolSearchName = 'tool_search';
 
 /**

@@ -19,8 +19,8 @@ const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
 const responseStart = /"object"\s*:\s*"response"/;
 
 /**
- * Adapts Responses replies. They name the response that was continued: the upstream does not know it, because the gateway
- * has sent the items instead.
+ * Adapts Responses replies. They get the id of the continued response: the upstream does not know it, because the
+ * gateway has sent the items instead.
  */
 export class ResponsesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;

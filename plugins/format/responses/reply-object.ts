@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
 import type { CompleteReply } from '../canonical/reply.ts';
 
-/** What changes while a response comes into being. */
+/** The changing part of a response object. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly JsonObject[];
   readonly reply?: CompleteReply;
-  /** What a broken answer has taken so far. */
+  /** Usage of a broken answer. */
   readonly usage?: Usage | undefined;
 }
 
@@ -17,8 +17,8 @@ export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
 }
 
 /**
- * The response object: what was asked for is repeated, what was not is as it is by default.
- * Source: Open Responses specification, "ResponseResource", whose members all have to be there.
+ * The response object: it repeats the parameters of the request, and the defaults of those left out. Source: Open
+ * Responses specification, "ResponseResource", whose members are all required.
  */
 export function responseObject(
   context: ReplyContext,
@@ -39,13 +39,13 @@ export function responseObject(
   };
 }
 
-/** A refusal is an answer; what was filtered without one is not. */
+/** A refusal completes an answer; a filtered answer without one is incomplete. */
 export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isCut({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
 
-/** True where the limit came in the middle of the last item. */
+/** True when a limit has truncated the last item. */
 export function isCut({ finish }: Pick<CompleteReply, 'finish'>): boolean {
   return finish === 'length' || finish === 'context_length';
 }
@@ -54,7 +54,7 @@ function whyIncomplete({ finish }: CompleteReply): string {
   return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 }
 
-/** Codex fails the turn when one of these is missing. */
+/** Codex fails the turn when a count is missing. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage): JsonObject {
   return {
     input_tokens: input,
@@ -114,7 +114,7 @@ function writeText(value: JsonValue | undefined): JsonObject {
   };
 }
 
-/** Functions have all four members in a reply, whatever the request left out. */
+/** Functions in a reply have all members, even those that the request left out. */
 function writeTool(tool: JsonValue): JsonValue {
   if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
   return {

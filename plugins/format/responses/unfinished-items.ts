@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 
-/** Where in an item the text of a delta goes: into a member, or into that member of a part. */
+/** The place of a delta's text in an item: a member, or a member of a part. */
 interface Place {
   readonly member: string;
   readonly parts?: { readonly list: 'content' | 'summary'; readonly index: string; readonly type: string };
@@ -24,7 +24,7 @@ const places: Readonly<Record<string, Place>> = {
 };
 
 /**
- * What has come of the items that are not done yet, as a broken answer has to show them.
+ * The incomplete items of a broken answer.
  *
  * @param events their data, in order
  */
@@ -51,7 +51,7 @@ function grow(item: JsonObject, event: JsonObject): void {
   holder[place.member] = typeof before === 'string' ? before + delta : delta;
 }
 
-/** The part that an event is about, which begins with it. Undefined where its number skips others. */
+/** The part that an event belongs to, and begins if it is new. Undefined when its index skips others. */
 function partOf(
   item: JsonObject,
   { list, index, type }: Required<Place>['parts'],

@@ -4,13 +4,13 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import { writeDataUrl } from '../canonical/data-url.ts';
 import { assistantText, unsupported } from '../canonical/parts.ts';
 
-/** Words for how closely to look; others are refused. */
+/** Values of `detail`; others are refused. */
 const details = new Set(['low', 'high', 'auto', 'original']);
 
 /**
- * Writes what a user or a tool says.
+ * Writes parts of a user or a tool.
  *
- * @throws GatewayError `not_supported` for what the model can neither see nor hear
+ * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
 export function writeInput(parts: readonly Part[], target: EncodeTarget): JsonObject[] {
   return parts.map((part) => {
@@ -52,7 +52,7 @@ function writeFile(file: FilePart, { profile }: EncodeTarget): JsonObject {
   return { type: 'input_file', filename: name ?? defaultName(source.mediaType), file_data: writeDataUrl(source) };
 }
 
-/** Data without a name is refused. */
+/** File data without a name is refused. */
 function defaultName(mediaType: string): string {
   return mediaType.startsWith('text/') ? 'document.txt' : 'document.pdf';
 }

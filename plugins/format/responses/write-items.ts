@@ -20,7 +20,7 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): JsonOb
   return writer.items;
 }
 
-/** Reasoning is refused when what it led to does not come next. */
+/** Reasoning is refused unless its message or call follows. */
 function leadsSomewhere(items: readonly Item[], index: number): boolean {
   let next = items[index + 1];
   for (let after = index + 2; next?.type === 'reasoning'; after++) next = items[after];
@@ -31,7 +31,7 @@ class ItemWriter {
   readonly items: JsonObject[] = [];
   readonly #target: EncodeTarget;
   readonly #forms = new Map<string, ToolForm>();
-  /** Pictures in results of tools that cannot hold any: a user shows them when all results have been told. */
+  /** Images of tool results that cannot hold them: a user message after all results has them. */
   #images: Part[] = [];
 
   constructor(target: EncodeTarget) {
@@ -100,13 +100,13 @@ class ItemWriter {
   #result(result: ToolResult): JsonObject {
     const call_id = this.#callId(result.id);
     const form = speaksNatively(this.#target) ? this.#forms.get(result.id) : 'function';
-    // What was found is among the tools of the request already.
+    // The tools that were found are in the request already.
     if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
     const type = form === 'freeform' ? 'custom_tool_call_output' : 'function_call_output';
     return { type, call_id, output: this.#output(result) };
   }
 
-  /** There is no flag for an error: the text says it. */
+  /** The format has no flag for an error, so the text says it. */
   #output({ parts, isError }: ToolResult): string | JsonObject[] {
     const marked: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');

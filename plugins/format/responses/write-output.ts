@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Block, BlockHead, CallHead, Citation } from '../canonical/reply.ts';
 import { parseInput } from '../request/members.ts';
 
-/** Beginnings of item ids, as OpenAI has them. */
+/** OpenAI's prefixes of item ids. */
 const idPrefixes = {
   text: 'msg',
   refusal: 'msg',
@@ -12,15 +12,15 @@ const idPrefixes = {
   tool_search: 'tsc',
 } as const;
 
-/** The same for the same block, in a stream and in a whole reply. */
+/** The id of a block's item, the same in a stream and in a whole reply. */
 export function itemId(id: string, index: number, block: BlockHead): string {
   return `${idPrefixes[block.type === 'tool_call' ? block.form : block.type]}_${id}_${index}`;
 }
 
-/** Of an item: `incomplete` where the answer breaks off in it. */
+/** Status of an item: `incomplete` when the answer breaks off in it. */
 export type ItemStatus = 'completed' | 'incomplete';
 
-/** A block as an item of the output. Source: OpenAI API reference, "The response object". */
+/** Writes a block as an item of the output. Source: OpenAI API reference, "The response object". */
 export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): JsonObject {
   switch (block.type) {
     case 'text':
@@ -35,7 +35,7 @@ export function writeItem(id: string, block: Block, status: ItemStatus = 'comple
   }
 }
 
-/** The item that a block opens. */
+/** The item as a block opens. */
 export function writeOpenItem(id: string, head: BlockHead): JsonObject {
   if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
   if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
@@ -65,7 +65,7 @@ export function writeSummary(text: string): JsonObject {
   return { type: 'summary_text', text };
 }
 
-/** Offsets have to be there; nobody can say where a citation without any belongs. */
+/** Offsets are required; a citation without any gets zeros. */
 export function writeCitation({ url, title, start = 0, end = start }: Citation): JsonObject {
   return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
 }

@@ -5,8 +5,8 @@ import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 
 /**
- * Writes the tools of a request and what goes with them; nothing at all when there are none, because vendors refuse
- * an empty list, and a choice without a list.
+ * Writes the tools of a request and their options; nothing when there are none, because vendors refuse an empty list,
+ * and a choice without a list.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { toolChoice } = conversation;
@@ -22,14 +22,14 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
   };
 }
 
-/** A list of allowed tools cannot name what is in a group; then the others are left out instead. */
+/** A list of allowed tools cannot name tools in a group; then the others are left out instead. */
 function canSayAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowed = toolChoice?.allowed;
   if (allowed === undefined || !speaksNatively(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
 }
 
-/** True when groups, freeform tools and searches can be said as what they are; otherwise all are functions. */
+/** True when groups, freeform tools and searches can be sent as such; otherwise all become functions. */
 export function speaksNatively({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }
@@ -59,7 +59,7 @@ function writeGroup(name: string, tools: JsonObject[]): JsonObject {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
-/** What a tool is called there, within its group where there are groups. */
+/** The name of a tool on the wire, within its group where the upstream has groups. */
 export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: EncodeTarget): string {
   return target.names.toWire(name, speaksNatively(target) ? undefined : namespace);
 }
@@ -76,7 +76,7 @@ function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
   };
 }
 
-/** Strictness is always said: where nothing is said, it is on, and ordinary schemas are refused. */
+/** `strict` is always set: it defaults to true, which refuses ordinary schemas. */
 function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): JsonObject {
   const isFreeform = tool.form === 'freeform';
   if (isFreeform) notes.approximate('freeform tools as functions');

@@ -17,8 +17,8 @@ export interface UpstreamReply {
 }
 
 /**
- * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole take the same way: a whole
- * reply is one whose fragments come all at once.
+ * Reads a reply in the upstream's format and writes it in the client's. Streamed and whole replies take the same path:
+ * the fragments of a whole reply come all at once.
  */
 export class TranslatingReader implements ReplyReader {
   readonly #decoder: ReplyDecoder;

@@ -36,7 +36,7 @@ export class CallTranslator {
   }
 
   /**
-   * The client's request, and what of it found no place there.
+   * The client's request, and notes on what has no place in a conversation.
    *
    * @throws GatewayError `invalid_request` when it cannot be understood, `not_supported`
    */

@@ -17,7 +17,7 @@ const meanings: readonly (readonly [RegExp, string])[] = [
  * Why something that the gateway depends on is away. Only what is known beforehand is said: messages of drivers hold
  * addresses, names and queries.
  */
-export function describeOutage(thrown: unknown): string {
+export function describeConnectionError(thrown: unknown): string {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const text = `${'code' in error ? String(error.code) : ''} ${error.message}`;
     const meaning = meanings.find(([pattern]) => pattern.test(text));

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Tells who is calling. What a stranger writes into `x-forwarded-for` counts only when a configured proxy passes it on. */
+/** Returns the address of the client. `x-forwarded-for` counts only as far as configured proxies have written it. */
 export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => string;
 
-/** @param proxies addresses or CIDR ranges whose `x-forwarded-for` is believed */
+/** @param proxies addresses or CIDR ranges whose `x-forwarded-for` is trusted */
 export function createClientAddress(proxies: readonly string[]): ClientAddress {
   if (proxies.length === 0) return (peer) => peer;
   const trusted = new BlockList();
@@ -13,7 +13,7 @@ export function createClientAddress(proxies: readonly string[]): ClientAddress {
     isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   return (peer, headers) => {
     const chain = [...(headers['x-forwarded-for']?.toString().split(',') ?? []), peer].map((entry) => entry.trim());
-    // From the nearest hop backwards: the first that is not ours is as far as anybody can vouch.
+    // From the nearest hop backwards: the first address that is not a trusted proxy is the client.
     const client = chain.findLast((address) => !isTrusted(address)) ?? peer;
     return isTrusted(peer) && isIP(client) !== 0 ? client : peer;
   };

@@ -1,21 +1,21 @@
 import type { Host } from '../host.ts';
-import { describeOutage } from '../errors/connection-error.ts';
+import { describeConnectionError } from '../errors/connection-error.ts';
 import { withDeadline } from '../timing/deadline.ts';
 
-/** What a dependency said when it was asked. */
+/** Result of a health check of one dependency. */
 export interface Check {
   readonly name: 'database' | 'shared state';
   /** How it is run: `embedded`, `memory`, `redis`, … */
   readonly kind: string;
   readonly ok: boolean;
-  /** Why not, in words that are fit for anybody. */
+  /** The reason, without addresses or names. */
   readonly error?: string;
 }
 
-/** Ms within which a dependency has to answer before it counts as away. */
+/** Ms after which a dependency that does not answer counts as unavailable. */
 const checkTimeout = 2_000;
 
-/** Asks everything that the gateway depends on whether it is there. Never rejects. */
+/** Checks every dependency of the gateway. Never rejects. */
 export async function checkDependencies({ database, shared }: Pick<Host, 'database' | 'shared'>): Promise<Check[]> {
   return Promise.all([
     check('database', database.kind, database.ping()),
@@ -28,6 +28,6 @@ async function check(name: Check['name'], kind: string, answer: Promise<void>): 
     await withDeadline(answer, checkTimeout, 'no answer in time');
     return { name, kind, ok: true };
   } catch (error) {
-    return { name, kind, ok: false, error: describeOutage(error) };
+    return { name, kind, ok: false, error: describeConnectionError(error) };
   }
 }

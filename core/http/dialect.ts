@@ -3,8 +3,8 @@ import type { Dialect } from '../errors/table.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 
 /**
- * Whose error bodies the caller reads. The path decides; on paths that both families share, the headers that only
- * one family's clients send do.
+ * The dialect of the caller's error bodies. The path decides; on paths that several dialects share, the headers that
+ * only one vendor's clients send decide.
  */
 export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders): Dialect {
   if (endpoint?.format !== undefined) return endpoint.format.dialect;

@@ -1,13 +1,13 @@
 import { GatewayError } from '../errors/table.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 
-/** Ms for which a load balancer may go on sending requests after it was told not to. */
+/** Ms for which a load balancer may still send requests after `/readyz` has failed. */
 const noticePeriod = 5_000;
 const pollInterval = 20; // ms
 
 /**
- * Lets the exchanges under way finish. New ones are served for a short while, since load balancers learn late; then
- * they are refused. At the limit what still runs is ended with an error that its client understands.
+ * Lets exchanges in flight finish. New ones are served for a short time, because load balancers react late; then they
+ * are refused. At the limit the remaining ones end with an error in their client's format.
  *
  * @param limit seconds
  */
@@ -19,12 +19,12 @@ export async function drain(handler: ExchangeHandler, limit: number): Promise<vo
   handler.refuseNew();
   if (handler.running === 0) return;
   handler.abortAll(
-    new GatewayError('shutting_down', 'the gateway is stopping; send the request again', { retryAfter: 1 }),
+    new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 }),
   );
   await idle(handler, 2_000);
 }
 
-/** Resolves when nothing runs any more, or when the time is over. */
+/** Resolves when nothing is in flight, or after the given time. */
 async function idle(handler: ExchangeHandler, milliseconds: number): Promise<void> {
   const until = performance.now() + milliseconds;
   while (handler.running > 0 && performance.now() < until) {

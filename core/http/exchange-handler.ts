@@ -14,12 +14,12 @@ import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrLate } from '../timing/deadline.ts';
 import type { ClientAddress } from './client-address.ts';
 import { callerDialect } from './dialect.ts';
-import { inviteBody } from './listener.ts';
+import { sendContinue } from './listener.ts';
 import type { EndpointTable, Match, WrongMethod } from './paths.ts';
 import { type BodyLimits, RequestBody } from './request-body.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** What serves new exchanges at the moment; a reload replaces it as a whole. */
+/** What new exchanges run on; a reload replaces it as a whole. */
 export interface Serving {
   readonly host: Host;
   readonly pipeline: Pipeline;
@@ -28,13 +28,13 @@ export interface Serving {
   readonly clientAddress: ClientAddress;
 }
 
-/** Ms for which the rest of a refused body is read and thrown away, so that its sender sees the answer. */
+/** Ms for which the remainder of a refused body is read and discarded, so that the client reads the answer. */
 const discardTime = 5_000;
 
 /** Ms for which stages may go on after their exchange is over. */
 const settleTime = 10_000;
 
-/** Runs the pipeline for the requests that hapi routes here, and keeps account of those under way. */
+/** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler {
   readonly #endpoints: EndpointTable;
   readonly #running = new LinkedList<Exchange>();
@@ -51,7 +51,7 @@ export class ExchangeHandler {
     return this.#serving;
   }
 
-  /** New exchanges use this from now on. Returns what served before. */
+  /** New exchanges use this from now on. Returns the previous one. */
   serve(next: Serving): Serving | undefined {
     const previous = this.#serving;
     this.#serving = next;
@@ -62,7 +62,7 @@ export class ExchangeHandler {
     return this.#running.size;
   }
 
-  /** From now on every answer closes its connection, so that clients go elsewhere. */
+  /** From now on every answer closes its connection, so that clients reconnect elsewhere. */
   close(): void {
     this.#isClosing = true;
   }
@@ -72,7 +72,7 @@ export class ExchangeHandler {
     this.#refusesNew = true;
   }
 
-  /** Ends every exchange under way with this error. */
+  /** Ends every exchange in flight with this error. */
   abortAll(error: GatewayError): void {
     for (const exchange of this.#running.items()) exchange.abort(error);
   }
@@ -98,38 +98,38 @@ export class ExchangeHandler {
       headers: req.headers,
       remoteAddress: clientAddress(info.remoteAddress, req.headers),
       receivedAt,
-      body: new RequestBody(req, bodyLimits, () => inviteBody(req)),
+      body: new RequestBody(req, bodyLimits, () => sendContinue(req)),
     });
     const closed = this.#untilClosed(exchange, res);
     pipeline.begin(exchange);
     let sent: SendProgress | undefined;
     const answered = this.#answer(pipeline, exchange, res, host, writeTimeout).then((result) => {
       sent = result;
-      if (!req.complete) discardRest(req);
+      if (!req.complete) discardBody(req);
     });
     const duration = await closed;
-    // The stages have been told by the signal; what they find out belongs on the record.
+    // The signal has told the stages; their findings belong on the record.
     if (sent === undefined) await firstOrLate([answered], settleTime);
     await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
   }
 
-  /** Resolves with the ms that the exchange took, when its answer is with the client or can reach it no more. */
+  /** Resolves with the duration in ms when the answer has been delivered, or can no longer be. */
   #untilClosed(exchange: Exchange, response: ServerResponse): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     const link = this.#running.add(exchange);
     const onClose = () => {
-      // Where the gateway broke off, the client did not.
+      // A failure of the gateway is not a client that left.
       if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
       this.#running.remove(link);
       resolve(exchange.elapsed);
     };
-    // The connection may be gone before anything could listen.
+    // The connection may have closed before this listener.
     if (response.closed) onClose();
     else response.once('close', onClose);
     return promise;
   }
 
-  /** Runs the pipeline and begins to send what comes of it. Undefined when there is nobody to send it to. Never rejects. */
+  /** Runs the pipeline and starts to send the reply. Undefined when the client has left. Never rejects. */
   async #answer(
     pipeline: Pipeline,
     exchange: Exchange,
@@ -151,8 +151,8 @@ export class ExchangeHandler {
         onStalled: (seconds) => reportStalled(exchange, seconds, host.log),
       });
     } catch (error) {
-      // A stage's or an upstream's header that HTTP does not allow, say. Nobody else hears of it.
-      host.log.error(`the answer to ${exchange.id} could not be sent`, error);
+      // A header that HTTP does not allow, for example. This is the only place that sees it.
+      host.log.error(`request ${exchange.id}: the answer could not be sent`, error);
       exchange.fail(toGatewayError(error));
       response.destroy();
       return undefined;
@@ -161,14 +161,14 @@ export class ExchangeHandler {
 
   #match(method: string, path: string, req: IncomingMessage): Match {
     if (this.#refusesNew)
-      return refuseWith(new GatewayError('shutting_down', 'the gateway is stopping; try again', { retryAfter: 1 }));
+      return refuseWith(new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 }));
     const match = this.#endpoints.find(method === 'HEAD' ? 'GET' : method, path);
     if (match !== undefined && 'endpoint' in match) return match;
     return refuseWith(explainMismatch(method, path, match, req));
   }
 }
 
-/** What hapi offers is a URL object, which costs more than all the rest that it does for a request. */
+/** hapi would parse a URL object, which costs more than everything else it does for a request. */
 function queryOf(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }
@@ -182,15 +182,15 @@ function explainMismatch(
   if (req.headers.upgrade?.toLowerCase() === 'websocket') {
     // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
     const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
-    return new GatewayError('upgrade_required', 'websockets are not served here; send a POST request', { headers });
+    return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
   }
   if (match === undefined)
-    return new GatewayError('not_found', `there is nothing at ${path}; GET /v1/models lists what can be called`);
+    return new GatewayError('not_found', `Nothing found at "${path}". GET /v1/models lists the models.`);
   const allow = match.allowed.join(', ');
-  return new GatewayError('method_not_allowed', `${method} is not possible here; use ${allow}`, { headers: { allow } });
+  return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
-/** Names the stage whose body does not continue. */
+/** Names the stage whose body has stalled. */
 function reportStalled(exchange: Exchange, seconds: number, log: Logger): GatewayError {
   const fault = new StageFault(
     { owner: exchange.bodyOwner ?? 'the pipeline', moment: 'body' },
@@ -200,14 +200,14 @@ function reportStalled(exchange: Exchange, seconds: number, log: Logger): Gatewa
   return toGatewayError(fault);
 }
 
-/** An endpoint for what cannot be served: it too passes through the pipeline, so that it is recorded. */
+/** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
 function refuseWith(error: GatewayError): Match {
   const endpoint: Endpoint = {
     name: 'unknown',
     method: 'GET',
     path: '/v1/',
     isMetered: false,
-    // Clients that try a WebSocket first read any other status as a fault, and may send the key only later.
+    // Clients that try a WebSocket first take any other status for a fault, and may send the key only later.
     isPublic: error.code === 'upgrade_required',
     answer: () => {
       throw error;
@@ -241,10 +241,10 @@ function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['k
 }
 
 /**
- * Reads on for a while after an answer that came before the whole body: a connection closed on unread bytes is reset,
- * and the reset can overtake the answer.
+ * Keeps reading for a while after an answer that was sent before the whole body: closing a connection with unread bytes
+ * resets it, and the reset can overtake the answer.
  */
-function discardRest(request: IncomingMessage): void {
+function discardBody(request: IncomingMessage): void {
   let bytes = 0;
   const stop = () => request.socket.destroy();
   const timer = setTimeout(stop, discardTime);

@@ -5,16 +5,16 @@ import type { StatusReport } from '../extension/registry.ts';
 import { isLocal } from './local-caller.ts';
 
 export interface HealthSource {
-  /** False as soon as the gateway has been told to stop. */
+  /** False from SIGTERM on. */
   readonly isServing: boolean;
   host(): Host;
   readonly reports: Iterable<StatusReport>;
 }
 
 /**
- * `/livez`: the process answers. `/readyz`: it should get traffic; with `?verbose` also what each dependency says. A
- * database or Redis that is away does not make the gateway unready: known keys are served without them. Its status is `degraded`
- * then, with a 200 all the same. Whoever asks from the same machine also gets what plugins report.
+ * `/livez`: the process is alive. `/readyz`: it should get traffic; `?verbose` adds a check of each dependency. Without
+ * the database or Redis the gateway stays ready, because it serves known keys without them; the status is `degraded`
+ * then, still with a 200. Callers on the same machine also get the status reports of plugins.
  */
 export function routeHealthChecks(server: Server, source: HealthSource): void {
   const options = { state: { parse: false } } as const;
@@ -29,11 +29,11 @@ export function routeHealthChecks(server: Server, source: HealthSource): void {
       const status = source.isServing ? statusOf(checks) : 'stopping';
       const reports = isVerbose && isLocal(request) ? readReports(source) : {};
       return h
-        .response({ status, ...(checks && { checks: checks.map(shown) }), ...reports })
+        .response({ status, ...(checks && { checks: checks.map(toJson) }), ...reports })
         .code(source.isServing ? 200 : 503);
     },
   });
-  // Tools knock here before they do anything else; they only want to hear that somebody is there.
+  // Claude Code probes this path before its first request; any 200 will do.
   server.route({ method: 'GET', path: '/api/hello', options, handler: () => ({ status: 'ok' }) });
 }
 
@@ -45,6 +45,6 @@ function statusOf(checks: readonly Check[] = []): 'ok' | 'degraded' {
   return checks.every(({ ok }) => ok) ? 'ok' : 'degraded';
 }
 
-function shown({ name, kind, ...result }: Check): object {
+function toJson({ name, kind, ...result }: Check): object {
   return { name: `${name} (${kind})`, ...result };
 }

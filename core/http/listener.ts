@@ -7,20 +7,20 @@ export interface ListenerLimits {
   readonly keepAliveTimeout: number; // seconds an idle connection stays open
 }
 
-/** Whole requests that take longer than this are cut, however steadily they drip. Seconds. */
+/** Seconds for a whole request; slower uploads are cut off. */
 const uploadTimeout = 600;
 
-/** Clients that asked for `100 Continue` and have not been told yet. */
+/** Requests that expect `100 Continue` and have not got it yet. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** The answer that a connection is at, or was at last. */
+/** The current, or else the last, response of a connection. */
 const latest = new WeakMap<Socket, ServerResponse>();
 
-/** The HTTP server under hapi, made here because hapi passes none of these limits on. */
+/** Creates the HTTP server under hapi, which has no options for these limits. */
 export function createListener(): Server {
   const server = createServer({
     requestTimeout: uploadTimeout * 1000,
-    // Node checks its timeouts only this often.
+    // How often Node checks its timeouts.
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
   });
@@ -28,13 +28,13 @@ export function createListener(): Server {
 }
 
 /**
- * Takes over what hapi listens to beside requests. It runs a request that expects `100 Continue` on its own account, so
- * that it would run twice, and says 400 to whatever the parser refuses.
+ * Replaces hapi's own listeners beside that for requests: it would handle a request that expects `100 Continue` twice,
+ * and answers every parser error with 400.
  */
-export function tameHapi(server: Server): void {
+export function replaceHapiListeners(server: Server): void {
   server.removeAllListeners('checkContinue');
   server.removeAllListeners('clientError');
-  // Whoever asks before sending a large body is told to go on only when a stage wants that body.
+  // `100 Continue` is sent when a stage reads the body, not before.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     waiting.set(request, response);
     server.emit('request', request, response);
@@ -43,17 +43,17 @@ export function tameHapi(server: Server): void {
   server.on('clientError', refuseConnection);
 }
 
-/** What the parser's and the listener's errors are called on the wire; 400 for all others. */
+/** Status for errors of the parser and of the listener; 400 for all others. */
 const statuses: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** Ms for which a refused connection stays open, so that its client sees the answer before a reset. */
+/** Ms for which a refused connection stays open, so that the client reads the answer before a reset. */
 const lingering = 1_000;
 
-/** Answers what is no request, unless an answer is under way on the connection, and closes it. */
+/** Answers a malformed request, unless another answer is in flight on the connection, and closes the connection. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   const response = latest.get(socket);
   const isAnswering = response !== undefined && response.headersSent && !response.writableFinished;
@@ -61,21 +61,21 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  // A client that goes on sending gets here again.
+  // A client that keeps sending gets here again.
   if (!socket.writable) return;
   const status = statuses[error.code ?? ''] ?? 400;
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   setTimeout(() => socket.destroy(), lingering);
 }
 
-/** Sets what gateway.yaml says; may change while the server listens. */
+/** Applies the limits of gateway.yaml, also while the server listens. */
 export function limitListener(server: Server, { headerTimeout, keepAliveTimeout }: ListenerLimits): void {
   server.headersTimeout = headerTimeout * 1000;
   server.keepAliveTimeout = keepAliveTimeout * 1000;
 }
 
-/** Sends `100 Continue` to a client that waits for it; nothing otherwise. */
-export function inviteBody(request: IncomingMessage): void {
+/** Sends `100 Continue` to a client that expects it; does nothing otherwise. */
+export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;
   waiting.delete(request);

@@ -1,19 +1,19 @@
 import type { Endpoint } from '../pipeline/exchange.ts';
 
-/** An endpoint, and what the path says for its parameters, decoded. */
+/** An endpoint with the parameters of the path, decoded. */
 export interface Match {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A path on which there are endpoints, but not for this method. */
+/** A path that has endpoints, but none for this method. */
 export interface WrongMethod {
   readonly allowed: readonly string[];
 }
 
 /**
- * Finds the endpoint for a path. Also under the paths that real tools arrive at by misconfiguration: without `/v1`,
- * with it twice, with a slash at the end or a slash too many.
+ * Finds the endpoint for a path. It also accepts the paths of common misconfigurations: without `/v1`, with `/v1`
+ * twice, with a trailing or a double slash.
  */
 export class EndpointTable {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
@@ -28,7 +28,7 @@ export class EndpointTable {
     }
   }
 
-  /** First path segments after `/v1/`: the names under which the aliases without `/v1` are served. */
+  /** First path segments after `/v1/` that are also served without `/v1`. */
   get aliases(): string[] {
     return [...this.#firstSegments];
   }
@@ -64,8 +64,8 @@ export class EndpointTable {
 }
 
 /**
- * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`, and slashes
- * that stand twice, after a base URL with one at its end, count once.
+ * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`. A double
+ * slash, from a base URL with a trailing one, counts as one.
  */
 export function canonicalPath(path: string): string {
   const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;

@@ -8,7 +8,7 @@ import type { BodySource } from '../pipeline/exchange.ts';
 export interface BodyLimits {
   /** Bytes, after decompression. */
   readonly maxBytes: number;
-  /** Seconds without a byte after which the request is given up. */
+  /** Seconds without a byte after which reading fails. */
   readonly timeout: number;
 }
 
@@ -21,24 +21,24 @@ const decoders = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
 ]);
 
 /**
- * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. Whoever is
- * refused before that has sent its body in vain, and nothing of it has been kept.
+ * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. The body of a
+ * request that is refused before is never buffered.
  */
 export class RequestBody implements BodySource {
   readonly #request: IncomingMessage;
   readonly #limits: BodyLimits;
-  readonly #invite: () => void;
+  readonly #sendContinue: () => void;
   #bytes: Promise<Buffer> | undefined;
   #isReading = false;
   #received: Buffer | undefined;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
-  /** @param invite tells a client that waits for `100 Continue` to go on */
-  constructor(request: IncomingMessage, limits: BodyLimits, invite: () => void) {
+  /** @param sendContinue sends `100 Continue` to a client that expects it */
+  constructor(request: IncomingMessage, limits: BodyLimits, sendContinue: () => void) {
     this.#request = request;
     this.#limits = limits;
-    this.#invite = invite;
+    this.#sendContinue = sendContinue;
   }
 
   get received(): Buffer | undefined {
@@ -78,10 +78,10 @@ export class RequestBody implements BodySource {
     if (decode === undefined && encoding !== 'identity') {
       throw new GatewayError(
         'unsupported_media_type',
-        `content-encoding ${encoding} is not supported; send the body plain, or as gzip, br or zstd`,
+        `Content-Encoding "${encoding}" is not supported. Send the body uncompressed, or as gzip, br or zstd.`,
       );
     }
-    this.#invite();
+    this.#sendContinue();
     this.#isReading = true;
     try {
       this.#received = await collect(request, decode === undefined ? request : request.pipe(decode()), this.#limits);
@@ -98,7 +98,7 @@ function collect(request: IncomingMessage, source: Readable, { maxBytes, timeout
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(
-    () => fail(new GatewayError('request_timeout', `no byte of the body came for ${timeout} seconds`)),
+    () => fail(new GatewayError('request_timeout', `No byte of the body received for ${timeout} s.`)),
     timeout * 1000,
   );
   const fail = (error: GatewayError) => {
@@ -122,14 +122,15 @@ function collect(request: IncomingMessage, source: Readable, { maxBytes, timeout
     resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
   });
   source.once('error', () =>
-    fail(new GatewayError('invalid_request', 'the body could not be read: it is cut or wrongly compressed')),
+    fail(new GatewayError('invalid_request', 'The body is truncated or not compressed as its Content-Encoding says.')),
   );
-  if (source !== request) request.once('error', () => fail(new GatewayError('invalid_request', 'the body was cut')));
+  if (source !== request)
+    request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
   return promise;
 }
 
 function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError('request_too_large', `the body is larger than ${maxBytes} bytes, the limit of this gateway`);
+  return new GatewayError('request_too_large', `The body is larger than ${maxBytes} bytes, the limit of this gateway.`);
 }
 
 function requireJsonType(contentType: string | undefined): void {
@@ -137,17 +138,17 @@ function requireJsonType(contentType: string | undefined): void {
   if (type === '' || type === 'application/json' || type.endsWith('+json') || type === 'text/plain') return;
   throw new GatewayError(
     'unsupported_media_type',
-    `content-type ${type.slice(0, 100)} is not supported; send application/json`,
+    `Content-Type "${type.slice(0, 100)}" is not supported. Send application/json.`,
   );
 }
 
-/** @throws GatewayError `invalid_request` unless the text is one JSON object of sane depth */
+/** @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit */
 export function parseJsonBody(text: string): JsonObject {
-  if (text === '') throw new GatewayError('invalid_request', 'the body is empty; send a JSON object');
+  if (text === '') throw new GatewayError('invalid_request', 'The body is empty. Send a JSON object.');
   const value = parse(text);
   if (isDeeperThan(value))
-    throw new GatewayError('invalid_request', `the body nests deeper than ${maxJsonDepth} levels`);
-  if (!isJsonObject(value)) throw new GatewayError('invalid_request', 'the body is JSON, but not an object');
+    throw new GatewayError('invalid_request', `The body nests deeper than ${maxJsonDepth} levels.`);
+  if (!isJsonObject(value)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   return value;
 }
 
@@ -155,9 +156,9 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine's message quotes the body; only the place is safe to say.
+    // The engine's message quotes the body; only the position is safe to repeat.
     const place = error instanceof Error ? (/position \d+/.exec(error.message)?.[0] ?? '') : '';
-    throw new GatewayError('invalid_request', `the body is not JSON${place && `: it breaks at ${place}`}`, {
+    throw new GatewayError('invalid_request', `The body is not valid JSON${place && ` (at ${place})`}.`, {
       cause: error,
     });
   }

@@ -6,17 +6,17 @@ import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { renderKeepAlive, renderStreamError } from '../errors/render.ts';
 
-/** Proxies on the way close streams that are silent for longer. */
+/** Proxies between client and gateway close streams that are idle for longer. */
 const keepAliveAfter = 15_000; // ms
 
-/** What has been sent so far; read when the exchange is over. */
+/** Bytes sent so far; read when the exchange is over. */
 export interface SendProgress {
   bytes: number;
   firstByteAfter: number | undefined; // ms
 }
 
 export interface SendOptions {
-  /** Sent beside those of the reply. */
+  /** Added to those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly writeTimeout: number; // seconds without a byte taken by the client
   readonly bodyTimeout: number; // seconds without a chunk of a body that the client waits for
@@ -25,9 +25,9 @@ export interface SendOptions {
 }
 
 /**
- * Writes a reply to the socket, as fast as the client reads. A stream that fails is ended with an error in the
- * client's own format, or cut where the format has none: never with what looks like a proper end. A client that takes
- * nothing for too long is left alone: it would hold an upstream and a slot for good.
+ * Writes a reply to the socket as fast as the client reads. A stream that fails ends with an error in the client's
+ * format, or with a reset where the format has none: never with what looks like a regular end. A client that stops
+ * reading is disconnected: it would hold an upstream connection and a slot forever.
  */
 export function sendReply(
   response: ServerResponse,
@@ -49,16 +49,16 @@ export function sendReply(
   } else {
     sendStream(response, exchange, reply, headers, body, sent, options);
   }
-  // Node looks at whether the system has taken anything, be it the part of a chunk. It counts from the last write on.
+  // The timer restarts with every write and with every byte that the system takes, part of a chunk included.
   response.setTimeout(writeTimeout * 1000, () => {
-    if (response.writableLength > 0) giveUp(response, exchange, writeTimeout);
+    if (response.writableLength > 0) disconnect(response, exchange, writeTimeout);
   });
   return sent;
 }
 
-function giveUp(response: ServerResponse, exchange: Exchange, seconds: number): void {
+function disconnect(response: ServerResponse, exchange: Exchange, seconds: number): void {
   response.destroy();
-  exchange.fail(new GatewayError('request_timeout', `the client took nothing of its answer for ${seconds} seconds`));
+  exchange.fail(new GatewayError('request_timeout', `Client stopped reading for ${seconds} s; connection closed.`));
   exchange.abort(new ClientGone());
 }
 
@@ -90,15 +90,15 @@ function sendStream(
   { bodyTimeout, onStalled }: SendOptions,
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
-  const silence = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
-  if (silence !== undefined) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
-  // Only chunks leave room behind the body. HTTP/1.0 has none.
+  const keepAliveText = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
+  if (keepAliveText !== undefined) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+  // Trailers need chunked encoding, which HTTP/1.0 does not have.
   const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');
   response.writeHead(reply.status, headers);
-  // Node holds a head back until something follows it.
-  if (reply.isAwaited === true) response.write(silence ?? '');
-  const keepAlive = silence === undefined ? undefined : startKeepAlive(response, silence);
+  // Node sends a head only with the first bytes that follow it.
+  if (reply.isAwaited === true) response.write(keepAliveText ?? '');
+  const keepAlive = keepAliveText === undefined ? undefined : startKeepAlive(response, keepAliveText);
   const listener = exchange.find(replyListener);
   const breakOff = (thrown: unknown) => {
     if (response.writableEnded || response.destroyed) return;
@@ -112,7 +112,7 @@ function sendStream(
     listener?.(text);
   };
   const stalled = setTimeout(() => {
-    // While the client takes nothing, the write timeout counts.
+    // While the client does not read, the write timeout applies.
     if (body.isPaused() || response.writableNeedDrain) return void stalled.refresh();
     breakOff(onStalled(bodyTimeout));
     body.destroy();
@@ -135,9 +135,9 @@ function sendStream(
   body.once('close', () => {
     clearInterval(keepAlive);
     clearTimeout(stalled);
-    // Closed without an end and without an error: the same as cut.
+    // Closed without end or error: truncated.
     if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
-    exchange.fail(new GatewayError('upstream_failed', 'the answer was cut'));
+    exchange.fail(new GatewayError('upstream_failed', 'The answer was truncated.'));
     response.destroy();
   });
   response.once('close', () => {

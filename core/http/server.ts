@@ -6,23 +6,23 @@ import type { Logger } from '../logger.ts';
 import { renderError } from '../errors/render.ts';
 import { callerDialect } from './dialect.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
-import { createListener, inviteBody, tameHapi } from './listener.ts';
+import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { canonicalPath, type EndpointTable } from './paths.ts';
 
-/** hapi on a listener of our own, which starts to listen only when the app says so. */
+/** hapi on a listener of our own; the app decides when it listens. */
 export function createServer(log: Logger): { server: Server; listener: HttpServer } {
   const listener = createListener();
   const server = createHapi({
     listener,
     autoListen: false,
     debug: false,
-    // A malformed cookie of some other site on the same host must not make every page a 400.
+    // Another site on this host may set a malformed cookie; pages must not fail with 400 for it.
     routes: { state: { parse: true, failAction: 'ignore' }, timeout: { server: 60_000 } },
     router: { stripTrailingSlash: true },
     // Compression would hold events back until there are enough of them.
     mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
   });
-  tameHapi(listener);
+  replaceHapiListeners(listener);
   server.events.on({ name: 'request', channels: ['error', 'internal'] }, (request, event) => {
     if (event.error !== undefined && event.channel === 'error')
       log.error(`${request.path} failed, request ${request.info.id}`, event.error);
@@ -30,7 +30,7 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
   return { server, listener };
 }
 
-/** Adds the routes on which the pipeline runs, and their aliases. */
+/** Adds the routes that run the pipeline, and their aliases. */
 export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
   const roots = ['/v1', '/v1beta'];
   const paths = [
@@ -43,7 +43,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     payload: {
       parse: false,
       output: 'stream',
-      // Our own limits apply when the body is read, after the caller is known.
+      // Our own limits apply when a stage reads the body, after authentication.
       maxBytes: Number.MAX_SAFE_INTEGER,
       timeout: false,
       override: 'application/octet-stream',
@@ -65,19 +65,19 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     });
   }
   server.ext('onRequest', (request, h) => {
-    // A base URL with a slash at its end; hapi would look for nothing behind the first.
+    // From a base URL with a trailing slash; hapi would take the first segment for a host.
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
     if (!isExchangePath(request.path, endpoints)) {
-      // hapi's own ids name the machine and the process.
+      // hapi's own ids contain the host name and the process id.
       request.info.id = createRequestId(Date.now());
-      inviteBody(request.raw.req);
+      sendContinue(request.raw.req);
     }
     return h.continue;
   });
   server.ext('onPreResponse', (request, h) => renderHostError(request, h, endpoints));
 }
 
-/** What hapi itself refuses on these paths (a broken URL, say) has the client's error shape too. */
+/** Renders errors of hapi itself on these paths, such as a malformed URL, in the client's dialect. */
 function renderHostError(
   request: Request,
   h: ResponseToolkit,

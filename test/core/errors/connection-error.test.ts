@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeOutage } from '#core/errors/connection-error.ts';
+import { describeConnectionError } from '#core/errors/connection-error.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
 
 const coded = (code: string, message = 'to secret.example') => Object.assign(new Error(message), { code });
@@ -22,10 +22,10 @@ describe('why a dependency is away', () => {
     [new Error('no answer in time'), 'it did not answer in time'],
     [coded('ENOTFOUND', 'getaddrinfo ENOTFOUND secret.example'), 'the name of its host is not known'],
   ])('is said in words of ours: %s', (thrown, words) => {
-    expect(describeOutage(thrown)).toBe(words);
+    expect(describeConnectionError(thrown)).toBe(words);
   });
 
   it('is not said in words of anybody else', () => {
-    expect(describeOutage(new Error('postgres://me:secret@there'))).not.toContain('secret');
+    expect(describeConnectionError(new Error('postgres://me:secret@there'))).not.toContain('secret');
   });
 });

@@ -219,12 +219,12 @@ describe('JSON', () => {
   it.each(['{', '{"a":1,}', '{"a":1}}', "{'a':1}", 'undefined', '{"a":NaN}', ' ', '{"a":"\u0000"}'])(
     'that is broken is refused: %j',
     (text) => {
-      expect(refused(text)).toMatch(/^the body is not JSON/);
+      expect(refused(text)).toMatch(/^The body is not valid JSON/);
     },
   );
 
   it.each(['null', '1', '"text"', '[]', '[{}]', 'true'])('that is no object is refused: %s', (text) => {
-    expect(refused(text)).toBe('the body is JSON, but not an object');
+    expect(refused(text)).toBe('The body must be a JSON object.');
   });
 
   it('that is broken is refused without being quoted', () => {
@@ -240,7 +240,7 @@ describe('JSON', () => {
   });
 
   it.each([maxJsonDepth + 1, 1_000, 100_000])('may not nest deeper: %i levels', (levels) => {
-    expect(refused(nested(levels))).toBe(`the body nests deeper than ${maxJsonDepth} levels`);
+    expect(refused(nested(levels))).toBe(`The body nests deeper than ${maxJsonDepth} levels.`);
   });
 
   it('with a name twice has the last', () => {

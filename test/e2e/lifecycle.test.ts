@@ -283,7 +283,7 @@ plan: []
 
     await home.write(`${patientYaml(`${upstream.url}/v1`)}\n# put right\n`);
     gateway.process.kill('SIGHUP');
-    await printed(gateway, 'nothing has changed');
+    await printed(gateway, 'has not changed');
 
     await home.write(`${patientYaml(`${upstream.url}/v1`)}\naliases: { other: test }\n`);
     gateway.process.kill('SIGHUP');

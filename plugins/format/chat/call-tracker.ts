@@ -28,11 +28,16 @@ export class CallTracker {
   readonly #calls: TrackedCall[] = [];
   readonly #byIndex = new Map<number, TrackedCall>();
 
-  /** The next piece of a call. */
-  piece(entry: JsonValue): Fragment[] {
-    if (!isJsonObject(entry)) return [];
-    const said = read(entry);
-    const call = this.#find(said) ?? this.#open(said);
+  /** The next pieces of calls, those of one chunk. */
+  pieces(entries: readonly JsonValue[]): Fragment[] {
+    const all = entries.filter(isJsonObject).map(read);
+    const anonymous = all.filter(isAnonymous);
+    return all.flatMap((said) => this.#piece(said, anonymous.length - anonymous.indexOf(said)));
+  }
+
+  /** @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last */
+  #piece(said: Said, fromEnd: number): Fragment[] {
+    const call = this.#find(said, isAnonymous(said) ? fromEnd : 1) ?? this.#open(said);
     const head = this.#learn(call, said);
     if (said.input === '') return head;
     call.input += said.input;
@@ -48,15 +53,15 @@ export class CallTracker {
     return [...head, { type: 'call_end', key: call.key, input: said.input }];
   }
 
-  #find(said: Said): TrackedCall | undefined {
-    const last = this.#candidate(said);
+  #find(said: Said, fromEnd: number): TrackedCall | undefined {
+    const last = this.#candidate(said, fromEnd);
     if (last === undefined || said.name === undefined || last.name === undefined) return last;
     return beginsAnother(said, last) ? undefined : last;
   }
 
-  #candidate({ index, id }: Said): TrackedCall | undefined {
+  #candidate({ index, id }: Said, fromEnd: number): TrackedCall | undefined {
     const known = this.#calls.find((call) => id !== undefined && call.id === id);
-    if (index === undefined) return known ?? this.#calls.at(-1);
+    if (index === undefined) return known ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (known?.index === undefined ? known : undefined);
   }
 
@@ -82,6 +87,11 @@ export class CallTracker {
     if (news.id === undefined && news.name === undefined && call.input !== '') return [];
     return [{ type: 'call', key: call.key, ...news, ...(isCustom && { form: 'freeform' as const }) }];
   }
+}
+
+/** True for a piece that does not say which call it is about. */
+function isAnonymous({ index, id, name }: Said): boolean {
+  return index === undefined && id === undefined && name === undefined;
 }
 
 /** A name begins a call, unless it repeats that of the current one. */

@@ -86,7 +86,7 @@ export class ChatDecoder implements ReplyDecoder {
       ...this.#split(text),
       ...spoken('refusal', this.#refusal.piece(said.refusal)),
       ...said.citations.map((citation) => ({ type: 'citation', citation }) as const),
-      ...said.calls.flatMap((call) => this.#calls.piece(call)),
+      ...this.#calls.pieces(said.calls),
     ];
   }
 

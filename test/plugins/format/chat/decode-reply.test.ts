@@ -14,6 +14,9 @@ const piece = (index: number | undefined, entry: JsonObject): JsonObject =>
 const opening = (index: number | undefined, id: string | undefined, name: string, input = ''): JsonObject =>
   piece(index, { ...(id !== undefined && { id }), type: 'function', function: { name, arguments: input } });
 const input = (index: number | undefined, text: string): JsonObject => piece(index, { function: { arguments: text } });
+/** Pieces of several calls in one chunk, without numbers. */
+const pieces = (...texts: string[]): JsonObject =>
+  delta({ tool_calls: texts.map((text) => ({ function: { arguments: text } })) });
 const message = (said: JsonObject, more: JsonObject = {}): JsonObject => ({
   choices: [{ index: 0, message: { role: 'assistant', ...said }, finish_reason: 'stop', ...more }],
 });
@@ -181,6 +184,17 @@ describe('calls', () => {
         stop,
       ),
     ).toMatchObject(two);
+  });
+
+  it('may be told apart by the order of their pieces alone, when one chunk has pieces of several', () => {
+    const named = [
+      { id: 'c1', type: 'function', function: { name: 'a', arguments: '' } },
+      { id: 'c2', type: 'function', function: { name: 'b', arguments: '' } },
+    ];
+    const both = [delta({ tool_calls: named }), pieces('{"x"', '{"y"'), pieces(':1}', ':2}')];
+    expect(blocksOf(...both, stop)).toMatchObject(two);
+    const later = opening(undefined, 'c3', 'c', '{"z"');
+    expect(blocksOf(...both, later, pieces(':3}'), stop)).toMatchObject([...two, { id: 'c3', input: '{"z":3}' }]);
   });
 
   it('may have neither numbers nor ids nor text as arguments', () => {

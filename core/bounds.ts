@@ -2,78 +2,77 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * The most that may pile up in each place where bytes or entries do; bytes where nothing else is said. What is beyond is
- * refused, dropped and counted, or makes its sender wait: which of these is said with each. Options of gateway.yaml
- * that set a bound have their defaults here.
+ * Upper limits of every buffer and collection, in bytes unless stated otherwise. Each entry says what happens over the
+ * limit. Options of gateway.yaml that set a bound take their defaults from here.
  */
 export const bounds = {
   // What clients send.
-  /** Head of a request; 431 beyond. */
+  /** Head of a request; 431 over the limit. */
   requestHead: 16 * KiB,
-  /** Body of a request after decompression, as `max_body_bytes`; 413 beyond. */
+  /** Body of a request after decompression, as `max_body_bytes`; 413 over the limit. */
   requestBody: 32 * MiB,
-  /** Rest of a refused body that is read and thrown away; the connection is closed beyond. */
+  /** Unread remainder of a refused body that is drained; the connection is closed over the limit. */
   discardedBody: 4 * MiB,
 
-  /** Form of a page; 413 beyond. */
+  /** Form of a page; 413 over the limit. */
   formBody: 64 * KiB,
-  /** Characters of a browser's name that a session keeps; cut. */
+  /** Characters of a User-Agent that a session keeps; truncated. */
   userAgent: 400,
 
   // What upstreams send.
-  /** Head of an answer: some vendors send large cookies. The route fails beyond. */
+  /** Head of an answer; some vendors send large cookies. The route fails over the limit. */
   upstreamHead: 64 * KiB,
-  /** Whole answer, which is held until its end; pictures come as base64. The route fails beyond. */
+  /** Whole answer, buffered until its end; images come as base64. The route fails over the limit. */
   wholeReply: 64 * MiB,
-  /** One event of a stream, and so each line of it; the largest pictures that vendors stream are a third. As above. */
+  /** One event of a stream, and so each line of it; the largest images that vendors stream are a third of it. As above. */
   event: 32 * MiB,
   /** Events held until the first content; Responses repeats the instructions in each of the first. As above. */
   gatedEvents: 8 * MiB,
-  /** All that has come before the first content, pings and unfinished events included. As above. */
+  /** Everything before the first content, pings and incomplete events included. As above. */
   gatedBytes: 40 * MiB,
-  /** Characters of a translated answer, which is known as a whole at its end. It is broken off beyond. */
+  /** Characters of a translated answer. It is truncated with an error over the limit. */
   translatedReply: 64 * MiB,
-  /** Characters of the events of items that are not finished; a broken answer is told without them beyond. */
+  /** Characters of the events of unfinished items; over the limit a truncated answer is reported without them. */
   unfinishedItems: MiB,
-  /** Body of a refusal; the rest is not read. */
+  /** Body of a refusal; the remainder is not read. */
   refusal: 64 * KiB,
 
-  // What waits for clients. A slow one costs this in each of at most four places, and what its socket holds.
-  /** Waits in one stream; its source is paused beyond. */
+  // Buffered for slow clients: this in each of at most four places, and the socket's own buffer.
+  /** Buffered in one stream; its source is paused over the limit. */
   slowReader: 256 * KiB,
 
   // What is kept for later.
   /** Answer in the cache, as `max_bytes`; larger ones are not kept. */
   cachedReply: 16 * MiB,
-  /** All entries in memory where there is no Redis; the oldest go. */
+  /** All entries in memory without Redis; the oldest are evicted. */
   memoryCache: 256 * MiB,
   /** Stored response, as `max_bytes`; larger ones are not kept. Also what references may bring into one request. */
   storedResponse: 32 * MiB,
-  /** Characters of an answer that another route is asked to go on with; a longer one ends where it broke off. */
+  /** Characters of an answer that another route may continue; a longer one ends where it was truncated. */
   resumedText: MiB,
-  /** Content of one exchange in the log, as `max_content_bytes`; cut. */
+  /** Content of one exchange in the log, as `max_content_bytes`; truncated. */
   loggedContent: 128 * KiB,
-  /** Lines that wait to be written to the journal, bodies in base64 among them; dropped and counted beyond. */
+  /** Lines waiting to be written to the journal, base64 bodies included; dropped and counted over the limit. */
   journalLines: 256 * KiB,
-  /** One file of the journal of records, before the next is begun. The whole has `max_journal_bytes`. */
+  /** One file of the journal; then the next one begins. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
-  /** Characters of a damaged line in the journal; skipped beyond. */
+  /** Characters of a damaged line in the journal; skipped over the limit. */
   journalLine: MiB,
-  /** Records that the database refuses, kept in a folder; dropped and counted beyond. */
+  /** Records that the database refuses, kept in a folder; dropped and counted over the limit. */
   rejectedRecords: 16 * MiB,
 
   // Entries.
-  /** Accounts, and keys, that are remembered; the oldest go. */
+  /** Cached accounts and keys; the oldest are evicted. */
   knownKeys: 50_000,
-  /** Keys that are remembered as unknown; the oldest go. */
+  /** Keys cached as unknown; the oldest are evicted. */
   unknownKeys: 20_000,
-  /** Look-ups of keys that wait for the database; refused beyond. */
+  /** Key look-ups waiting for the database; refused over the limit. */
   waitingLookups: 2_000,
-  /** Slots to be given back once Redis is there again; the others expire. */
+  /** Slots to release when Redis is back; others expire. */
   owedSlots: 10_000,
-  /** Conversations that a breaker remembers as failing; the oldest go. */
+  /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,
 
-  /** Tokens of one answer; an upstream that says more is not believed. The largest integer of a column. */
+  /** Tokens of one answer; larger counts are ignored. The maximum of an integer column. */
   tokens: 2_147_483_647,
 } as const;

@@ -7,26 +7,25 @@ import type { Logger } from './logger.ts';
 import type { EventPublisher } from './shared/event-handler.ts';
 import type { Shared } from './shared/shared.ts';
 
-/** Who the gateway is towards its users; from `service` in gateway.yaml. */
+/** How the gateway appears to its users; from `service` in gateway.yaml. */
 export interface Service {
   readonly name: string;
-  /** API keys begin with it and an underscore. */
+  /** First part of API keys, before the underscore. */
   readonly prefix: string;
   /** Its name in response headers and metrics: `daypass` in `x-daypass-notes` and `daypass_requests_total`. */
   readonly slug: string;
-  /** Where clients and browsers reach the gateway, without a trailing slash. */
+  /** Public URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly contact: string | undefined;
 }
 
 /**
- * Parts that live as long as the process, whatever happens to gateway.yaml: connections, the clock, things that a
- * stage keeps across reloads.
+ * Parts that live as long as the process and survive reloads: connections, the clock, objects that stages keep.
  */
 export interface Services {
   /** Unique to this process. */
   readonly instance: string;
-  /** Folder for everything the gateway keeps on disk. */
+  /** Folder of all data on disk. */
   readonly dataFolder: string;
   readonly isProduction: boolean;
   readonly log: Logger;
@@ -37,13 +36,13 @@ export interface Services {
   /** Epoch ms. Tests set their own. */
   now(): number;
   /**
-   * Returns what `create` made the first time this key was asked for, in whichever pipeline that was. For state that
-   * must outlive a reload: breakers, journals, connection pools. Disposed when the process stops, last made first.
+   * Returns the object under this key; `create` makes it on the first call, in whichever pipeline. For state that outlives
+   * a reload: breakers, journals, connection pools. Disposed when the process stops, newest first.
    */
   keep<T extends object>(key: string, create: () => T): T;
 }
 
-/** What a stage, a route or a job may use. One for each loaded configuration. */
+/** What stages, handlers and jobs may use. One for each loaded configuration. */
 export interface Host extends Services {
   readonly service: Service;
   readonly catalog: Catalog;

@@ -1,18 +1,18 @@
-/** What JSON.parse returns. Members that are not there read as undefined. */
+/** What JSON.parse returns. Missing members read as undefined. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }
 
-/** Levels of nesting that a body may have. JSON.parse takes any number, recursive walks overflow from about 5,000. */
+/** Nesting levels that a body may have. JSON.parse accepts any number; recursion overflows at about 5,000. */
 export const maxJsonDepth = 200;
 
-/** True for an object that is no list, whatever its members are. */
+/** True for an object that is not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True when lists and objects nest deeper than `limit` levels. Looks no deeper than that, so no stack is too small. */
+/** True when arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
 export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;
@@ -35,7 +35,7 @@ export function parseObject(text: string, parse: (text: string) => unknown = JSO
   }
 }
 
-/** Index of the quote that closes the string opened at `start`; the text's length when none does. */
+/** Index of the quote that closes the string opened at `start`; the text's length when it is not closed. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -1,19 +1,19 @@
-/** Where the gateway reports about itself. Records of requests go to the journal, not here. */
+/** The gateway's own log. Records of requests go to the journal. */
 export interface Logger {
   info(message: string): void;
   warn(message: string): void;
-  /** `error` may be anything that was thrown; its stack is printed, its causes too. */
+  /** Prints the stack of `error`, which may be any thrown value, and of its causes. */
   error(message: string, error?: unknown): void;
 }
 
 const controls = /[^\P{Cc}\n]/gu;
 
-/** Keeps control characters of strangers (terminal escapes, bells) out of the operator's terminal. */
+/** Escapes control characters, so that foreign text cannot control the operator's terminal. */
 export function printable(text: string): string {
   return text.replace(controls, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** One line an event on stderr, so that stdout stays for what commands print. */
+/** Writes one line per event to stderr; stdout belongs to the output of commands. */
 export function createLogger(write: (line: string) => void = (line) => process.stderr.write(line)): Logger {
   const line = (level: string, message: string) => {
     write(`${new Date().toISOString()} ${level} ${printable(message).replaceAll('\n', '\n  ')}\n`);
@@ -25,7 +25,7 @@ export function createLogger(write: (line: string) => void = (line) => process.s
   };
 }
 
-/** An error's stack with those of its causes. */
+/** An error's stack, followed by those of its causes. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.stack ?? `${error.name}: ${error.message}`;

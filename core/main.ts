@@ -10,21 +10,21 @@ import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
 import { ConfigError } from './config/mistake.ts';
 import { createLogger, describeError } from './logger.ts';
-import { answerToOwnName } from './extension/self-reference.ts';
+import { resolveSelfReference } from './extension/self-reference.ts';
 
-/** Exit codes: 0 done, 1 failed, 2 used wrongly; a command may have more and says so in its help. */
+/** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
 const usageError = 2;
 
 /** The command line. @returns the exit code */
 async function main(words: readonly string[]): Promise<number> {
   const parser = new Parser('gateway')
-    .description('A self-hosted AI gateway sold by the day.')
+    .description('A self-hosted AI gateway that is sold by the day.')
     .version(ownVersion(), '-V, --version', 'print the version')
-    .option('-c, --config <file>', 'the configuration', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
-    .showHelpAfterError('(--help explains)')
+    .option('-c, --config <file>', 'configuration file', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
+    .showHelpAfterError('(see --help)')
     .exitOverride();
   const log = createLogger();
-  answerToOwnName();
+  resolveSelfReference();
   const context = createContext(() => parser.opts<{ config: string }>().config, log);
   for (const define of [defineStart, defineCheck, defineSchema, defineMigrate]) define(parser, context);
   const { registry } = await assemble(undefined, log, () => {
@@ -44,24 +44,24 @@ function ownVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Tells a person what went wrong; only our own mistakes come with a stack. */
+/** Prints what went wrong; only errors of the gateway itself have a stack. */
 function report(error: unknown): number {
-  // The parser has already printed what was wrong with the words.
+  // The parser has already printed the usage error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
   if (error instanceof ConfigError || error instanceof CommandFailed) console.error(error.message);
   else console.error(process.env['DEBUG'] === undefined ? explain(error) : describeError(error));
   return error instanceof CommandFailed ? error.exitCode : 1;
 }
 
-/** Message and causes, without stacks: enough for what an operator can do something about. */
+/** Message and causes without stacks, for errors that an operator can fix. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOurs = error instanceof TypeError || error instanceof ReferenceError;
   if (isOurs) return describeError(error);
-  return error.cause === undefined ? error.message : `${error.message}\n  because: ${explain(error.cause)}`;
+  return error.cause === undefined ? error.message : `${error.message}\n  cause: ${explain(error.cause)}`;
 }
 
-// Whoever reads our lines may have seen enough of them: `gateway check | head`. No reason to stop a gateway either.
+// The reader may close the pipe early, as in `gateway check | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -15,11 +15,11 @@ export interface ServicesOptions {
   readonly registry: Registry;
   /** `serve`: runs jobs and owns the embedded database. `command`: does neither when a gateway is running. */
   readonly mode: 'serve' | 'command';
-  /** The host that jobs run with; called when a job runs. */
+  /** Returns the host for a job or event handler, when it runs. */
   readonly host: () => Host;
 }
 
-/** The services of a process, opened; they are closed in the order in which nothing misses what it needs. */
+/** The open services of a process. They are closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
   readonly services: Services;
   readonly keeper: Keeper;
@@ -80,7 +80,7 @@ export class OpenServices implements AsyncDisposable {
     }
   }
 
-  /** Closes what was opened, last first. What fails to close is logged and does not keep the rest open. */
+  /** Closes all services, newest first. A service that fails to close is logged, and the others are closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#open, this.services.log);
   }
@@ -91,7 +91,7 @@ async function closeAll(open: AsyncDisposable[], log: Logger): Promise<void> {
     try {
       await part[Symbol.asyncDispose]();
     } catch (error) {
-      log.error('a part of the gateway could not be closed', error);
+      log.error('a service could not be closed', error);
     }
   }
 }

@@ -11,7 +11,9 @@ import type { CoreCommandContext } from './context.ts';
 export function defineCheck(parser: Parser, { file, load, print }: CoreCommandContext): void {
   parser
     .command('check')
-    .description('Validates the configuration and prints what would run. Exits with 1 when there are mistakes.')
+    .description(
+      'Validates the configuration and prints it as the gateway would run it. Exits with 1 when it has mistakes.',
+    )
     .action(async () => {
       const { document, config, registry } = await load();
       const catalog = catalogAsWritten(buildCatalog(config, registry.vendors), config, document);
@@ -42,7 +44,7 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
     .join(', ');
 }
 
-/** What a variable stands for may be a secret: wherever one stands, the value is shown as gateway.yaml has it. */
+/** The value of a variable may be a secret, so values with variables are shown as written in gateway.yaml. */
 function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
   if (Array.isArray(value)) return value.map((item, index) => asWritten(item, [...path, index], document));
   if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
@@ -51,7 +53,7 @@ function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): u
   );
 }
 
-/** The catalog for people, which shows addresses and routes as gateway.yaml has them. */
+/** The catalog with URLs and routes as written in gateway.yaml. */
 function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDocument): Catalog {
   return {
     upstreams: catalog.upstreams.map((upstream) => ({

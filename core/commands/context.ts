@@ -10,7 +10,7 @@ import type { Logger } from '../logger.ts';
 import type { Registry } from '../extension/registry.ts';
 import { OpenServices } from '../services.ts';
 
-/** What core's own commands need beside what every command gets. */
+/** The context of core's own commands. */
 export interface CoreCommandContext extends CommandContext {
   readonly log: Logger;
   /** Path of gateway.yaml. */
@@ -19,7 +19,7 @@ export interface CoreCommandContext extends CommandContext {
   load(): Promise<Loaded>;
 }
 
-/** A gateway.yaml that is valid, as text and as what has been made of it. */
+/** A valid gateway.yaml, as a document and as a configuration. */
 export interface Loaded {
   readonly document: GatewayDocument;
   readonly config: Config;
@@ -30,7 +30,7 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
   const load = async (): Promise<Loaded> => {
     const document = await readDocument(file(), process.env);
     const { registry } = await assemble(document, log, () => {
-      throw new Error('a command serves nothing');
+      throw new Error('commands do not serve requests');
     });
     return { document, config: validate(document, registry), registry };
   };

@@ -5,7 +5,7 @@ export function defineMigrate(parser: Parser, { print, withHost }: CoreCommandCo
   parser
     .command('migrate')
     .description(
-      'Brings the database up to date and says what has been applied. Safe to run from several places at once.',
+      'Applies pending migrations, of plugins too, and lists all that are applied. Several processes may run it at once.',
     )
     .action(async () => {
       const rows = await withHost(({ database }) =>

@@ -11,23 +11,23 @@ import type { CoreCommandContext } from './context.ts';
 export function defineSchema(parser: Parser, { file, log, print }: CoreCommandContext): void {
   parser
     .command('schema')
-    .description('Writes the JSON Schema of the configuration beside it, so that editors complete every key.')
-    .option('-o, --output <file>', 'where to write it; - for the terminal')
+    .description('Writes the JSON Schema of the configuration next to it, for completion in editors.')
+    .option('-o, --output <file>', 'output file; - for stdout')
     .action(async ({ output }: { output?: string }) => {
       const document = await readForPlugins(file());
       const { registry } = await assemble(document, log, () => {
-        throw new Error('a command serves nothing');
+        throw new Error('commands do not serve requests');
       });
       if (registry.unloaded.length > 0) warn(new ConfigError(registry.unloaded));
       const text = `${JSON.stringify(composeSchema(registry), null, 2)}\n`;
       const target = output ?? join(dirname(file()), 'gateway.schema.json');
       if (target === '-') return void process.stdout.write(text);
       await writeSchema(target, text);
-      print(`${target} has been written`);
+      print(`${target} written`);
     });
 }
 
-/** A file with mistakes is when completion is wanted most: only its plugins matter here, and these only if it is YAML. */
+/** Completion helps most while a file has mistakes, so all that is needed here is YAML with a list of plugins. */
 async function readForPlugins(file: string): Promise<GatewayDocument | undefined> {
   try {
     return await readDocument(file, process.env);
@@ -40,7 +40,7 @@ async function readForPlugins(file: string): Promise<GatewayDocument | undefined
 
 /** On stderr: the schema itself may go to stdout. */
 function warn(error: ConfigError): void {
-  console.error(`${error.message}\nnote: the schema has nothing of plugins that could not be loaded`);
+  console.error(`${error.message}\nnote: the schema does not cover plugins that could not be loaded`);
 }
 
 async function writeSchema(target: string, text: string): Promise<void> {
@@ -49,16 +49,16 @@ async function writeSchema(target: string, text: string): Promise<void> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     const reason = unwritable[code] ?? code;
-    throw new CommandFailed(`${target} cannot be written: ${reason}; name another file with --output FILE`);
+    throw new CommandFailed(`${target} cannot be written: ${reason}; choose another file with --output FILE`);
   }
 }
 
-/** Why the system does not write a file, by the code of its error. */
+/** Reasons for a failed write, by error code. */
 const unwritable: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder is a file',
   EISDIR: 'it is a folder',
-  EACCES: 'the gateway has no right to',
-  EROFS: 'the disk can only be read',
+  EACCES: 'permission denied',
+  EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
 };

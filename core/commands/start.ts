@@ -41,7 +41,7 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
     });
 }
 
-/** What an operator wants to see first: where it is, and a line that works. */
+/** The URLs, and a curl line that works. */
 async function greeting(gateway: Gateway): Promise<string[]> {
   const { host, url } = gateway;
   const demo = await ensureDemoAccount(host);
@@ -56,9 +56,9 @@ async function greeting(gateway: Gateway): Promise<string[]> {
     '',
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
     `  Dashboard   ${url}/`,
-    ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for looking around; not in production)`]),
+    ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for trying out; not in production)`]),
     ...(catalog.upstreams.some(({ isDemo }) => isDemo)
-      ? ['  Demo        an upstream of the catalog only pretends: its answers come from no model']
+      ? ['  Demo        the demo upstream generates its answers; they come from no model']
       : []),
     ...gateway.notices.map((notice) => `  Note        ${notice}`),
     '',

@@ -5,8 +5,8 @@ import { type ForeignPlugins, isForeignRejection, pluginOf } from '../extension/
 const sameSignal = 2_000;
 
 /**
- * Resolves to the signal that ends the gateway, or to an error that nobody has handled: after one of those nothing is
- * certain any more, so running exchanges finish and the process gives way to a fresh one. A later signal exits at once.
+ * Resolves to the signal that stops the gateway, or to an unhandled error: the state of the process is then unknown, so running
+ * exchanges finish and the process exits. A second signal exits immediately.
  *
  * A promise that a third-party plugin has forgotten to await ends nothing: its rejection is logged.
  */
@@ -23,7 +23,7 @@ export function untilStopped(log: Logger, plugins: ForeignPlugins): Promise<Node
   const onError = (error: unknown) => resolve(error instanceof Error ? error : new Error(String(error)));
   process.on('uncaughtException', (error) => {
     const plugin = pluginOf(error, plugins);
-    if (plugin !== undefined) log.error(`plugin ${plugin} threw an exception that nothing catches`);
+    if (plugin !== undefined) log.error(`plugin ${plugin} threw an uncaught exception`);
     onError(error);
   });
   process.on('unhandledRejection', (error) => {

@@ -1,21 +1,21 @@
 import type { Command as Parser } from 'commander';
 import type { Host } from '../host.ts';
 
-/** A command of `gateway`, brought by core or by a plugin. */
+/** A command of `gateway`, registered by core or a plugin. */
 export interface Command {
   readonly name: string;
-  /** Declares arguments, options and actions on a parser that already has the name. */
+  /** Declares arguments, options and the action. The parser already has the name. */
   define(parser: Parser, context: CommandContext): void;
 }
 
 export interface CommandContext {
-  /** Opens configuration, database and shared state, runs `work`, and closes them again. */
+  /** Opens configuration, database and shared state, runs `work`, and closes them. */
   withHost<T>(work: (host: Host) => Promise<T>): Promise<T>;
   /** Prints a line to stdout. */
   print(line: string): void;
 }
 
-/** Ends a command with a message for people and an exit code, without a stack. */
+/** Ends a command with a message and an exit code, without a stack. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
   readonly exitCode: number;

@@ -6,14 +6,14 @@ export interface Reading {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A figure that is looked up when somebody asks for the metrics. Costs nothing until then. */
+/** A metric that is read when metrics are scraped. Costs nothing until then. */
 export interface Gauge {
-  /** Snake_case with the unit at its end, without the prefix that all have: `journal_waiting_bytes`. */
+  /** Snake_case, ending with the unit, without the common prefix: `journal_waiting_bytes`. */
   readonly name: string;
-  /** One line for people. */
+  /** One line. */
   readonly description: string;
-  /** Names of the labels that its readings have. */
+  /** Names of the labels of its readings. */
   readonly labels?: readonly string[];
-  /** What rejects or throws is logged, and the figure left out. */
+  /** An error is logged, and the metric left out. */
   read(host: Host): Iterable<Reading> | Promise<Iterable<Reading>>;
 }

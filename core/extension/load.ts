@@ -41,7 +41,7 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   }
 }
 
-/** The `plugin` of a module, or one made of the stages that it exports. */
+/** The `plugin` that a module exports, or a plugin of the stages that it exports. */
 function asPlugin(module: Record<string, unknown>, specifier: string): GatewayPlugin {
   const { plugin } = module;
   if (isPlugin(plugin)) return plugin;

@@ -4,15 +4,15 @@ import type { Registry } from './registry.ts';
 
 declare module '@hapi/hapi' {
   interface Server {
-    /** Where a plugin registers stage types, sections, endpoints, jobs, vendors and commands. */
+    /** What a plugin registers with: stages, sections, endpoints, pages, tables, jobs and more. */
     readonly gateway: Registry;
-    /** The host of the configuration that serves now; for the handlers of a plugin's own routes. Throws before start. */
+    /** The host of the current configuration, for handlers. Throws before the gateway has started. */
     host(): Host;
   }
 }
 
 /**
- * A plugin is a hapi plugin. Its module exports it as `plugin`; `register` adds to `server.gateway` and, for pages of
- * its own, to `server.route`. Nothing else happens there: connections, timers and files belong into `create`.
+ * A plugin is a hapi plugin, exported by its module as `plugin`. `register` adds to `server.gateway`, or to `server.route` for
+ * routes of hapi, and does nothing else: connections, timers and files belong in `create`, jobs and handlers.
  */
 export type GatewayPlugin = Plugin<void>;

@@ -47,9 +47,8 @@ export interface StatusReport {
 export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
 
 /**
- * Everything that plugins have brought: stage types, sections of gateway.yaml, endpoints, tables, jobs, handlers of
- * events, formats, vendors, payment providers, commands, gauges. Filled while plugins register, only read afterwards. Names are
- * unique: the second of one name is refused.
+ * Everything that plugins have registered. Filled while plugins register, and only read afterwards. Names are unique: a second
+ * registration under the same name throws.
  */
 export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
@@ -70,9 +69,9 @@ export class Registry {
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
-  /** Plugins of gateway.yaml that could not be loaded, as mistakes of it: what they would have brought is not known. */
+  /** Plugins of gateway.yaml that could not be loaded, as mistakes; names that may be theirs are unknown. */
   readonly unloaded: Mistake[] = [];
-  /** Third-party plugins that are loaded: their names, and the files of their modules. */
+  /** Loaded third-party plugins by name, with the files of their modules. */
   readonly foreignPlugins = new Map<string, string>();
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';

@@ -1,11 +1,11 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Lets whatever is imported from now on find this gateway as `daypass`, wherever it lies: a stage outside of the
- * gateway's folder or a package in node_modules has no other way to it. It is always this gateway, never a copy of it:
- * facts are known by identity.
+ * Resolves the package self-reference `daypass` for all later imports, wherever the importing module is: files and packages
+ * outside of the gateway's folder could not resolve it otherwise. It always is this gateway and never a copy, because facts
+ * are compared by identity.
  */
-export function answerToOwnName(): void {
+export function resolveSelfReference(): void {
   registerHooks({
     resolve(specifier, context, next) {
       const isOurs = specifier === 'daypass' || specifier.startsWith('daypass/');

@@ -8,7 +8,7 @@ export interface ConfiguredStage {
 }
 
 /**
- * Creates the stages of a configuration, in order. When one cannot be created, those before it are released again.
+ * Creates the stages of a configuration in order. If one cannot be created, those before it are released.
  *
  * @throws Error naming the stage
  */

@@ -15,34 +15,34 @@ export interface Endpoint {
   /** Snake_case; stages and records tell requests apart by it: `chat`, `count_tokens`, `list_models`. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Begins with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the rest of the path. */
+  /** Begins with `/v1/` or `/v1beta/`; `{name}` is one segment, `{name*}` the remaining path. */
   readonly path: string;
   /** Wire format of its body; undefined where no model is called. */
   readonly format?: WireFormat | undefined;
-  /** Whose errors its clients read; left out where the request's headers decide. */
+  /** Error format of its clients; omitted where the request's headers decide. */
   readonly dialect?: Dialect | undefined;
   /**
    * True when a call counts against the limits, and its answer may be kept. It needs an active period; so does every POST
    * in a format, metered or not.
    */
   readonly isMetered: boolean;
-  /** True when it is answered to whoever asks: `auth` looks at no key, and stages find no principal. */
+  /** True when it needs no key: `auth` skips it, and stages find no principal. */
   readonly isPublic?: boolean;
-  /** True when it is also served without `/v1` in front, where misconfigured tools look for it. */
+  /** True when it is also served without the `/v1` prefix, which misconfigured tools omit. */
   readonly isAliased?: boolean;
   readonly answer?: ((exchange: Exchange) => Reply | Promise<Reply>) | undefined;
 }
 
-/** Where an exchange gets its request body from. The host gives one that reads the socket, tests give a stub. */
+/** Source of the request body: the socket, or a stub in tests. */
 export interface BodySource {
   /** @throws GatewayError `request_too_large`, `request_timeout` */
   bytes(): Promise<Buffer>;
   text(): Promise<string>;
   /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
   json(): Promise<JsonObject>;
-  /** The body as far as a stage has asked for it and all of it has come. */
+  /** The complete body, once a stage has read it. */
   readonly received?: Buffer | undefined;
-  /** True while the body is on its way. */
+  /** True while the body is being read. */
   readonly isReading?: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface ExchangeInit {
   readonly params: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
   readonly method: string;
-  /** Path as it came, without the query string. */
+  /** Path as received, without the query string. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -101,7 +101,7 @@ export class Exchange {
 
   /** Value of a fact that the stage declared to read. */
   get<T>(fact: Fact<T>): T {
-    if (!this.#facts.has(fact)) throw new Error(`fact ${fact.name} is read before a stage has written it`);
+    if (!this.#facts.has(fact)) throw new Error(`fact ${fact.name} is read before any stage has written it`);
     return this.#facts.get(fact) as T;
   }
 
@@ -114,14 +114,14 @@ export class Exchange {
     this.#facts.set(fact, value);
   }
 
-  /** Ms since the request came. */
+  /** Ms since the request arrived. */
   get elapsed(): number {
     return performance.now() - this.#began;
   }
 
   /**
-   * Aborted when the client has left (the reason is a ClientGone) or the gateway gives the exchange up (the reason is
-   * the GatewayError that the client is told).
+   * Aborted when the client has left (the reason is a ClientGone) or the gateway ends the exchange (the reason is
+   * the GatewayError that the client receives).
    */
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -135,12 +135,12 @@ export class Exchange {
     return this.signal.reason instanceof ClientGone;
   }
 
-  /** What broke the answer off after it had begun. */
+  /** Why the exchange failed. */
   get failure(): GatewayError | undefined {
     return this.#failure;
   }
 
-  /** Records that the answer was broken off; the first reason stays. */
+  /** Records a failure; the first one stays. */
   fail(error: GatewayError): void {
     this.#failure ??= error;
   }

@@ -1,4 +1,4 @@
-/** Where an item stands in a list. */
+/** The position of an item in a list. */
 export interface Link<T> {
   readonly item: T;
   previous: Link<T> | undefined;
@@ -7,9 +7,8 @@ export interface Link<T> {
 }
 
 /**
- * Items in the order in which they came, of which any can leave at once. For what comes and goes thousands of times a
- * second: a Set or Map is then copied again and again, and an old copy that awaits the next full collection keeps alive
- * what was in it. That costs more than all else here.
+ * Items in order of insertion, removable in constant time. For thousands of insertions a second: a Set or Map rehashes again
+ * and again, and an old table keeps its items alive until the next full garbage collection.
  */
 export class LinkedList<T> {
   #first: Link<T> | undefined;
@@ -20,7 +19,7 @@ export class LinkedList<T> {
     return this.#size;
   }
 
-  /** The item that has been here longest. */
+  /** The oldest item. */
   get first(): T | undefined {
     return this.#first?.item;
   }
@@ -34,7 +33,7 @@ export class LinkedList<T> {
     return link;
   }
 
-  /** Takes an item of this list out. Does nothing when it is out already. */
+  /** Removes an item. Does nothing when it was already removed. */
   remove(link: Link<T>): void {
     if (!link.isListed) return;
     const { previous, next } = link;
@@ -42,14 +41,14 @@ export class LinkedList<T> {
     else previous.next = next;
     if (next === undefined) this.#last = previous;
     else next.previous = previous;
-    // One that is held on to must not keep its neighbours alive.
+    // A removed link that is still referenced must not keep its neighbours alive.
     link.previous = undefined;
     link.next = undefined;
     link.isListed = false;
     this.#size--;
   }
 
-  /** All items, as they are now. */
+  /** A snapshot of all items. */
   items(): T[] {
     const items: T[] = [];
     for (let link = this.#first; link !== undefined; link = link.next) items.push(link.item);

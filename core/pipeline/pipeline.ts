@@ -121,7 +121,7 @@ export class Pipeline {
     return this.#leave(exchange, reply, entered);
   }
 
-  /** Runs `done` for every stage. What a stage throws there is logged and hurts nobody. */
+  /** Runs `done` for every stage. What a stage throws there is logged. */
   async finish(exchange: Exchange, outcome: Outcome): Promise<void> {
     for (const watched of this.#ending) {
       try {
@@ -208,7 +208,7 @@ export class Pipeline {
     if (error.code === 'internal_error' && !exchange.isClientGone) {
       this.#log.error(`request ${exchange.id} failed inside the gateway`, thrown);
     }
-    // What happens to stages because the client has left is nobody's failure.
+    // An error that a stage throws because the client has left is not a failure.
     if (!exchange.isClientGone) exchange.fail(error);
     return renderError(error, exchange);
   }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { bounds } from '../bounds.ts';
 
 export interface ReplyStreamOptions {
-  /** Whoever reads wants more. */
+  /** The reader wants more. */
   readonly read: () => void;
   /** The stream is over: read to its end, broken off, or left by its reader. */
   readonly close: () => void;
@@ -10,8 +10,8 @@ export interface ReplyStreamOptions {
 
 /**
  * The body of a streamed reply. Node throws away what waits in a stream when it is destroyed; here an error comes after
- * everything that was pushed before it, and only when somebody reads: content and error may come in one packet, and an
- * error that nobody listens for yet would end the process.
+ * everything that was pushed before it, and only when the stream is read: content and error may arrive in one packet, and an
+ * error without a listener would end the process.
  */
 export class ReplyStream extends Readable {
   #error: Error | undefined;
@@ -42,7 +42,7 @@ export class ReplyStream extends Readable {
 }
 
 /**
- * The body of a reply whose chunks somebody generates. What it throws comes after what it has yielded.
+ * A reply body made by a generator. What the generator throws comes after what it has yielded.
  *
  * @param abandon ends what the generator waits for, when the reader has gone. A generator hears of it only once the wait
  *   that it is in is over, and until then the stream is not closed either.

@@ -15,14 +15,14 @@ export interface Reply {
    * client in band, in its own format.
    */
   readonly body: Buffer | string | Readable | null;
-  /** Writes the error that ends a stream already begun, where that takes knowledge of what was sent before. */
+  /** Writes the error that ends a stream that has begun, where the error depends on what was sent before. */
   readonly renderFailure?: ((error: GatewayError) => string) | undefined;
   /**
-   * What keeps a silent stream alive on the way and means nothing between its chunks. Event streams have that of the
-   * client's format when it is left out, others nothing.
+   * Text sent while the stream is idle, so that proxies keep the connection; ignored by clients between chunks. Defaults to
+   * the client format's own for event streams, and to none for others.
    */
   readonly keepAlive?: string | undefined;
-  /** True when nothing of a stream is there yet: its client gets the headers and a first keep-alive at once. */
+  /** True when a stream has no content yet: the client gets the headers and a keep-alive immediately. */
   readonly isAwaited?: boolean | undefined;
   /** Headers that follow a stream, where the connection can carry them. */
   readonly trailers?: Trailers | undefined;
@@ -31,16 +31,16 @@ export interface Reply {
 export interface Trailers {
   /** Lower case; announced before the body. */
   readonly names: readonly string[];
-  /** Asked when all of the body is there. May leave some out. */
+  /** Called at the end of the body. May omit some. */
   read(): Readonly<Record<string, string>>;
 }
 
-/** Closes a body that nobody is going to read. */
+/** Closes a body that will not be read. */
 export function discard({ body }: Reply): void {
   if (body instanceof Readable) body.destroy();
 }
 
-/** Lets a stream break before anybody reads it: an `error` that nobody listens for ends the process. */
+/** Lets a stream fail before it is read: an `error` event without a listener ends the process. */
 export function tolerateErrors({ body }: Reply): void {
   if (body instanceof Readable && !body.listeners('error').includes(ignore)) body.on('error', ignore);
 }
@@ -48,9 +48,9 @@ export function tolerateErrors({ body }: Reply): void {
 function ignore(): void {}
 
 /**
- * What has broken a stream that nobody has sent yet; undefined while it can be read.
+ * The error of a stream that failed before it was sent; undefined while it is readable.
  *
- * @param source the reply that this one may pass on: who began to listen too late does not know that it has broken
+ * @param source the reply that this one may wrap: a wrapper that listens too late misses its error
  */
 export function breakOf({ body }: Reply, source: Reply): unknown {
   if (!(body instanceof Readable)) return undefined;

@@ -7,12 +7,12 @@ import type { Reply } from './reply.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** Produces the reply once the stages further down the list have entered too. */
+/** Produces the reply after the later stages have entered. */
 export type DeferredAnswer = () => Awaitable<Reply>;
 
-/** How an exchange ended, when everything is over: the client has its answer, or has left. */
+/** How an exchange ended: the client has its answer, or has left. */
 export interface Outcome {
-  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or broken off after it began. `aborted`: the client left, or read no further. */
+  /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or truncated. `aborted`: the client left or stopped reading. */
   readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';
   /** The status that was sent; undefined when the client left before any. */
   readonly status: number | undefined;
@@ -30,13 +30,13 @@ export interface Outcome {
  *   stage change what outlives it, such as the options of a part that `host.keep` returned: a stage further down may
  *   still refuse the configuration while this one is created. It must not throw; an error is logged with the stage's name.
  * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
- * - `enter` runs in list order. Return nothing to go on, a reply to answer now, or a function to answer after the
- *   stages behind have entered. Throw a GatewayError to refuse.
+ * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the
+ *   later stages have entered. Throw a GatewayError to refuse.
  * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers
  *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
  * - `done` runs for every stage, in list order, exactly once, however the exchange ended.
  *
- * Moments that need not wait should not be async: the pipeline calls them without a detour through a promise.
+ * A moment that never waits should not be async: the pipeline then calls it without a promise.
  */
 export interface Stage {
   /**
@@ -54,8 +54,8 @@ export interface Stage {
 }
 
 /**
- * Hears of every exchange whatever stages gateway.yaml lists, after all of them, and changes nothing. Its moments are
- * those of a stage, and may not wait: each request pays for them.
+ * Observes every exchange after all stages, whichever gateway.yaml lists, and changes nothing. Its moments are those of a
+ * stage and must not wait, since every request pays for them.
  */
 export interface Observer {
   readonly name: string;
@@ -63,27 +63,27 @@ export interface Observer {
   done?(exchange: Exchange, outcome: Outcome): void;
 }
 
-/** What a plugin registers: a stage that gateway.yaml can list, and how it is made. */
+/** A stage that gateway.yaml can list. */
 export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** Kebab-case; what gateway.yaml lists. */
   readonly name: string;
-  /** One line for people: `gateway check` and the editor show it. */
+  /** One line, shown by `gateway check` and by editors. */
   readonly description: string;
   /** Facts that an earlier stage must have written. Facts that may be missing are not listed; ask with `exchange.find`. */
   readonly reads?: readonly AnyFact[];
   readonly writes?: readonly AnyFact[];
-  /** Stages, by name, that have to stand before this one when they are in the list at all. */
+  /** Names of stages that must come before this one, if they are listed. */
   readonly after?: readonly string[];
-  /** The only description of the options: validation, defaults, TypeScript type, editor completion, docs. */
+  /** Source of validation, defaults, the TypeScript type, editor completion and docs of the options. */
   readonly options: S;
   /**
-   * Makes the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
+   * Creates the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
    * never serve. What must change elsewhere is left to `activate`.
    */
   create(options: Infer<S>, host: Host): Awaitable<Stage>;
 }
 
-/** A definition whose options type has been forgotten; what the registry keeps. */
+/** A definition without the type of its options, as the registry keeps it. */
 export type AnyStageDefinition = Omit<StageDefinition, 'create'> & {
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   create(options: any, host: Host): Awaitable<Stage>;

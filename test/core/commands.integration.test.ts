@@ -184,7 +184,7 @@ describe('gateway schema', () => {
     const schema = JSON.parse(await readFile(join(folder, 'gateway.schema.json'), 'utf8')) as object;
     expect([code, out, schema]).toEqual([
       0,
-      'gateway.schema.json has been written\n',
+      'gateway.schema.json written\n',
       expect.objectContaining({ title: 'gateway.yaml' }),
     ]);
   });
@@ -221,7 +221,7 @@ describe('gateway schema, when something is in the way', () => {
       [
         'gateway.yaml:1:11 plugins[0]: cannot be loaded: file /nowhere.ts not found; write a path that begins with ./ or the name of an installed package',
         'gateway.yaml:1:36 plugins[2]: the variable NOBODY is not set; set it, or give it a default: ${NOBODY:-…}',
-        'note: the schema has nothing of plugins that could not be loaded',
+        'note: the schema does not cover plugins that could not be loaded',
         '',
       ].join('\n'),
     ]);
@@ -236,7 +236,7 @@ describe('gateway schema, when something is in the way', () => {
     expect(await run(['schema', '-o', 'nowhere/x'])).toEqual({
       code: 1,
       out: '',
-      errors: 'nowhere/x cannot be written: its folder does not exist; name another file with --output FILE\n',
+      errors: 'nowhere/x cannot be written: its folder does not exist; choose another file with --output FILE\n',
     });
   });
 });

@@ -222,7 +222,7 @@ export const bomb = {
     const exited = once(gateway.process, 'exit');
     expect((await ask(gateway.url)).status).toBe(200);
     expect(await exited).toEqual([1, null]);
-    expect(gateway.output()).toContain('plugin bomb-timer threw an exception that nothing catches');
+    expect(gateway.output()).toContain('plugin bomb-timer threw an uncaught exception');
     expect(gateway.output()).toMatch(/the gateway stops because of an unhandled error: Error: boom/);
   });
 

@@ -13,7 +13,7 @@ describe('a fact', () => {
   });
 
   it('that was not set cannot be read, and the message names it', () => {
-    expect(() => createExchange().get(color)).toThrow('fact color is read before a stage has written it');
+    expect(() => createExchange().get(color)).toThrow('fact color is read before any stage has written it');
   });
 
   it('that was not set can be looked for', () => {

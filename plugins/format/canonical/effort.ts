@@ -1,4 +1,6 @@
+import type { JsonValue } from '#core/json.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
+import { invalid, maybeText } from './read.ts';
 
 /** The thinking budget of an effort, in tokens. Vendors publish no such table, and other gateways differ. */
 const budgets: Readonly<Record<Effort, number>> = {
@@ -21,6 +23,14 @@ function effortOf(budget: number): Effort {
   if (budget <= 4_096) return 'low';
   if (budget <= 12_288) return 'medium';
   return budget <= 24_576 ? 'high' : 'xhigh';
+}
+
+/** @throws GatewayError `invalid_request` */
+export function readEffort(value: JsonValue | undefined, path: string): Effort | undefined {
+  const name = maybeText(value, path);
+  const effort = efforts.find((one) => one === name);
+  if (name !== undefined && effort === undefined) throw invalid(path, `one of ${efforts.join(', ')}`);
+  return effort;
 }
 
 /** The effort that a request asks for, by name or by its budget. */

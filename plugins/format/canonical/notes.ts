@@ -21,6 +21,11 @@ export class Notes {
     this.#add(`approximated ${how}`);
   }
 
+  /** Notes every member that is set. */
+  dropSet(members: object): void {
+    this.dropUnknown(members, new Set());
+  }
+
   /** Notes every member that is set but not read. */
   dropUnknown(body: object, known: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {

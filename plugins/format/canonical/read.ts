@@ -34,6 +34,11 @@ export function maybeText(value: Value, path: string): string | undefined {
   return isMissing(value) ? undefined : readText(value, path);
 }
 
+/** A string; undefined when it is missing or empty. */
+export function filledText(value: Value, path: string): string | undefined {
+  return maybeText(value, path) || undefined;
+}
+
 export function maybeObject(value: Value, path: string): JsonObject | undefined {
   return isMissing(value) ? undefined : readObject(value, path);
 }

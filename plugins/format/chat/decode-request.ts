@@ -4,23 +4,14 @@ import {
   type Conversation,
   type Effort,
   efforts,
-  type OutputFormat,
   type ReasoningRequest,
   type Sampling,
 } from '../canonical/conversation.ts';
+import { readEffort } from '../canonical/effort.ts';
 import { readMetadata } from '../canonical/metadata.ts';
 import type { Notes } from '../canonical/notes.ts';
-import {
-  invalid,
-  maybeBoolean,
-  maybeInteger,
-  maybeNumber,
-  maybeObject,
-  maybeText,
-  readObject,
-  readText,
-  readTexts,
-} from '../canonical/read.ts';
+import { readOutputFormat, readSampling } from '../canonical/read-openai.ts';
+import { maybeBoolean, maybeInteger, maybeObject, readTexts, filledText } from '../canonical/read.ts';
 import { count, member } from '../request/members.ts';
 import { ChatHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
@@ -53,14 +44,14 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     toolChoice: readToolChoice(body, notes),
     parallelToolCalls: maybeBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
     reasoning: readReasoningRequest(body),
-    output: readOutput(body['response_format']),
-    sampling: readSampling(body, notes),
+    output: readOutputFormat(body['response_format'], 'response_format', 'json_schema'),
+    sampling: readChatSampling(body, notes),
     maxOutputTokens: maybeInteger(body['max_completion_tokens'], 'max_completion_tokens', 1) ?? limit,
     stop: readTexts(body['stop'], 'stop').filter((text) => text !== ''),
-    verbosity: readWord(body, 'verbosity'),
-    user: readWord(body, 'safety_identifier') ?? readWord(body, 'user'),
-    cacheKey: readWord(body, 'prompt_cache_key'),
-    serviceTier: readWord(body, 'service_tier'),
+    verbosity: filledText(body['verbosity'], 'verbosity'),
+    user: filledText(body['safety_identifier'], 'safety_identifier') ?? filledText(body['user'], 'user'),
+    cacheKey: filledText(body['prompt_cache_key'], 'prompt_cache_key'),
+    serviceTier: filledText(body['service_tier'], 'service_tier'),
     metadata: readMetadata(body['metadata']),
     candidates: maybeInteger(body['n'], 'n', 1, 128) ?? 1,
   };
@@ -82,11 +73,9 @@ function checkUnsaid(body: JsonObject, notes: Notes): void {
   }
 }
 
-/** The official word for it first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */
+/** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */
 function readReasoningRequest(body: JsonObject): ReasoningRequest | undefined {
-  const word = maybeText(body['reasoning_effort'], 'reasoning_effort');
-  const effort = asEffort(word);
-  if (word !== undefined && effort === undefined) throw invalid('reasoning_effort', `one of ${efforts.join(', ')}`);
+  const effort = readEffort(body['reasoning_effort'], 'reasoning_effort');
   if (effort !== undefined) return asksFor(effort, undefined);
   const { reasoning, thinking } = body;
   if (isJsonObject(reasoning)) {
@@ -101,45 +90,16 @@ function asEffort(word: JsonValue | undefined): Effort | undefined {
   return efforts.find((effort) => effort === word);
 }
 
-/** Clients of this format show whatever they get of reasoning. */
+/** Clients of this format show all reasoning that they get. */
 function asksFor(effort: Effort | undefined, budget: number | undefined, wantsText = true): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }
 
-function readOutput(value: JsonValue | undefined): OutputFormat | undefined {
-  const format = maybeObject(value, 'response_format');
-  if (format === undefined) return undefined;
-  const type = readText(format['type'], 'response_format.type');
-  if (type === 'text') return undefined;
-  if (type === 'json_object') return { type };
-  if (type !== 'json_schema') throw invalid('response_format.type', 'text, json_object or json_schema');
-  const path = 'response_format.json_schema';
-  const wanted = readObject(format['json_schema'], path);
-  return {
-    type,
-    name: maybeText(wanted['name'], `${path}.name`),
-    description: maybeText(wanted['description'], `${path}.description`),
-    schema: maybeObject(wanted['schema'], `${path}.schema`) ?? {},
-    strict: maybeBoolean(wanted['strict'], `${path}.strict`),
-  };
-}
-
-function readSampling(body: JsonObject, notes: Notes): Sampling {
+function readChatSampling(body: JsonObject, notes: Notes): Sampling {
   const { top_k: topK } = body;
   const isCount = typeof topK === 'number' && Number.isInteger(topK) && topK > 0;
   if (!isCount && topK !== undefined && topK !== null) notes.drop('top_k');
-  return {
-    temperature: maybeNumber(body['temperature'], 'temperature', 0, 2),
-    topP: maybeNumber(body['top_p'], 'top_p', 0, 1),
-    topK: isCount ? topK : undefined,
-    presencePenalty: maybeNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
-    frequencyPenalty: maybeNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
-    // 64 bits, as in the reference.
-    seed: maybeInteger(body['seed'], 'seed', -(2 ** 63), 2 ** 63),
-  };
-}
-
-/** A string; undefined when it is empty. */
-function readWord(body: JsonObject, name: string): string | undefined {
-  return maybeText(body[name], name) || undefined;
+  // The seed has 64 bits, as in the reference.
+  const seed = maybeInteger(body['seed'], 'seed', -(2 ** 63), 2 ** 63);
+  return { ...readSampling(body), topK: isCount ? topK : undefined, seed };
 }

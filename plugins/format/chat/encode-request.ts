@@ -90,6 +90,6 @@ function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarge
     service_tier: isKnownTier ? serviceTier : undefined,
   };
   if (profile.quirks.freeform_tools) return extras;
-  for (const [name, value] of Object.entries(extras)) if (value !== undefined) notes.drop(name);
+  notes.dropSet(extras);
   return {};
 }

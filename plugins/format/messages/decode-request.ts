@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
-import { type Conversation, type Effort, efforts } from '../canonical/conversation.ts';
+import type { Conversation, Effort } from '../canonical/conversation.ts';
 import type { OutputFormat, ReasoningRequest } from '../canonical/conversation.ts';
+import { readEffort } from '../canonical/effort.ts';
 import type { Notes } from '../canonical/notes.ts';
 import {
   invalid,
@@ -12,6 +13,7 @@ import {
   maybeText,
   readObject,
   readText,
+  filledText,
 } from '../canonical/read.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
@@ -47,7 +49,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     items: reader.items,
     tools,
     ...readToolChoice(body, tools, notes),
-    reasoning: readReasoning(body['thinking'], readEffort(output['effort']), notes),
+    reasoning: readReasoning(body['thinking'], readEffort(output['effort'], 'output_config.effort'), notes),
     output: readFormat(output['format'], 'output_config.format') ?? readFormat(body['output_format'], 'output_format'),
     sampling: readSampling(body),
     maxOutputTokens: maybeInteger(body['max_tokens'], 'max_tokens', 1),
@@ -59,13 +61,6 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     serviceTier: readTier(body['service_tier']),
     candidates: 1,
   };
-}
-
-function readEffort(value: JsonValue | undefined): Effort | undefined {
-  const word = maybeText(value, 'output_config.effort');
-  const effort = efforts.find((one) => one === word);
-  if (word !== undefined && effort === undefined) throw invalid('output_config.effort', `one of ${efforts.join(', ')}`);
-  return effort;
 }
 
 /** An effort without `thinking` counts too. */
@@ -124,7 +119,7 @@ function readStop(value: JsonValue | undefined): string[] {
 
 function readUser(body: JsonObject): string | undefined {
   const metadata = maybeObject(body['metadata'], 'metadata') ?? {};
-  return maybeText(metadata['user_id'], 'metadata.user_id') || undefined;
+  return filledText(metadata['user_id'], 'metadata.user_id');
 }
 
 /** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */
@@ -135,6 +130,6 @@ function sessionOf(user: string): string | undefined {
 
 /** By the name that all formats share. */
 function readTier(value: JsonValue | undefined): string | undefined {
-  const tier = maybeText(value, 'service_tier') || undefined;
+  const tier = filledText(value, 'service_tier');
   return tier === 'standard_only' ? 'default' : tier;
 }

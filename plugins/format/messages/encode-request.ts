@@ -134,5 +134,5 @@ function noteUnsaid({ sampling, verbosity, cacheKey, isCacheKeyImplied }: Conver
     verbosity,
     prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
   };
-  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+  notes.dropSet(unsaid);
 }

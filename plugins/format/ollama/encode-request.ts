@@ -114,5 +114,5 @@ function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
     service_tier: serviceTier,
     metadata,
   };
-  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+  notes.dropSet(unsaid);
 }

@@ -1,19 +1,18 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
-import { type Conversation, efforts, type OutputFormat, type ReasoningRequest } from '../canonical/conversation.ts';
+import type { Conversation, ReasoningRequest } from '../canonical/conversation.ts';
+import { readEffort } from '../canonical/effort.ts';
 import { readMetadata } from '../canonical/metadata.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { readOutputFormat, readSampling } from '../canonical/read-openai.ts';
 import {
-  invalid,
   isMissing,
   maybeBoolean,
   maybeInteger,
-  maybeNumber,
   maybeObject,
   maybeText,
-  readObject,
-  readText,
   readTexts,
+  filledText,
 } from '../canonical/read.ts';
 import { ItemReader, responseNotFound } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
@@ -63,14 +62,14 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     toolChoice,
     parallelToolCalls: maybeBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
     reasoning: readReasoning(body['reasoning'], notes),
-    output: readOutput(text['format']),
+    output: readOutputFormat(text['format'], 'text.format'),
     sampling: readSampling(body),
     maxOutputTokens: maybeInteger(body['max_output_tokens'], 'max_output_tokens', 1),
     stop: [],
     verbosity: maybeText(text['verbosity'], 'text.verbosity'),
-    user: readId(body, 'safety_identifier') ?? readId(body, 'user'),
-    cacheKey: readId(body, 'prompt_cache_key'),
-    serviceTier: readId(body, 'service_tier'),
+    user: filledText(body['safety_identifier'], 'safety_identifier') ?? filledText(body['user'], 'user'),
+    cacheKey: filledText(body['prompt_cache_key'], 'prompt_cache_key'),
+    serviceTier: filledText(body['service_tier'], 'service_tier'),
     metadata: readMetadata(body['metadata']),
     candidates: 1,
   };
@@ -108,9 +107,7 @@ function noteUnserved(wanted: readonly string[], notes: Notes): void {
 function readReasoning(value: JsonValue | undefined, notes: Notes): ReasoningRequest | undefined {
   const reasoning = maybeObject(value, 'reasoning');
   if (reasoning === undefined) return undefined;
-  const word = maybeText(reasoning['effort'], 'reasoning.effort');
-  const effort = efforts.find((one) => one === word);
-  if (word !== undefined && effort === undefined) throw invalid('reasoning.effort', `one of ${efforts.join(', ')}`);
+  const effort = readEffort(reasoning['effort'], 'reasoning.effort');
   const summary =
     maybeText(reasoning['summary'], 'reasoning.summary') ??
     maybeText(reasoning['generate_summary'], 'reasoning.generate_summary');
@@ -118,34 +115,4 @@ function readReasoning(value: JsonValue | undefined, notes: Notes): ReasoningReq
     if (!knownOfReasoning.has(name) && !isMissing(entry)) notes.drop(`reasoning.${name}`);
   }
   return { effort, budget: undefined, wantsText: summary !== undefined && summary !== 'none' };
-}
-
-function readOutput(value: JsonValue | undefined): OutputFormat | undefined {
-  const format = maybeObject(value, 'text.format');
-  if (format === undefined) return undefined;
-  const type = readText(format['type'], 'text.format.type');
-  if (type === 'text') return undefined;
-  if (type === 'json_object') return { type };
-  if (type !== 'json_schema') throw invalid('text.format.type', 'text, json_object or json_schema');
-  return {
-    type,
-    name: maybeText(format['name'], 'text.format.name'),
-    description: maybeText(format['description'], 'text.format.description'),
-    schema: readObject(format['schema'], 'text.format.schema'),
-    strict: maybeBoolean(format['strict'], 'text.format.strict'),
-  };
-}
-
-function readSampling(body: JsonObject): Conversation['sampling'] {
-  return {
-    temperature: maybeNumber(body['temperature'], 'temperature', 0, 2),
-    topP: maybeNumber(body['top_p'], 'top_p', 0, 1),
-    presencePenalty: maybeNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
-    frequencyPenalty: maybeNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
-  };
-}
-
-/** A string; undefined when it is empty. */
-function readId(body: JsonObject, name: string): string | undefined {
-  return maybeText(body[name], name) || undefined;
 }

@@ -103,5 +103,5 @@ function noteUnsaid({ stop, sampling }: Conversation, { notes }: EncodeTarget): 
     frequency_penalty: sampling.frequencyPenalty || undefined,
     seed: sampling.seed,
   };
-  for (const [name, value] of Object.entries(unsaid)) if (value !== undefined) notes.drop(name);
+  notes.dropSet(unsaid);
 }

@@ -75,6 +75,8 @@ export interface ClientTextSide extends ClientCodec {
   omitResultImages(body: JsonObject): JsonObject;
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
+  /** True when a request has tools that take raw text; missing in a format that has none. */
+  hasFreeformTools?(body: JsonObject): boolean;
   /** True when a request asks for a single answer, which can be decoded and encoded again. */
   isOneAnswer(body: JsonObject): boolean;
 }

@@ -86,12 +86,12 @@ function translationLosses(
   const says = client.text.speaks;
   const there = upstream.text.speaks;
   const losses: readonly (readonly [Feature, string, boolean])[] = [
-    ['tools', 'no tool can be forced', !there.forcedTools],
     [
       'tools',
       'the grammar of freeform tools is described, not enforced',
       says.freeformTools && !(there.freeformTools && quirks.freeform_tools),
     ],
+    ['tools', 'no tool can be forced', !there.forcedTools],
     ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
     [
       'images',

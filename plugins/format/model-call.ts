@@ -8,7 +8,7 @@ import type { ClientRequest } from './request/client-request.ts';
 import { omissionNote, omitResultImages } from './request/omit-images.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
-import { openingOf, sessionOf } from './request/session.ts';
+import { openingOf, readSession } from './request/session.ts';
 import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import { type Way, Ways } from './way.ts';
@@ -48,7 +48,7 @@ export class ModelCall implements Adapter {
     this.model = model;
     this.requestedModel = request.model;
     this.isStream = request.isStream;
-    this.session = sessionOf(exchange.headers, request.body);
+    this.session = readSession(exchange.headers, request.body);
     this.#exchange = exchange;
     this.#request = request;
     this.#translator = new CallTranslator(exchange, request);
@@ -100,8 +100,14 @@ export class ModelCall implements Adapter {
 
   #open(route: Route): Way {
     const format = upstreamFormat(route, this.#request);
-    if (format === this.#request.format)
+    if (format === this.#request.format && !needsOtherTools(route, this.#request))
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
     return this.#translator.open(route, format);
   }
+}
+
+/** True where tools must become others, whose calls have to be turned back in the reply: only a translation does both. */
+function needsOtherTools({ profile }: Route, { format, purpose, body }: ClientRequest): boolean {
+  if (purpose !== 'answer' || profile.quirks.freeform_tools) return false;
+  return format.client.text?.hasFreeformTools?.(body) === true;
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { plainNames } from '../canonical/tool-names.ts';
+import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
 import {
@@ -24,7 +25,6 @@ import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation
 import { adaptMessages } from './adapt-messages.ts';
 import { adaptReasoning } from './adapt-reasoning.ts';
 import { chatCodec } from './codec.ts';
-import { adaptLateSystem } from './late-system.ts';
 import { isOneAnswer } from './stops.ts';
 
 const probe: Probe = {
@@ -106,7 +106,7 @@ export const adaptChat = inOrder(
   streamUsage,
   seedName,
   systemRole,
-  adaptLateSystem,
+  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
   adaptMedia(probe, ['messages']),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),

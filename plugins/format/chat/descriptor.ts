@@ -1,5 +1,6 @@
 import { plainNames } from '../canonical/tool-names.ts';
 import type { ClientTextFormat } from '../descriptor.ts';
+import { hasToolOfType } from '../request/members.ts';
 import { ChatReplyAdapter } from './reply-adapter.ts';
 import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
@@ -36,6 +37,7 @@ export const chat: ClientTextFormat = {
       ...chatCodec,
       omitResultImages,
       isOneAnswer,
+      hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },

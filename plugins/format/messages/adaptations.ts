@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
 import { adaptOutput, instructedText, type OutputWording, withoutEmpty } from '../pass-through/adapt-output-format.ts';
@@ -50,6 +51,7 @@ export const adaptMessagesRequest = inOrder(
   adaptLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),
   adaptUser(['metadata']),
+  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
   adaptMedia(probe, ['messages', 'system']),
   adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),

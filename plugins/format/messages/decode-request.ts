@@ -56,7 +56,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
     stop: readStop(body['stop_sequences']),
     verbosity: undefined,
     user,
-    cacheKey: user === undefined ? undefined : sessionOf(user),
+    cacheKey: user === undefined ? undefined : readSession(user),
     isCacheKeyImplied: true,
     serviceTier: readTier(body['service_tier']),
     candidates: 1,
@@ -123,7 +123,7 @@ function readUser(body: JsonObject): string | undefined {
 }
 
 /** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */
-function sessionOf(user: string): string | undefined {
+function readSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];
 }

@@ -64,12 +64,11 @@ class MessageWriter {
 
   /** A system message is accepted only between a user's message and the answer; elsewhere it becomes a user's. */
   system({ parts }: SystemTurn, next: DialogueTurn | undefined): void {
-    const { notes, profile } = this.#target;
     const text = textOf(parts);
     if (text.trim() === '') return;
     const isBetween = this.#last?.role === 'user' && (next === undefined || next.role === 'assistant');
-    if (profile.quirks.late_system && isBetween) return this.#push('system', writeText(text));
-    notes.approximate('late system message as user message');
+    if (isBetween) return this.#push('system', writeText(text));
+    this.#target.notes.approximate('late system message as user message');
     this.#push('user', writeText(asReminder(text)));
   }
 

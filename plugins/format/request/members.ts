@@ -45,3 +45,8 @@ export function pickHeaders(headers: IncomingHttpHeaders, names: readonly string
     names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   );
 }
+
+/** True when a list of tools has one of these types. */
+export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
+  return Array.isArray(tools) && tools.some((tool) => types.includes(String(member(tool, 'type'))));
+}

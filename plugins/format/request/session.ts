@@ -8,7 +8,7 @@ const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'
 const longest = 512;
 
 /** What requests of one conversation have in common, as the client names it: vendors cache prompts by conversation. */
-export function sessionOf(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
+export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, longest);
   for (const name of sessionHeaders) {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { plainNames } from '../canonical/tool-names.ts';
+import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember } from '../pass-through/adapt-members.ts';
 import {
@@ -75,6 +76,7 @@ export const adaptResponses = inOrder(
   adaptLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptUser(['user', 'safety_identifier']),
+  adaptLateSystem({ member: 'input', textType: 'input_text', alternates: false }),
   adaptMedia(probe, ['input', 'instructions']),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),

@@ -1,6 +1,6 @@
 import { plainNames } from '../canonical/tool-names.ts';
 import type { ClientTextFormat } from '../descriptor.ts';
-import { pickHeaders } from '../request/members.ts';
+import { hasToolOfType, pickHeaders } from '../request/members.ts';
 import { ResponsesReplyAdapter } from './reply-adapter.ts';
 import { adaptResponses } from './adaptations.ts';
 import { responsesCodec } from './codec.ts';
@@ -41,6 +41,7 @@ export const responses: ClientTextFormat = {
       ...responsesCodec,
       omitResultImages,
       isOneAnswer: () => true,
+      hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
-import { asReminder, normalizeCalls, textOf } from '../canonical/dialogue.ts';
+import { normalizeCalls, textOf } from '../canonical/dialogue.ts';
 import { parseInput } from '../request/members.ts';
 import { nineCharacters, shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
@@ -58,11 +58,7 @@ class ItemWriter {
   #message({ role, parts }: Message): void {
     if (role === 'assistant') this.#push(role, writeOutput(parts, this.#target));
     else if (role === 'user') this.#push(role, writeInput(parts, this.#target));
-    else if (this.#target.profile.quirks.late_system) this.#push('developer', writeInput(parts, this.#target));
-    else {
-      this.#target.notes.approximate('late system message as user message');
-      this.#push('user', [{ type: 'input_text', text: asReminder(textOf(parts)) }]);
-    }
+    else this.#push('developer', writeInput(parts, this.#target));
   }
 
   /** An upstream that stores nothing does not know the item without its state. */

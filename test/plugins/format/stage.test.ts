@@ -133,7 +133,7 @@ describe('a model', () => {
   });
 
   it('that nearly exists is suggested', async () => {
-    expect((await refusal({ model: 'alais', messages })).message).toContain('did you mean alias?');
+    expect((await refusal({ model: 'alais', messages })).message).toContain('Did you mean "alias"?');
   });
 
   it('that nothing resembles leads to the list', async () => {

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
+import type { JsonObject } from '#core/json.ts';
+import { openCall } from '../../../../plugins/format/model-call.ts';
+import type { TextFormat } from '../../../support/formats.ts';
+import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
+import { modelOf } from '../catalog-fixture.ts';
+import { exchange, requestOf } from '../invariants/fixture.ts';
+
+const hi = { role: 'user', content: 'Hi' };
+const late = { role: 'system', content: 'In French.' };
+const reminder = '<system-reminder>\nIn French.\n</system-reminder>';
+
+/** A call of a model whose only route speaks the client's format. */
+function callOf(format: TextFormat, body: JsonObject, quirks: ProfileSettings['quirks'] = {}) {
+  const upstream = upstreamAt('http://127.0.0.1:1/v1', { formats: [format] });
+  const route = routeTo(upstream, { profile: mergeProfiles({ quirks }) });
+  const request = { ...requestOf(format, { model: 'test', ...body }), isStream: false };
+  const call = openCall(exchange, modelOf('test', [], { routes: [route] }), request);
+  return { call, route: call.model.routes[0] ?? route };
+}
+
+function sent(format: TextFormat, body: JsonObject, quirks: ProfileSettings['quirks'] = {}) {
+  const { call, route } = callOf(format, body, quirks);
+  const { body: bytes, notes = [] } = call.encode(route);
+  return { body: JSON.parse(String(bytes)) as JsonObject, notes };
+}
+
+describe('a late system message on a route of the client’s own format', () => {
+  it('of Chat is a user’s, joined to what the user says there', () => {
+    const { body, notes } = sent('chat', { messages: [{ role: 'system', content: 'Be brief.' }, hi, late, hi] });
+    const parts = ['Hi', reminder, 'Hi'].map((text) => ({ type: 'text', text }));
+    expect(body['messages']).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: parts },
+    ]);
+    expect(notes).toEqual(['approximated late system message as user message']);
+  });
+
+  it('of Chat stands alone after an answer', () => {
+    const answer = { role: 'assistant', content: 'Hello' };
+    expect(sent('chat', { messages: [hi, answer, late] }).body['messages']).toEqual([
+      hi,
+      answer,
+      { role: 'user', content: reminder },
+    ]);
+  });
+
+  it('of Responses is a user’s item', () => {
+    const { body, notes } = sent('responses', { input: [hi, { type: 'message', ...late }] });
+    expect(body['input']).toEqual([hi, { type: 'message', role: 'user', content: reminder }]);
+    expect(notes).toEqual(['approximated late system message as user message']);
+  });
+
+  it('of Messages is joined to what the user said', () => {
+    const { body } = sent('messages', { max_tokens: 9, messages: [hi, late] });
+    const parts = ['Hi', reminder].map((text) => ({ type: 'text', text }));
+    expect(body['messages']).toEqual([{ role: 'user', content: parts }]);
+  });
+
+  it.each<[TextFormat, JsonObject]>([
+    ['chat', { messages: [hi, late] }],
+    ['responses', { input: [hi, late] }],
+    ['messages', { max_tokens: 9, messages: [hi, late] }],
+  ])('of %s stays where the route takes it', (format, body) => {
+    const { body: bytes, notes } = sent(format, body, { late_system: true });
+    expect([bytes['messages'] ?? bytes['input'], notes]).toEqual([[hi, late], []]);
+  });
+});
+
+describe('strict tools on a route of the client’s own format', () => {
+  const schema = { type: 'object', properties: {} };
+  const described = { name: 'a', parameters: schema };
+
+  it.each<[TextFormat, JsonObject, JsonObject]>([
+    [
+      'chat',
+      { messages: [hi], tools: [{ type: 'function', function: { ...described, strict: true } }] },
+      { type: 'function', function: described },
+    ],
+    [
+      'responses',
+      { input: 'Hi', tools: [{ type: 'function', ...described, strict: true }] },
+      { type: 'function', ...described, strict: false },
+    ],
+    [
+      'messages',
+      { max_tokens: 9, messages: [hi], tools: [{ name: 'a', input_schema: schema, strict: true }] },
+      { name: 'a', input_schema: schema },
+    ],
+  ])('of %s promise nothing where the route does not know the word', (format, body, tool) => {
+    const { body: bytes, notes } = sent(format, body);
+    expect([bytes['tools'], notes]).toEqual([[tool], ['dropped strict of tools']]);
+    expect(sent(format, body, { strict_tools: true })).toMatchObject({ body: { tools: body['tools'] }, notes: [] });
+  });
+});
+
+describe('freeform tools on a route of the client’s own format', () => {
+  const custom = { type: 'custom', name: 'patch', description: 'Edits.' };
+  const asks = { input: 'Edit it.', tools: [custom] };
+
+  it('are functions where the route knows no others, and their calls come back as they were asked for', () => {
+    const { call, route } = callOf('responses', asks);
+    const { body, notes } = call.encode(route);
+    expect(JSON.parse(String(body))).toMatchObject({ tools: [{ type: 'function', name: 'patch' }] });
+    expect(notes).toContain('approximated freeform tools as functions');
+    const output = [{ type: 'function_call', call_id: 'c1', name: 'patch', arguments: '{"input":"*** Begin"}' }];
+    const reply = { id: 'r', object: 'response', status: 'completed', output };
+    const { body: answer } = call.read(route).whole(Buffer.from(JSON.stringify(reply)), 'application/json');
+    expect(JSON.parse(answer.toString())).toMatchObject({
+      output: [{ type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: '*** Begin' }],
+    });
+  });
+
+  it('of Chat are functions, too', () => {
+    const tools = [{ type: 'custom', custom: { name: 'patch' } }];
+    expect(sent('chat', { messages: [hi], tools }).body['tools']).toMatchObject([
+      { type: 'function', function: { name: 'patch' } },
+    ]);
+  });
+
+  it('pass through where the route knows them', () => {
+    expect(sent('responses', asks, { freeform_tools: true })).toMatchObject({ body: asks, notes: [] });
+  });
+});
+
+describe('thinking on a Messages route of its own format', () => {
+  const asks = { max_tokens: 20_000, messages: [hi], thinking: { type: 'adaptive' } };
+
+  it('that is adaptive has a budget where the model knows budgets', () => {
+    const { body } = sent('messages', asks, { reasoning: 'budget' });
+    expect(body['thinking']).toMatchObject({ type: 'enabled', budget_tokens: expect.any(Number) });
+  });
+
+  it('that is adaptive stays where the model adapts', () => {
+    expect(sent('messages', asks, { reasoning: 'adaptive' }).body['thinking']).toEqual({ type: 'adaptive' });
+  });
+});

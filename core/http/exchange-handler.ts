@@ -31,7 +31,7 @@ export interface Serving {
 /** Ms for which the remainder of a refused body is read and discarded, so that the client reads the answer. */
 const discardTime = 5_000;
 
-/** Ms for which stages may go on after their exchange is over. */
+/** Ms for which stages may keep running after their exchange is over. */
 const settleTime = 10_000;
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */

@@ -28,8 +28,8 @@ export function isSessionToken(token: string | undefined): token is `s${string}`
 }
 
 /**
- * True when the browser's connection is HTTPS. Anybody can write `x-forwarded-proto`; whoever forges it gets cookies that
- * their own browser does not send back.
+ * True when the browser's connection is HTTPS. Any client can send `x-forwarded-proto`; one that forges it gets cookies
+ * that its own browser does not send back.
  */
 export function isSecure({ raw }: Pick<Request, 'raw'>, { service }: Pick<Host, 'service'>): boolean {
   return service.baseUrl.startsWith('https:') || String(raw.req.headers['x-forwarded-proto']).startsWith('https');

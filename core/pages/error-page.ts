@@ -1,19 +1,21 @@
 import accept from '@hapi/accept';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { renderError } from '../errors/render.ts';
+import { isConnectionError } from '../errors/connection-error.ts';
 import { type ErrorCode, GatewayError } from '../errors/table.ts';
 import { callerDialect } from '../http/dialect.ts';
 import type { Logger } from '../logger.ts';
+import { SharedUnavailable } from '../shared/shared.ts';
 import { PageError } from './page-error.ts';
 import type { Renderer } from './renderer.ts';
 import { asPage } from './routes.ts';
 import type { Translator } from './translator.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses with a text of their own on error pages; others have that of 400 or 500. */
+/** Statuses with a text of their own on error pages; the others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
-/** Codes in the JSON of what is no model call. */
+/** Error codes in JSON, for paths that are not model calls. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'forbidden',
   403: 'forbidden',
@@ -36,11 +38,17 @@ export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   }
 }
 
-/** What the error says on a page. */
+/** The error in the terms of pages: a status and a text. A dependency that cannot be reached is a 503. */
 export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
   if (error instanceof PageError) return error;
-  const status = error instanceof GatewayError ? error.status(undefined) : (error.output?.statusCode ?? 500);
+  const status = statusOf(error);
   return new PageError(status, `error.${nearestDescribed(status)}.text`, { cause: error });
+}
+
+function statusOf(error: Error & { output?: { statusCode: number } }): number {
+  if (error instanceof GatewayError) return error.status(undefined);
+  const status = error.output?.statusCode ?? 500;
+  return status === 500 && (error instanceof SharedUnavailable || isConnectionError(error)) ? 503 : status;
 }
 
 function nearestDescribed(status: number): number {
@@ -79,7 +87,7 @@ function messageFor(error: PageError, { path, method }: Request, translator: Tra
   return `${t(titleFor(error, translator))} ${t(error.text, error.details.values)}`;
 }
 
-/** The error as a page with a way on. When the layout itself fails, a page without one. */
+/** The error as a page with a button. When the layout itself fails, a page without layout and button. */
 export async function errorAsPage(
   error: PageError,
   visit: Visit,
@@ -87,7 +95,7 @@ export async function errorAsPage(
   { renderer, translator, log }: { renderer: Renderer; translator: Translator; log: Logger },
 ): Promise<ResponseObject> {
   const { t } = visit;
-  const { values = {}, wayOn = { path: '/', label: 'error.home' } } = error.details;
+  const { values = {}, action = { path: '/', label: 'error.home' } } = error.details;
   const title = titleFor(error, translator);
   let html: string;
   try {
@@ -98,7 +106,7 @@ export async function errorAsPage(
       values: {
         text: t(error.text, { id: visit.id, ...values }),
         id: visit.id,
-        wayOn: { path: wayOn.path, label: t(wayOn.label) },
+        action: { path: action.path, label: t(action.label) },
       },
     });
   } catch (failure) {

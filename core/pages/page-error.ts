@@ -18,8 +18,8 @@ export class PageError extends Error {
 export interface PageErrorDetails {
   /** For the placeholders of the text. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** Where the reader goes on; the front page when left out. */
-  readonly wayOn?: { readonly path: string; /** Key of its label. */ readonly label: string };
+  /** The button below the text; it leads to the front page when left out. */
+  readonly action?: { readonly path: string; /** Key of its label. */ readonly label: string };
   /** For the log only. */
   readonly cause?: unknown;
 }

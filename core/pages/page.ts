@@ -43,7 +43,7 @@ export interface Page {
 export interface PageForm<S extends JsonSchema = JsonSchema> {
   /** Where it is sent; the page's own path when left out. */
   readonly path?: string;
-  /** The fields, as an object. Texts become numbers and booleans where the schema says so. Others are dropped. */
+  /** The fields, as an object. Values are converted to the types of the schema; fields that it does not name are dropped. */
   readonly fields: S;
   /** True: a form that is sent twice is answered once, and the second sender reads that it was already sent. */
   readonly once?: boolean;
@@ -102,7 +102,7 @@ export interface PageRequest {
 
 /** The account of a page whose role is not `public`. */
 export function accountOf({ account }: PageRequest): SignedInAccount {
-  if (account === undefined) throw new Error('nobody is signed in; the role of this page is "public"');
+  if (account === undefined) throw new Error('no account is signed in; the role of this page is "public"');
   return account;
 }
 

@@ -28,7 +28,7 @@ export function addViews(server: Server): void {
   });
 }
 
-/** What the layout is told of the page that it surrounds. */
+/** What the layout needs to know of the page inside. */
 export interface View {
   readonly title: string;
   readonly description?: string;
@@ -82,7 +82,7 @@ export class Renderer {
       scripts,
       account: visit.account,
       navigation: this.#navigation(visit),
-      /** Path of the sign-in page; '' when there is none, or nobody has to sign in. */
+      /** Path of the sign-in page; '' when there is none, or the reader is signed in. */
       signIn: visit.account === undefined && this.has(signInPath) ? signInPath : '',
     };
   }
@@ -93,7 +93,7 @@ export class Renderer {
 
   #navigation(visit: Visit) {
     return this.#pages
-      .filter(({ navigation, role }) => navigation !== undefined && visit.may(role))
+      .filter(({ navigation, role }) => navigation !== undefined && visit.has(role))
       .map(({ path, navigation = '' }) => ({ path, label: visit.t(navigation), isCurrent: visit.path === path }));
   }
 }

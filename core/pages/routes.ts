@@ -10,7 +10,7 @@ import type { Renderer } from './renderer.ts';
 import type { Translator } from './translator.ts';
 import { Visit } from './visit.ts';
 
-/** Ms within which the body of a form has to be there. */
+/** Ms within which the body of a form must arrive. */
 const formTimeout = 10_000;
 
 /** hapi routes for one page and its forms. */
@@ -95,7 +95,7 @@ export class PageRoutes {
     }
   }
 
-  /** A form is claimed before it is answered, and given free when it failed: its sender may try again. */
+  /** Claims the form before it is answered, and releases the claim when that fails: the sender may try again. */
   async #once<T>(page: Page, form: PageForm, visit: Visit, id: string, submit: () => Promise<T>): Promise<T> {
     if (form.once !== true) return submit();
     const { cache } = visit.host.shared;
@@ -106,7 +106,9 @@ export class PageRoutes {
     try {
       return await submit();
     } catch (error) {
-      await cache.release(key, visit.id);
+      await cache.release(key, visit.id).catch((failure: unknown) => {
+        visit.host.log.error(`form ${id} cannot be sent again before it expires`, failure);
+      });
       throw error;
     }
   }
@@ -116,13 +118,13 @@ export class PageRoutes {
   }
 }
 
-/** `try` serves a visitor during an outage of the database too. */
+/** The mode `try` serves visitors, and everybody as a visitor while the database is unavailable. */
 function authFor({ role }: Page): NonNullable<RouteOptions['auth']> {
   if (role === 'public') return { strategy: 'session', mode: 'try' };
   return { strategy: 'session', mode: 'required', access: { scope: [role] } };
 }
 
-/** What differs by reader must be kept by nothing between the gateway and the browser. */
+/** Pages differ by reader, so caches between gateway and browser must not store them. */
 export function asPage(response: ResponseObject, visit: Visit, cacheControl: string): ResponseObject {
   return response
     .type('text/html')
@@ -137,8 +139,8 @@ function redirect(h: ResponseToolkit, path: string): ResponseObject {
 }
 
 function withWayBack({ status, text }: PageError, { path }: Page): PageError {
-  const wayOn = path.includes('{') ? undefined : { path, label: 'form.open_again' };
-  return new PageError(status, text, wayOn === undefined ? {} : { wayOn });
+  const action = path.includes('{') ? undefined : { path, label: 'form.open_again' };
+  return new PageError(status, text, action === undefined ? {} : { action });
 }
 
 function textsOf(fields: Readonly<Record<string, string | string[]>>): Record<string, string> {

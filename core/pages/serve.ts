@@ -8,13 +8,14 @@ import { ownAssets, ownTexts } from './own-parts.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './error-page.ts';
 import { preferencesPage } from './preferences.ts';
 import { removeEndedSessions } from './remove-ended-sessions.ts';
+import { PageError } from './page-error.ts';
 import { addViews, checkPage, Renderer } from './renderer.ts';
 import { PageRoutes } from './routes.ts';
 import { securityHeaders } from './security-headers.ts';
 import { addSessionStrategy, signInPath } from './sign-in.ts';
 import { Translator } from './translator.ts';
 
-/** What routes of plugins can use from the moment they are registered: views, files, and the strategy `session`. */
+/** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
 export async function preparePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
   await server.register([inert, vision]);
   addViews(server);
@@ -46,21 +47,26 @@ export async function routePages(server: Server, registry: Registry, host: () =>
     return isError ? answer : h.continue;
   });
 
+  /** A form of somebody whose session has ended: the button leads to the sign-in. */
+  function withSignIn(error: PageError): PageError {
+    if (error.status !== 401 || !renderer.has(signInPath)) return error;
+    return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });
+  }
+
   async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
     const error = toPageError(thrown);
     if (error.status >= 500)
       host().log.error(`${request.path} failed, request ${request.info.id}`, error.details.cause ?? error);
-    const isPage = wantsPage(request);
-    if (!isPage) return errorAsJson(error, request, h, translator);
+    if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
       const next = encodeURIComponent(request.url.pathname + request.url.search);
       return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
     }
-    return errorAsPage(error, routes.visit(request, h), h, { renderer, translator, log: host().log });
+    return errorAsPage(withSignIn(error), routes.visit(request, h), h, { renderer, translator, log: host().log });
   }
 }
 
-/** hapi decides on the type of a text later; it says here what it will be. */
+/** hapi sets the header `content-type` later; the getter already knows it. */
 function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
   return response.contentType?.startsWith('text/html') === true;
 }

@@ -122,7 +122,7 @@ export class Sessions {
     await this.#database.query('delete from session where token_sha256 = ?', [digest(token)]);
   }
 
-  /** Ends all sessions of an account. @param except id of the one that goes on @returns how many */
+  /** Ends all sessions of an account. @param except id of the session to keep @returns how many */
   async revokeAll(accountId: string, except?: string): Promise<number> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
       accountId,

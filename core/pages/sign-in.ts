@@ -7,10 +7,10 @@ import { operatorsSection } from './operators.ts';
 import { PageError } from './page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
 
-/** Where a reader without a session is sent, if a plugin has a page there. It gets the way back as `next`. */
+/** Where readers without a session are redirected if a plugin has a page there; the original path comes as `next`. */
 export const signInPath = '/sign-in';
 
-/** Ms within which the database has to say whose session it is. */
+/** Ms after which reading a session counts as failed. */
 const readTimeout = 2_000;
 
 const outageLog = new Throttle(60_000);
@@ -65,13 +65,13 @@ function isOperatorOf(host: Host, { account }: OpenSession): boolean {
   return host.section(operatorsSection).some((operator) => operator.toLowerCase() === email);
 }
 
-/** The session of a request; undefined when nobody is signed in. */
+/** The session of a request; undefined for visitors. */
 export function sessionOf({ auth }: Request): RoledSession | undefined {
   return auth.isAuthenticated ? (auth.credentials as { session?: RoledSession }).session : undefined;
 }
 
 /**
- * Signs an account in, for routes that are no pages: the answer of a sign-in provider, say. A session that the browser had
+ * Signs an account in, for routes of hapi such as the callback of a sign-in provider. The previous session of the browser
  * ends.
  */
 export async function signIn(request: Request, h: ResponseToolkit, accountId: string): Promise<void> {

@@ -16,7 +16,7 @@ export type Theme = (typeof themes)[number];
 
 const noForm: FormState = { values: {}, errors: {} };
 
-/** One request for a page: who reads it, in which language, with which cookies. */
+/** One request for a page: its reader, language and cookies. */
 export class Visit implements PageRequest {
   readonly host: Host;
   readonly cookies: Cookies;
@@ -69,8 +69,8 @@ export class Visit implements PageRequest {
     return themes.find((theme) => theme === this.cookies.get('theme')) ?? 'system';
   }
 
-  /** True when somebody of this role may see what this reader asks for. */
-  may(role: Role): boolean {
+  /** True when this reader has the role. */
+  has(role: Role): boolean {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }
 
@@ -106,7 +106,7 @@ function chooseLanguage(chosen: string | undefined, header: string | undefined):
 /** @returns '' for a header that names none of ours, or is malformed */
 function preferred(header: string): string {
   try {
-    // A region, as in `id-ID`, is of no account here.
+    // The region, as in `id-ID`, is ignored.
     return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);
   } catch {
     return '';

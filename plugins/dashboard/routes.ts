@@ -7,7 +7,7 @@ import type { PageRequest } from '#core/pages/page.ts';
 export interface RouteLine {
   readonly id: string;
   readonly state: string;
-  readonly isLeftOut: boolean;
+  readonly isUnavailable: boolean;
   readonly reason: string;
   /** When it is tried again; undefined when that is not known, or it is available. */
   readonly until: FormattedTime | undefined;
@@ -36,7 +36,7 @@ function describeRoute(
   return {
     id,
     state: t(`home.route.${state}`),
-    isLeftOut: state !== 'closed',
+    isUnavailable: state !== 'closed',
     reason: status?.reason ?? '',
     until: until && { ...until, text: t('home.route.until', { time: until.text }) },
   };

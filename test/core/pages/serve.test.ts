@@ -5,12 +5,18 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 import { PageError } from '#core/pages/page-error.ts';
 import type { Page } from '#core/pages/page.ts';
+import { SharedUnavailable } from '#core/shared/shared.ts';
 import { Browser, pageAt, pageHost, servePages, testTexts } from './page-fixture.ts';
 
 const failing: Readonly<Record<string, Error>> = {
   '/typeerror': new TypeError('x is not a function'),
   '/gateway-error': new GatewayError('unavailable', 'accounts cannot be looked up', { retryAfter: 2 }),
-  '/gone': new PageError(404, 'test.note', { values: { value: '<7>' }, wayOn: { path: '/fine', label: 'test.title' } }),
+  '/no-database': Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { code: 'ECONNREFUSED' }),
+  '/no-redis': new SharedUnavailable('no answer'),
+  '/gone': new PageError(404, 'test.note', {
+    values: { value: '<7>' },
+    action: { path: '/fine', label: 'test.title' },
+  }),
   '/teapot': new PageError(418, 'test.note'),
 };
 
@@ -47,6 +53,8 @@ describe('an error page', () => {
     ['/typeerror', 500, 'Something broke on our side.'],
     ['/bad-template', 500, 'Something broke on our side.'],
     ['/gateway-error', 503, 'This page is not available right now.'],
+    ['/no-database', 503, 'This page is not available right now.'],
+    ['/no-redis', 503, 'This page is not available right now.'],
     ['/gone', 404, 'This page does not exist.'],
     ['/teapot', 418, 'This request cannot be read.'],
   ])('at %s has the status %i and says: %s', async (url, status, title) => {

@@ -197,6 +197,16 @@ describe('a page for accounts', () => {
     expect([statusCode, JSON.parse(payload)]).toEqual([401, { error: expect.objectContaining({ code: 'forbidden' }) }]);
   });
 
+  it('leads from a form of a session that has ended to the sign-in', async () => {
+    const server = await serve();
+    const browser = await signedIn(server, rani);
+    const form_token = await browser.token('/mine', '/mine');
+    await sessionsOf(server.host()).revokeAll(rani);
+    const { statusCode, payload } = await browser.post('/mine', { form_token });
+    expect(statusCode).toBe(401);
+    expect(payload).toContain('<a class="button primary" href="/sign-in">Sign in</a>');
+  });
+
   it('is stored by no cache', async () => {
     const browser = await signedIn(await serve(), rani);
     expect((await browser.get('/mine')).headers['cache-control']).toBe('no-store');

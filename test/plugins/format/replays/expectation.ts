@@ -89,7 +89,7 @@ function expectCounts(counts: Counts | undefined, expected: Counts | undefined):
  * The counts that a client can read. A same-format route leaves details in the vendor's own spelling, and Gemini has no
  * member for tokens written to a cache.
  */
-function countsOf(client: TextFormat, format: TextFormat, { input, output, ...details }: Counts = {}): Counts {
+function countsOf(client: TextFormat, format: Recording['format'], { input, output, ...details }: Counts = {}): Counts {
   const { written, ...read } = details;
   const comparable = client === 'gemini' || written === undefined ? read : { ...read, written };
   return {

@@ -76,10 +76,11 @@ export function playStream({ call, route }: Replay, pieces: Iterable<Buffer>): P
   return { body: Buffer.concat(got).toString() + ending, usage: reader.usage };
 }
 
-/** The events of a stream and its comments, byte for byte. */
+/** The events of a stream and its comments, or the lines of one in NDJSON, byte for byte. */
 export function eventsIn(stream: Buffer): Buffer[] {
   const text = stream.toString('latin1');
-  return text.split(/(?<=\r\n\r\n|\n\n)/).map((event) => Buffer.from(event, 'latin1'));
+  const ends = text.startsWith('{') ? /(?<=\n)/ : /(?<=\r\n\r\n|\n\n)/;
+  return text.split(ends).map((event) => Buffer.from(event, 'latin1'));
 }
 
 /** @throws GatewayError where the answer is an error */

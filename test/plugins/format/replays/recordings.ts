@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import type { JsonObject } from '#core/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Call, Counts, Finish } from './answer.ts';
@@ -28,23 +28,24 @@ export interface Expected {
 export interface Recording {
   /** `chat/mistral-magistral`. */
   readonly name: string;
-  readonly format: TextFormat;
+  /** Of the vendor; clients do not speak all of them. */
+  readonly format: TextFormat | 'ollama';
   readonly stream: Buffer;
   readonly whole: Buffer | undefined;
   readonly expected: Expected;
 }
 
-export const recordings: readonly Recording[] = globSync('*/*.sse', { cwd: root }).toSorted().map(read);
+export const recordings: readonly Recording[] = globSync('*/*.{sse,ndjson}', { cwd: root }).toSorted().map(read);
 
 /** A recording as a row of a table of tests, named by its first member. */
 export const rowOf = (recording: Recording): [string, Recording] => [recording.name, recording];
 
 function read(file: string): Recording {
-  const name = join(dirname(file), basename(file, '.sse'));
+  const name = join(dirname(file), basename(file, extname(file)));
   const whole = globSync(`${name}.json`, { cwd: root }).map((found) => readFileSync(join(root, found)));
   return {
     name,
-    format: dirname(file) as TextFormat,
+    format: dirname(file) as Recording['format'],
     stream: readFileSync(join(root, file)),
     whole: whole[0],
     expected: JSON.parse(readFileSync(join(root, `${name}.expected.json`), 'utf8')) as Expected,

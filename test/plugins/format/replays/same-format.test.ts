@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
+import type { TextFormat } from '../../../support/formats.ts';
 import type { Answer } from './answer.ts';
 import { readers } from './expectation.ts';
 import { playStream, playWhole, replay } from './gateway.ts';
@@ -8,8 +9,9 @@ import { type Recording, recordings } from './recordings.ts';
 
 /** What a client of the recording's own format reads. @throws Error where it fails */
 async function read({ way }: RawCase, recording: Recording): Promise<Answer> {
-  const call = await replay(recording.format, recording, way === 'streamed');
-  const reader = readers[recording.format];
+  const client = recording.format as TextFormat;
+  const call = await replay(client, recording, way === 'streamed');
+  const reader = readers[client];
   if (way === 'streamed') return reader.stream(playStream(call, [recording.stream]).body);
   return reader.whole(JSON.parse(playWhole(call, recording.whole as Buffer).body) as JsonObject);
 }

@@ -18,11 +18,11 @@ const packages: Readonly<Record<string, string>> = {
 };
 
 /**
- * PostgreSQL as it came with `npm ci`. The package holds its links as a list, made into links by an install script that
- * is not run here; they are made when they are missing. Where they cannot be made, or the user that the server runs as
- * cannot reach them, everything is copied to `fallback`.
+ * PostgreSQL as installed by `npm ci`. The package lists its symbolic links for an install script that is not run here;
+ * missing links are created. Where that is impossible, or the server's user cannot reach the files, everything is copied to
+ * `fallback`.
  *
- * @throws Error that says what to do when there is no PostgreSQL for this machine
+ * @throws Error with instructions when there is no PostgreSQL for this machine
  */
 export async function findBinaries(identity: Identity | undefined, fallback: string): Promise<Binaries> {
   const native = await findPackage();
@@ -36,7 +36,7 @@ export async function findBinaries(identity: Identity | undefined, fallback: str
     await cp(native, half, { recursive: true, verbatimSymlinks: true });
     await rename(half, copy).catch(() => rm(half, { recursive: true, force: true }));
   }
-  if (!(await makeLinks(copy))) throw new Error(`PostgreSQL cannot be made ready in ${copy}`);
+  if (!(await makeLinks(copy))) throw new Error(`PostgreSQL could not be installed in ${copy}`);
   return binariesIn(copy);
 }
 
@@ -52,14 +52,13 @@ async function copyName(native: string): Promise<string> {
 async function findPackage(): Promise<string> {
   const key = `${platform()}-${arch()}`;
   const name = packages[key];
-  if (name === undefined)
-    throw new Error(`there is no PostgreSQL to bring along for ${key}; name one of yours in DATABASE_URL`);
+  if (name === undefined) throw new Error(`No embedded PostgreSQL for ${key}. Set DATABASE_URL to one of yours.`);
   try {
     const { postgres } = (await import(name)) as Binaries;
     return dirname(dirname(postgres));
   } catch (error) {
     throw new Error(
-      `the package ${name} is not installed; run npm ci with optional packages, or name a PostgreSQL of yours in DATABASE_URL`,
+      `Package ${name} is not installed. Run npm ci with optional packages, or set DATABASE_URL to a PostgreSQL of yours.`,
       { cause: error },
     );
   }
@@ -75,7 +74,7 @@ interface Link {
   readonly target: string; // the link itself
 }
 
-/** Makes the links that are missing and the programs executable. False when that is not possible. */
+/** Creates missing links and makes the programs executable. False when that is impossible. */
 async function makeLinks(native: string): Promise<boolean> {
   try {
     const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

@@ -1,4 +1,4 @@
-/** A quoted text or name, a comment or a dollar-quoted body: question marks in there are none of ours. */
+/** A quoted text or name, a comment or a dollar-quoted body: question marks in them are not placeholders. */
 const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
 const token = new RegExp(`${quoted}|\\?`, 'g');
 
@@ -9,9 +9,9 @@ export interface BoundQuery {
 
 /**
  * `?` becomes `$1`, `$2` and so on, and for a list as many as it has elements. An empty list becomes `NULL`, so that
- * `IN (?)` is true of nothing.
+ * `IN (?)` matches nothing.
  *
- * @throws Error when there are more or fewer parameters than places for them
+ * @throws Error when the number of parameters differs from the placeholders
  */
 export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
   const values: unknown[] = [];
@@ -23,6 +23,6 @@ export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
     return parameter.map((value) => `$${values.push(value)}`).join(', ') || 'NULL';
   });
   if (next !== parameters.length)
-    throw new Error(`a statement with ${next} places for parameters got ${parameters.length}`);
+    throw new Error(`a statement with ${next} placeholders got ${parameters.length} parameters`);
   return { text, values };
 }

@@ -1,24 +1,22 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, open, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { findBinaries } from './binaries.ts';
+import { initialize, isCluster, processOf, setAside, systemFolder } from './cluster.ts';
 import { canReach, type Identity, serverIdentity } from './identity.ts';
+import { hasExited, postmasterPid, removeStalePid, signal } from './postmaster.ts';
 import { takeTurn } from './turn.ts';
 
-/** Ms for the server to start (recovery after a crash included), and for it to stop before it is made to. */
+/** Ms for the server to start, recovery after a crash included, and to stop before it is forced to. */
 const startTimeout = 60_000;
 const stopTimeout = 10_000;
 const maxLogBytes = 10 * 1024 * 1024;
-/** Where a server of root's keeps what its own user cannot reach elsewhere. */
-const systemFolder = '/var/lib/daypass';
 
 const settings: readonly string[] = [
   'listen_addresses=127.0.0.1',
@@ -33,9 +31,7 @@ const settings: readonly string[] = [
   'cluster_name=daypass',
 ];
 
-const run = promisify(execFile);
-
-/** What is remembered about a server between starts; in a file that only its owner can read. */
+/** How to reach a server; kept between starts in a file that only its owner can read. */
 interface Access {
   readonly port: number;
   readonly password: string;
@@ -44,8 +40,8 @@ interface Access {
 }
 
 /**
- * A PostgreSQL that belongs to a data folder. It runs as a process of its own and survives the death of the gateway; the
- * next to come finds it and goes on with it.
+ * A PostgreSQL that belongs to a data folder. It runs as a process of its own and survives a crash of the gateway; the next
+ * gateway reconnects to it.
  */
 export class EmbeddedPostgres {
   readonly url: string;
@@ -61,7 +57,7 @@ export class EmbeddedPostgres {
     this.#log = log;
   }
 
-  /** Connects to the server of this folder, or starts it; the first time, makes it. */
+  /** Connects to the server of this folder, starts it if needed, and creates it the first time. */
   static async open(dataFolder: string, log: Logger): Promise<EmbeddedPostgres> {
     const identity = await serverIdentity();
     await mkdir(dataFolder, { recursive: true });
@@ -77,20 +73,20 @@ export class EmbeddedPostgres {
     };
     const { initdb, postgres } = await findBinaries(identity, systemFolder);
     if (known === undefined) await setAside(folder, log);
-    // Before the cluster is made: a crash between the two must not leave one whose password nobody knows.
+    // Before the cluster is created: a crash in between must not leave one with an unknown password.
     await writeAccess(file, access);
     if (!(await isCluster(folder))) await initialize(initdb, access, identity);
     await start(postgres, access, identity, join(dataFolder, 'postgres.log'));
     return new EmbeddedPostgres(access, true, log);
   }
 
-  /** Stops the server: at first politely to those who are connected, then not. */
+  /** Stops the server; by force when it does not stop in time. */
   async stop(): Promise<void> {
     const pid = await postmasterPid(this.#folder);
     if (pid === undefined) return;
     signal(pid, 'SIGINT');
     if (await hasExited(pid, stopTimeout)) return;
-    this.#log.warn('PostgreSQL does not stop by itself and is made to');
+    this.#log.warn('PostgreSQL did not stop in time; stopping it by force');
     signal(pid, 'SIGQUIT');
     await hasExited(pid, stopTimeout);
   }
@@ -100,7 +96,7 @@ function urlOf({ port, password }: Access): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** @param own where the server's folder is unless it could not be there; counts before what a moved folder remembers */
+/** @param own the usual folder of the server; takes precedence over the path in the file, as the data folder may have moved */
 async function readAccess(file: string, own: string): Promise<Access | undefined> {
   try {
     const access = JSON.parse(await readFile(file, 'utf8')) as Access;
@@ -110,17 +106,17 @@ async function readAccess(file: string, own: string): Promise<Access | undefined
   }
 }
 
-/** In one step, so that a crash leaves the old file or the new one. */
+/** Atomic: a crash leaves the old file or the new one. */
 async function writeAccess(file: string, access: Access): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(access, null, 2), { mode: 0o600 });
   await rename(`${file}.new`, file);
 }
 
 /**
- * True when the server of this access is there. One that is starting, recovering or stopping is waited for: a second one
- * on its folder would not start.
+ * True when this server is up. Waits while it is starting, recovering or stopping: a second one on its folder would not
+ * start.
  *
- * @throws Error when it runs and does not let us in
+ * @throws Error when it runs and refuses the connection
  */
 async function isRunning(access: Access): Promise<boolean> {
   const until = performance.now() + startTimeout;
@@ -128,13 +124,15 @@ async function isRunning(access: Access): Promise<boolean> {
     const pid = await postmasterPid(access.folder);
     if (pid === undefined) return false;
     if (performance.now() > until)
-      throw new Error(`PostgreSQL runs on ${access.folder} (process ${pid}) and does not let the gateway in; stop it`);
+      throw new Error(
+        `PostgreSQL runs on ${access.folder} (process ${pid}) and refuses the gateway's connection. Stop that process.`,
+      );
     await sleep(25);
   }
   return true;
 }
 
-/** True when the server that belongs to this access is there, and not some other on the same port. */
+/** True when this server responds, and not another one on the same port. */
 async function answers(access: Access): Promise<boolean> {
   if ((await postmasterPid(access.folder)) === undefined) return false;
   const client = new pg.Client({ connectionString: urlOf(access), connectionTimeoutMillis: 2_000 });
@@ -149,7 +147,7 @@ async function answers(access: Access): Promise<boolean> {
   }
 }
 
-/** `<data>/postgres`, unless the user that the server runs as cannot get there. */
+/** `<data>/postgres`, unless the server's user cannot enter it. */
 async function placeFor(dataFolder: string, identity: Identity | undefined): Promise<string> {
   const own = resolve(dataFolder, 'postgres');
   if (identity === undefined || (await canReach(dirname(own), identity).catch(() => false))) return own;
@@ -159,70 +157,6 @@ async function placeFor(dataFolder: string, identity: Identity | undefined): Pro
     `PostgreSQL runs as the user ${identity.name}, who cannot enter this folder.\nIts files are in ${systemFolder}/${hash}.\n`,
   );
   return join(systemFolder, hash);
-}
-
-async function isCluster(folder: string): Promise<boolean> {
-  return stat(join(folder, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** A cluster whose password is lost (its data folder was removed, its files elsewhere were not) makes room for a new one. */
-async function setAside(folder: string, log: Logger): Promise<void> {
-  if (!(await isCluster(folder))) return;
-  const aside = `${folder}.${Date.now()}`;
-  await rename(folder, aside);
-  log.warn(`a database whose password is not known any more has been moved to ${aside}`);
-}
-
-/** Makes an empty cluster. It gets its name when it is complete, so that a crash leaves nothing half. */
-async function initialize(initdb: string, { folder, password }: Access, identity: Identity | undefined): Promise<void> {
-  const half = `${folder}.new`;
-  const passwordFile = join(tmpdir(), `daypass-${randomBytes(8).toString('hex')}`);
-  await rm(half, { recursive: true, force: true });
-  if (dirname(half) === systemFolder) await openSystemFolder();
-  await mkdir(half, { mode: 0o700 });
-  await writeFile(passwordFile, password, { mode: 0o600 });
-  if (identity !== undefined)
-    await Promise.all([half, passwordFile].map((path) => chown(path, identity.uid, identity.gid)));
-  try {
-    await run(
-      initdb,
-      [
-        '--pgdata',
-        half,
-        '--username=postgres',
-        `--pwfile=${passwordFile}`,
-        '--auth=scram-sha-256',
-        '--encoding=UTF8',
-        '--locale-provider=builtin',
-        '--locale=C.UTF-8',
-        '--no-sync',
-      ],
-      { ...processOf(identity), timeout: startTimeout },
-    );
-  } catch (error) {
-    const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
-    throw new Error(`PostgreSQL could not be set up in ${half}: ${output.trim().split('\n').at(-1) ?? ''}`, {
-      cause: error,
-    });
-  } finally {
-    await rm(passwordFile, { force: true });
-  }
-  await rename(half, folder);
-}
-
-/** Every user may pass it; what is in it has an owner each. */
-async function openSystemFolder(): Promise<void> {
-  await mkdir(systemFolder, { recursive: true });
-  await chmod(systemFolder, 0o755);
-}
-
-/** User and environment for the server's programs. None of the caller's PG… variables may lead them astray. */
-function processOf(identity: Identity | undefined) {
-  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
-  return { env: { ...environment, LC_ALL: 'C' }, cwd: '/', ...(identity && { uid: identity.uid, gid: identity.gid }) };
 }
 
 async function start(postgres: string, access: Access, identity: Identity | undefined, logFile: string): Promise<void> {
@@ -235,7 +169,7 @@ async function start(postgres: string, access: Access, identity: Identity | unde
   const options = settings.flatMap((setting) => ['-c', setting]);
   const server = spawn(postgres, ['-D', access.folder, '-p', String(access.port), ...options], {
     ...processOf(identity),
-    // Ctrl-C in the terminal is for the gateway, which needs its database to finish.
+    // Ctrl-C in the terminal must reach only the gateway, which needs its database to finish.
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
   });
@@ -243,12 +177,12 @@ async function start(postgres: string, access: Access, identity: Identity | unde
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   server.once('error', (error) => failure.reject(error));
-  server.once('exit', () => failure.reject(new Error('it ended at once')));
+  server.once('exit', () => failure.reject(new Error('it exited at once')));
   try {
     await Promise.race([failure.promise, waitUntilReady(access)]);
   } catch (error) {
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
-    throw new Error(`PostgreSQL did not start; the end of ${logFile}:\n${tail}`, { cause: error });
+    throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${tail}`, { cause: error });
   }
   server.removeAllListeners();
 }
@@ -261,60 +195,12 @@ async function waitUntilReady(access: Access): Promise<void> {
   }
 }
 
-/** The running server of this folder; undefined when there is none. */
-async function postmasterPid(folder: string): Promise<number | undefined> {
-  const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number.parseInt(text, 10);
-  return Number.isInteger(pid) && pid > 0 && (await isAlive(pid)) && (await isServerOf(pid, folder)) ? pid : undefined;
-}
-
-/** After a crash of the machine the number may belong to somebody else, and PostgreSQL would wait for that one. */
-async function removeStalePid(folder: string): Promise<void> {
-  if ((await postmasterPid(folder)) === undefined) await rm(join(folder, 'postmaster.pid'), { force: true });
-}
-
-async function isAlive(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-  // Where nobody collects the orphans of a killed gateway, as in many containers, the dead keep their number.
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return !status.slice(status.lastIndexOf(')')).startsWith(') Z');
-}
-
-/** A server works in its folder. Where that cannot be seen its name has to do; where neither can, its number. */
-async function isServerOf(pid: number, folder: string): Promise<boolean> {
-  const place = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  if (place !== undefined) return place === (await realpath(folder).catch(() => folder));
-  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'postgres');
-  return name.trim().startsWith('postgres');
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has exited meanwhile.
-  }
-}
-
-async function hasExited(pid: number, milliseconds: number): Promise<boolean> {
-  const until = performance.now() + milliseconds;
-  while (await isAlive(pid)) {
-    if (performance.now() > until) return false;
-    await sleep(20);
-  }
-  return true;
-}
-
-/** The preferred port when it is free, else any. */
+/** The preferred port if it is free, otherwise any. */
 async function freePort(preferred: number | undefined): Promise<number> {
   return probePort(preferred ?? 0).catch(() => probePort(0));
 }
 
-/** @throws when somebody listens there */
+/** @throws Error when the port is in use */
 async function probePort(port: number): Promise<number> {
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -3,21 +3,21 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A user of this machine, other than the one that runs the gateway. */
+/** A user of this machine other than the gateway's. */
 export interface Identity {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Users that the server may run as when the gateway runs as root; the first that exists is taken. */
+/** Users for the server when the gateway runs as root; the first that exists is used. */
 const candidates = ['daypass', 'postgres', 'nobody'];
 const run = promisify(execFile);
 
 /**
- * Whom PostgreSQL has to run as: it refuses to be root. Undefined when the gateway is not root itself.
+ * The user that PostgreSQL runs as, since it refuses to run as root. Undefined when the gateway is not root.
  *
- * @throws Error when there is nobody
+ * @throws Error when none of the users exists
  */
 export async function serverIdentity(): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -26,7 +26,7 @@ export async function serverIdentity(): Promise<Identity | undefined> {
     if (identity !== undefined) return identity;
   }
   throw new Error(
-    'PostgreSQL refuses to run as root, and there is no user daypass, postgres or nobody; make one, or set DATABASE_URL',
+    'PostgreSQL refuses to run as root, and there is no user daypass, postgres or nobody. Create one, or set DATABASE_URL.',
   );
 }
 
@@ -39,7 +39,7 @@ async function lookUp(name: string): Promise<Identity | undefined> {
   }
 }
 
-/** True when that user may read a file and pass every folder above it. */
+/** True when the user can read a file and enter every folder above it. */
 export async function canReach(file: string, identity: Identity): Promise<boolean> {
   if (!(await allows(file, identity, 0o4))) return false;
   for (let folder = dirname(file); ; folder = dirname(folder)) {

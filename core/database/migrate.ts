@@ -7,10 +7,10 @@ import type { PluginTables } from './tables.ts';
 
 /** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
 const lockKey = '7233193826951295840';
-/** Ms that a process waits for another that migrates. */
+/** Ms that a process waits for another one's migration. */
 const lockTimeout = 120_000;
 
-/** Ms that a migration waits for a table that others use; all who come after it wait as long. */
+/** Ms that a migration waits for a locked table; later statements on the table wait as long. */
 const tableLockTimeout = 5_000;
 /** Of both connections. The database may have a deadline of its own, which must not count either. */
 const unhurried = {
@@ -22,7 +22,7 @@ const unhurried = {
 
 /**
  * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
- * migrates, the others wait for it. The lock ends with its connection, so a process that dies does not hold it.
+ * migrates, the others wait. The lock ends with its connection, so a dead process does not hold it.
  */
 export async function migrate(url: string, log: Logger, plugins: Iterable<PluginTables> = []): Promise<string[]> {
   const sets = await loadMigrations(plugins);
@@ -53,7 +53,7 @@ async function apply(url: string, { owner, migrations }: MigrationSet): Promise<
   }
 }
 
-/** A migration may take as long as it takes, while nothing else waits long for a lock. */
+/** A migration has no timeout, but does not wait long for a lock. */
 async function openOrm(url: string, migrations: MigrationSet['migrations']): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,

@@ -13,7 +13,7 @@ interface Listener {
 /** Ms between attempts to connect. */
 const retries = { first: 100, longest: 5_000 };
 
-/** One connection that listens, made when somebody first wants to hear something, and again whenever it breaks. */
+/** One connection that listens, opened for the first listener and reopened whenever it breaks. */
 export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #url: string;
   readonly #log: Logger;
@@ -22,7 +22,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   #client: pg.Client | undefined;
   /** True when the connection listens on every channel. */
   #isListening = false;
-  /** Keeps the connection up; the first promise of it is settled after the first try. */
+  /** Resolved after the first attempt to connect; undefined before the first listener. */
   #firstTry: PromiseWithResolvers<void> | undefined;
 
   constructor(url: string, log: Logger) {
@@ -42,7 +42,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
       void this.#stayConnected(this.#firstTry.resolve);
     }
     await this.#firstTry.promise;
-    // When the connection breaks here, the next one listens, and says that there was a gap.
+    // If the connection breaks here, the next one listens and reports the gap.
     await this.#client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`).catch(() => undefined);
     return () => this.#listeners.delete(listener);
   }
@@ -92,7 +92,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
     try {
       await client.connect();
-      // Queries are sent in their order, so a listener that comes from here on follows on these channels.
+      // Queries keep their order: a listener that is added from here on sends its LISTEN after these.
       this.#client = client;
       const channels = new Set([...this.#listeners].map((listener) => listener.channel));
       for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);

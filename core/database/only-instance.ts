@@ -3,21 +3,21 @@ import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { Throttle } from '../timing/throttle.ts';
 
-/** "gateway" in ASCII: held by a gateway that must be the only one on its database. */
+/** "gateway" in ASCII: the lock of a gateway that must be the only one on its database. */
 const lockKey = '29099049505154425';
 
 /** Ms between attempts to claim the database again. */
 const retries = { first: 50, longest: 5_000 };
 
-/** Ms between two lines that say that another gateway is there. */
+/** Ms between two log lines about another gateway. */
 const remindEvery = 60_000;
 
 /**
- * Makes sure that no other gateway works on this database. A gateway without Redis keeps its limits and its cache in
- * memory: with a second one beside it every limit would count twice.
+ * Ensures that no other gateway uses this database. A gateway without Redis keeps its limits and its cache in memory: with
+ * a second one every limit would count twice.
  *
- * The claim is a lock that ends with its connection. When that breaks it is made again; should another gateway have come
- * in between, this one says so until the other is gone, and goes on: whom it serves has done nothing wrong.
+ * The claim is a lock that ends with its connection and is claimed again when that breaks. If another gateway has taken it
+ * in between, this one logs that until the other is gone, and continues to serve its callers.
  */
 export class OnlyInstance implements AsyncDisposable {
   readonly #url: string;
@@ -33,7 +33,7 @@ export class OnlyInstance implements AsyncDisposable {
     this.#watching = this.#keep(held);
   }
 
-  /** Undefined when another gateway is there. The lock ends with the process that holds it, however that ends. */
+  /** Undefined when another gateway holds the lock. The lock ends with the process that holds it. */
   static async claim(url: string, log: Logger): Promise<OnlyInstance | undefined> {
     const held = await connect(url, 10_000);
     let isOurs = false;
@@ -57,11 +57,11 @@ export class OnlyInstance implements AsyncDisposable {
       await held.lost;
       if (signal.aborted) return;
       await held.client.end().catch(() => undefined);
-      this.#log.warn('the connection that keeps other gateways off this database is lost; claiming it again');
+      this.#log.warn('lost the connection that holds the lock on this database; claiming it again');
     }
   }
 
-  /** Undefined when this one is to stop. */
+  /** Undefined when this gateway stops. */
   async #claimAgain(): Promise<Held | undefined> {
     const { signal } = this.#closing;
     const backoff = new Backoff(retries);
@@ -74,13 +74,13 @@ export class OnlyInstance implements AsyncDisposable {
       this.#client = held.client;
       const isOurs = !signal.aborted && (await lock(held.client).catch(() => undefined));
       if (isOurs === true) {
-        this.#log.info('this gateway holds its database again');
+        this.#log.info('holding the lock on this database again');
         return held;
       }
       await held.client.end().catch(() => undefined);
       if (isOurs === undefined || signal.aborted || !reminder.pass()) continue;
       this.#log.error(
-        'another gateway has taken this database while the connection was lost: every limit counts twice; stop one of the two, or set REDIS_URL for both',
+        'another gateway took this database while the connection was lost, and every limit counts twice; stop one of the two, or set REDIS_URL for both',
       );
     }
   }
@@ -91,7 +91,7 @@ interface Held {
   readonly lost: Promise<void>;
 }
 
-/** @param timeout ms: a gateway that stops waits as long for a try under way */
+/** @param timeout ms; a stopping gateway waits as long for an attempt in flight */
 async function connect(url: string, timeout: number): Promise<Held> {
   const client = new pg.Client({
     connectionString: url,
@@ -109,7 +109,7 @@ async function connect(url: string, timeout: number): Promise<Held> {
 
 /** False when another gateway holds the lock. @throws when the database cannot be asked */
 async function lock(client: pg.Client): Promise<boolean> {
-  // A gateway that was killed an instant ago may still have its connection.
+  // A gateway that was killed a moment ago may still hold its connection.
   await client.query('SET lock_timeout = 2000');
   try {
     await client.query(`SELECT pg_advisory_lock(${lockKey})`);
@@ -120,7 +120,7 @@ async function lock(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** True when a gateway holds this database at the moment. */
+/** True when a gateway holds the lock on this database. */
 export async function isClaimed(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

@@ -11,26 +11,26 @@ import { isClaimed, OnlyInstance } from './only-instance.ts';
 import { checkUrl, explainFailure } from './explain-failure.ts';
 
 export interface OpenDatabaseOptions {
-  /** PostgreSQL of the operator's; without it one runs under the data folder. */
+  /** DATABASE_URL; without it the embedded server is used. */
   readonly url?: string | undefined;
   readonly dataFolder: string;
   readonly log: Logger;
-  /** `serve`: for a gateway. `command`: for something short that may run beside one. */
+  /** `serve`: for a gateway. `command`: for a short command that may run beside one. */
   readonly mode: 'serve' | 'command';
-  /** True when other gateways may work on the same database at the same time. */
+  /** True when other gateways may use the database at the same time. */
   readonly isShared: boolean;
   /** Tables that plugins bring. */
   readonly tables?: Iterable<PluginTables>;
 }
 
-/** Deadlines in ms. A database that is slow must not take the gateway with it. */
+/** Ms. A slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
 
 /**
  * Opens the database and migrates it.
  *
- * @throws Error when it cannot be reached, or when another gateway works on it that it cannot be shared with
+ * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { url: given, dataFolder, log, mode, isShared } = options;
@@ -56,8 +56,8 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
 }
 
 function explainSecond(isEmbedded: boolean, dataFolder: string): string {
-  if (isEmbedded) return `another gateway runs on ${dataFolder}; stop it, or give this one a data.folder of its own`;
-  return 'another gateway works on this database; several need a Redis to share their limits: set REDIS_URL for all of them';
+  if (isEmbedded) return `Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`;
+  return 'Another gateway uses this database. Several gateways need Redis to share their limits: set REDIS_URL for all of them.';
 }
 
 async function openOrm(url: string, tables: readonly PluginTables[]): Promise<MikroORM> {
@@ -77,7 +77,7 @@ async function openOrm(url: string, tables: readonly PluginTables[]): Promise<Mi
       keepAlive: true,
     },
     discovery: { warnWhenNoEntities: false },
-    // Failures reach whoever asked; the pool's own complaints about lost connections would only repeat them.
+    // Failures reach the caller; the pool's own messages about lost connections would only repeat them.
     logger: () => undefined,
   });
 }
@@ -113,7 +113,7 @@ class PostgresDatabase implements Database {
   }
 
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    // Not by way of the ORM, which writes parameters into the text of the statement.
+    // Bypasses the ORM, which writes parameters into the text of the statement.
     const pool = await this.#orm.em.getConnection().getNativeClient();
     const { rows } = await pool.query(bind(sql, parameters));
     return rows as Row[];
@@ -130,7 +130,7 @@ class PostgresDatabase implements Database {
     if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded))) await this.#embedded.stop();
   }
 
-  /** A gateway stops its server; a command stops the one it has started, unless a gateway has come meanwhile. */
+  /** A gateway stops its server; a command stops the one that it started, unless a gateway has connected since. */
   async #mayStop({ isOurs, url }: EmbeddedPostgres): Promise<boolean> {
     if (this.#mode === 'serve') return true;
     return isOurs && !(await isClaimed(url).catch(() => true));

@@ -1,21 +1,21 @@
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ms that a process waits for its turn: as long as the one before may need to set a server up and start it. */
+/** Ms that a process waits for its turn: the time to create and start a server. */
 const longestWait = 120_000;
 
 /**
- * Waits until no other process of this machine has its turn, and takes it. A turn is a file with the number of its
- * process; the turn of a process that has died is over.
+ * Waits for the turn among the processes of this machine. A turn is a file with the pid of its process; that of a dead
+ * process is over.
  */
 export async function takeTurn(file: string): Promise<AsyncDisposable> {
   const mine = `${file}.${process.pid}.${performance.now()}`;
   const until = performance.now() + longestWait;
   await writeFile(mine, String(process.pid));
   try {
-    // A link appears with its content: nobody can see a turn without a number.
+    // A link appears with its content: no process sees a turn without a pid.
     while (!(await makeLink(mine, file))) {
-      if (performance.now() > until) throw new Error(`another process sets up the database; it holds ${file}`);
+      if (performance.now() > until) throw new Error(`Another process is setting up the database and holds ${file}.`);
       if (!(await isHeld(file))) await rm(file, { force: true });
       else await sleep(25);
     }
@@ -47,7 +47,7 @@ async function isHeld(file: string): Promise<boolean> {
   }
 }
 
-/** A container that was killed comes back with the same numbers: the turn may be that of the one before. */
+/** A restarted container reuses pids: the turn may be that of the previous process. */
 async function isOfThisLife(file: string): Promise<boolean> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.NEGATIVE_INFINITY }));
   return mtimeMs >= performance.timeOrigin;

@@ -3,20 +3,20 @@ import type { JsonObject } from '../json.ts';
 import type { Host } from '../host.ts';
 
 /**
- * A job is a plain function that may run twice, late, or after its subject is gone. Queues are made faster by jobs,
- * never made true by them: what must happen is found again from the database.
+ * A job is a plain function that may run twice, late, or after its subject is gone. It speeds work up and is never its only
+ * record: work that must happen is found again from the database.
  */
 export interface JobDefinition<Data extends JsonObject = JsonObject> {
   /** Kebab-case; unique in the gateway. */
   readonly name: string;
   readonly description: string;
-  /** What its data must look like; left out for jobs without data. */
+  /** Schema of its data; missing for jobs without data. */
   readonly data?: JsonSchema;
   /** Runs by itself: `every` so many seconds, beginning at once, or at the times of a cron `pattern` (UTC). */
   readonly schedule?: { readonly every: number } | { readonly pattern: string };
-  /** Tries before it is given up and stays visible as failed; default 5, with growing pauses between. */
+  /** Attempts before it is given up and stays visible as failed; default 5, with backoff. */
   readonly attempts?: number;
-  /** Seconds before the second try, doubled for each one after it; default 2. */
+  /** Seconds before the second attempt, doubled for each one after it; default 2. */
   readonly backoff?: number;
   run(data: Data, host: Host): Promise<void>;
 }

@@ -1,21 +1,14 @@
 import { Ajv } from 'ajv';
-import {
-  createPostgresBackend,
-  createRedisBackend,
-  type Job,
-  type JobsOptions,
-  UnrecoverableError,
-  withBackend,
-} from 'bullmq';
+import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
 import type { Host } from '../host.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import { redisRetryDelay } from '../shared/redis-client.ts';
 import { retryUntilDone } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
 import type { JobDefinition } from './definition.ts';
 import { JobImpossible, type Jobs } from './jobs.ts';
+import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit } from './queue-kit.ts';
 
 export interface OpenJobsOptions {
   readonly databaseUrl: string;
@@ -26,49 +19,24 @@ export interface OpenJobsOptions {
   readonly log: Logger;
   /** False where jobs are only added. */
   readonly runWorkers: boolean;
-  /** What the names of the queue's keys in Redis begin with; gateways that share a Redis but not their jobs differ in it. */
+  /** Prefix of the queue's keys in Redis; different for gateways that share a Redis but not their jobs. */
   readonly prefix?: string;
 }
 
-const queueName = 'gateway';
-/** Ms: for a queue to take a job, to take the schedules, and for running jobs to end when the process stops. */
+/** Ms for the queue to accept a job, to accept the schedules, and for running jobs to end when the process stops. */
 const deadlines = { add: 2_000, schedule: 10_000, close: 10_000 };
 /** Ms between attempts to set the schedules up. */
 const retries = { first: 500, longest: 30_000 };
 /** Ms between two log lines about a queue that does not answer. */
 const remindEvery = 60_000;
-/** Finished jobs that are kept to look at. Seconds and a number. */
+/** Finished jobs that are kept for inspection: seconds and number. */
 const kept: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
   removeOnFail: { age: 7 * 86_400, count: 1_000 },
 };
 const ajv = new Ajv({ strict: true });
 
-/** What is used of BullMQ, the same on both of its stores. */
-interface QueueKit {
-  readonly backend: Jobs['backend'];
-  queue(): KitQueue;
-  worker(process: (job: Job) => Promise<void>): KitWorker;
-}
-
-interface KitQueue {
-  waitUntilReady(): Promise<unknown>;
-  add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
-  getJobSchedulers(): Promise<{ readonly key: string }[]>;
-  removeJobScheduler(id: string): Promise<boolean>;
-  upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  close(): Promise<void>;
-}
-
-interface KitWorker {
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
-  run(): Promise<void>;
-  close(force?: boolean): Promise<void>;
-}
-
-/** Opens the queue and, unless told otherwise, works on it. Schedules are brought in line with the definitions. */
+/** Opens the queue and, with `runWorkers`, works on it. Schedules are updated to the definitions. */
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const kit =
     options.redisUrl === undefined ? postgresKit(options.databaseUrl) : redisKit(options.redisUrl, options.prefix);
@@ -76,43 +44,6 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   if (options.runWorkers) opened.start();
   return opened;
 }
-
-function postgresKit(connectionString: string): QueueKit {
-  const { Queue, Worker } = withBackend(createPostgresBackend);
-  const connection = {
-    connectionString,
-    migrate: true,
-    max: 3,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'daypass-jobs',
-  };
-  return {
-    backend: 'postgres',
-    queue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
-    worker: (process) => new Worker(queueName, process, { connection, ...workerOptions }) as unknown as KitWorker,
-  };
-}
-
-function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
-  const { Queue, Worker } = withBackend(createRedisBackend);
-  return {
-    backend: 'redis',
-    queue: () =>
-      new Queue(queueName, {
-        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: redisRetryDelay },
-        prefix,
-      }) as unknown as KitQueue,
-    worker: (process) =>
-      new Worker(queueName, process, {
-        connection: { url, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
-        prefix,
-        ...workerOptions,
-      }) as unknown as KitWorker,
-  };
-}
-
-/** A job that is lost with its process is taken up again; five times, since jobs may be run twice by their contract. */
-const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
 
 class QueueJobs implements Jobs {
   readonly backend: Jobs['backend'];
@@ -130,9 +61,9 @@ class QueueJobs implements Jobs {
     this.#options = options;
     const reminder = new Throttle(remindEvery);
     this.#outages = (error) => {
-      // Connections that are being closed complain, and nobody is waiting for an answer any more.
+      // Connections report errors while they are closed, and nobody waits for an answer any more.
       if (this.#closing.signal.aborted || !reminder.pass()) return;
-      options.log.warn(`the job queue does not answer: ${error.message}`);
+      options.log.warn(`the job queue does not respond: ${error.message}`);
     };
   }
 
@@ -142,17 +73,17 @@ class QueueJobs implements Jobs {
     this.#worker.on('error', this.#outages);
     this.#worker.on('failed', (job, error) => {
       this.#options.log.error(
-        `job ${job?.name ?? 'unknown'} failed (try ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1})`,
+        `job ${job?.name ?? 'unknown'} failed (attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1})`,
         error,
       );
     });
-    this.#starting = this.#scheduleAtLast().then(() => {
+    this.#starting = this.#scheduleWhenUp().then(() => {
       if (!this.#closing.signal.aborted) this.#worker?.run().catch(this.#outages);
     });
   }
 
-  /** A queue that is away when the gateway starts gets its schedules when it is there. */
-  async #scheduleAtLast(): Promise<void> {
+  /** A queue that is down when the gateway starts gets its schedules once it is up. */
+  async #scheduleWhenUp(): Promise<void> {
     const { signal } = this.#closing;
     await retryUntilDone(() => this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal), {
       range: retries,
@@ -183,17 +114,17 @@ class QueueJobs implements Jobs {
     await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#outages);
   }
 
-  /** What the queue has not begun to do in time it does not do later, when nobody expects it any more. */
+  /** Work that the queue has not begun before the deadline is not done later, when nobody expects it. */
   async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
     let isLate = false;
     const ask = async () => {
       try {
         await queue.waitUntilReady();
-        if (isLate) throw new Error('the job queue came too late');
+        if (isLate) throw new Error('the job queue responded too late');
         return await work(queue);
       } catch (error) {
-        // A queue whose first connection failed stays broken for good; the next to ask makes another.
+        // A queue whose first connection failed never recovers: the next caller opens another.
         if (this.#queue === queue && !isLate) this.#drop(queue);
         throw error;
       }
@@ -220,7 +151,7 @@ class QueueJobs implements Jobs {
 
   #definition(name: string): JobDefinition {
     const definition = this.#options.definitions.get(name);
-    if (definition === undefined) throw new Error(`there is no job called ${name}`);
+    if (definition === undefined) throw new Error(`Job "${name}" not found`);
     return definition;
   }
 
@@ -240,7 +171,7 @@ class QueueJobs implements Jobs {
 
   async #run(job: Job): Promise<void> {
     const definition = this.#options.definitions.get(job.name);
-    if (definition === undefined) throw new UnrecoverableError(`there is no job called ${job.name}`);
+    if (definition === undefined) throw new UnrecoverableError(`Job "${job.name}" not found`);
     try {
       const data = job.data as JsonObject;
       checkData(definition, data);
@@ -263,7 +194,7 @@ function checkData({ name, data: schema }: JobDefinition, data: JsonObject): voi
 }
 
 function lateMessage(milliseconds: number): string {
-  return `the job queue did not answer within ${milliseconds} ms`;
+  return `the job queue did not respond within ${milliseconds} ms`;
 }
 
 function toError(thrown: unknown): Error {

@@ -1,5 +1,6 @@
 import type { EventTypes } from '../accounts/events.ts';
 import type { Logger } from '../logger.ts';
+import { retryUntilDone } from '../timing/backoff.ts';
 import type { EventHandler, EventName, EventPublisher } from './event-handler.ts';
 import { EventQueue } from './event-queue.ts';
 import type { Events } from './shared.ts';
@@ -7,17 +8,16 @@ import type { Events } from './shared.ts';
 const channel = 'account-events';
 /** Bytes of one event as JSON. */
 const largestEvent = 16_384;
-/** Ms between attempts to subscribe while the shared store does not answer. */
-const retryAfter = 5_000;
+/** Ms between attempts to subscribe. */
+const retries = { first: 500, longest: 30_000 };
 
 /** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with a queue of its own. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
   readonly #events: Events;
   readonly #queues: readonly EventQueue<Context>[];
   readonly #log: Logger;
-  #unsubscribe: (() => void) | undefined;
-  #retry: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
+  #subscription: Promise<(() => void) | undefined> | undefined;
 
   constructor(events: Events, handlers: Iterable<EventHandler<Context>>, context: () => Context, log: Logger) {
     this.#events = events;
@@ -32,18 +32,17 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     await this.#events.publish(channel, message);
   }
 
-  /** Begins to deliver. While the shared store does not answer, tries again in the background. */
+  /** Begins to deliver. While the shared store does not respond, it is retried in the background. */
   async listen(): Promise<void> {
-    if (this.#queues.length === 0 || this.#isClosed) return;
-    try {
-      const unsubscribe = await this.#events.subscribe(channel, (message) => this.#deliver(message));
-      if (this.#isClosed) unsubscribe();
-      else this.#unsubscribe = unsubscribe;
-    } catch (error) {
-      if (this.#isClosed) return;
-      this.#log.error('events of other instances are not received; trying again', error);
-      this.#retry = setTimeout(() => void this.listen(), retryAfter).unref();
-    }
+    const { signal } = this.#closing;
+    if (this.#queues.length === 0 || signal.aborted) return;
+    const first = Promise.withResolvers<void>();
+    const subscribe = () => this.#events.subscribe(channel, (message) => this.#deliver(message)).finally(first.resolve);
+    const onFailure = (error: unknown, failures: number) => {
+      if (failures === 0) this.#log.error('cannot receive events of other instances; retrying', error);
+    };
+    this.#subscription = retryUntilDone(subscribe, { range: retries, signal, onFailure });
+    await first.promise;
   }
 
   #deliver(message: string): void {
@@ -53,9 +52,9 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
 
   /** Stops listening and waits, within limits, for the handlers that are running. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#retry);
-    this.#unsubscribe?.();
+    this.#closing.abort();
+    const unsubscribe = await this.#subscription;
+    unsubscribe?.();
     await Promise.all(this.#queues.map((queue) => queue.close()));
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import { firstOrLate, late } from '../timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
 /** Events that wait for one handler; later ones are dropped. */
@@ -38,7 +39,7 @@ export class EventQueue<Context> {
 
   async close(): Promise<void> {
     this.#waiting.length = 0;
-    await withTimeout(this.#running ?? Promise.resolve(), closeTimeout);
+    await firstOrLate([this.#running ?? Promise.resolve()], closeTimeout);
   }
 
   get #name(): string {
@@ -49,8 +50,8 @@ export class EventQueue<Context> {
     // Handlers run after the publisher has gone on, never inside its call.
     await Promise.resolve();
     for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
-      const inTime = await withTimeout(this.#handle(payload), handlerTimeout);
-      if (!inTime) this.#log.error(`${this.#name} has not ended after ${handlerTimeout / 1000} s`);
+      const result = await firstOrLate([this.#handle(payload)], handlerTimeout);
+      if (result === late) this.#log.error(`${this.#name} has not ended after ${handlerTimeout / 1000} s`);
     }
     this.#running = undefined;
     if (this.#dropped > 0) this.#log.error(`${this.#name} has lost ${this.#dropped} events`);
@@ -65,13 +66,4 @@ export class EventQueue<Context> {
       this.#log.error(`${this.#name} failed`, error);
     }
   }
-}
-
-/** False when the time was over first. */
-async function withTimeout(work: Promise<void>, ms: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, ms, false);
-  const inTime = await Promise.race([work.then(() => true), promise]);
-  clearTimeout(timer);
-  return inTime;
 }

@@ -15,17 +15,16 @@ export function intervalOf({ limit, period }: Limits): number {
 }
 
 /**
- * The theoretical arrival time that counts, and that has to be kept, refused or not: one burst ahead at most. More is left
- * over from limits that have changed or from a clock that was put back; a key that kept it would be one interval short of
- * its next request until all of it had passed.
+ * Caps the stored theoretical arrival time at one burst from now; the result is stored even when the request is refused.
+ * A larger value remains after limits have changed or the clock was set back, and would refuse the key until it passed.
  *
- * @param arrival as it was kept; 0 for a key that has not been seen
+ * @param arrival as stored; 0 for a new key
  */
 export function capArrival(arrival: number, now: number, limits: Limits): number {
   return Math.min(arrival, now + limits.burst * intervalOf(limits));
 }
 
-/** What a key owes. */
+/** The debt of a key. */
 export function debtOf(arrival: number, now: number): number {
   return Math.max(0, arrival - now);
 }

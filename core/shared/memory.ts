@@ -7,17 +7,17 @@ import type { Cache, CacheEntry, Events, Limiter, Limits, Shared, Take } from '.
 
 /** Bytes that an entry costs beside its key and its value. */
 const entryOverhead = 500;
-/** Keys from which on those that mean nothing any more are forgotten. */
+/** Number of keys above which expired ones are dropped. */
 const sweepFrom = 10_000;
 
-/** Shared state of a gateway that has one process. */
+/** Shared state of a gateway with one process. */
 export class MemoryShared implements Shared {
   readonly kind = 'memory';
   readonly limiter: Limiter;
   readonly cache: Cache;
   readonly events: Events = new MemoryEvents();
 
-  /** @param now ms since whenever, never going back; tests give their own */
+  /** @param now ms of a monotonic clock; tests pass their own */
   constructor(now: () => number = monotonic) {
     this.limiter = new MemoryLimiter(now);
     this.cache = new MemoryCache(now);
@@ -30,17 +30,17 @@ export class MemoryShared implements Shared {
 
 const monotonic = () => performance.now();
 
-/** What is known about a limited key: when it is due, and who holds its slots. */
+/** A limited key: its theoretical arrival time, and its slots in use. */
 interface Account {
   arrival: number; // µs
   readonly leases: Set<string>;
 }
 
-/** Slots end with the process, so their holders cannot die and leave them taken. */
+/** Slots need no expiry: they end with the process. */
 export class MemoryLimiter implements Limiter {
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
-  /** Tells its leases from those of another limiter. Short: it is a part of a string made for every request. */
+  /** Distinguishes its leases from those of another limiter. Short, since it is part of a string for every request. */
   readonly #name = `${randomUUID().slice(0, 8)}-`;
   #leases = 0;
   #sweepAt = sweepFrom;
@@ -92,7 +92,7 @@ export class MemoryLimiter implements Limiter {
     const now = this.#microseconds();
     for (const [key, { arrival, leases }] of this.#accounts)
       if (arrival <= now && leases.size === 0) this.#accounts.delete(key);
-    // With many keys in use a sweep finds little: the next one waits until there are twice as many.
+    // When many keys are in use a sweep frees little: the next one waits until there are twice as many.
     this.#sweepAt = Math.max(sweepFrom, this.#accounts.size * 2);
   }
 }
@@ -133,7 +133,7 @@ class MemoryCache implements Cache {
 
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
     const storedAt = this.#now();
-    // Memory of its own: a small buffer is a part of a large one, and would keep all of that alive.
+    // Copied: a small buffer is a slice of a large pool and would keep all of it alive.
     const own = Buffer.allocUnsafeSlow(value.length);
     value.copy(own);
     this.#entries.set(key, { value: own, storedAt, expiresAt: storedAt + seconds * 1000 });

@@ -4,12 +4,12 @@ import { RedisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
 
 export interface OpenSharedOptions {
-  /** Redis of all instances; without it the process shares with nobody. */
+  /** Redis of all instances; without it nothing is shared between processes. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;
 }
 
-/** Opens the shared state. A Redis that is away does not keep the gateway from starting: calls fail until it is there. */
+/** Opens the shared state. The gateway starts while Redis is down; calls fail until it is up. */
 export async function openShared({ redisUrl, log }: OpenSharedOptions): Promise<Shared> {
   return redisUrl === undefined ? new MemoryShared() : RedisShared.open(redisUrl, log);
 }

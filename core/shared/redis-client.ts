@@ -4,17 +4,17 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { jitteredDelay } from '../timing/backoff.ts';
 import { SharedUnavailable } from './shared.ts';
 
-/** Ms that a command may take; the request it belongs to waits for it. */
+/** Ms that a command may take while a request waits for it. */
 const commandTimeout = 250;
 
-/** A client with our scripts on it. */
+/** A client with the gateway's scripts. */
 export interface ScriptedRedis extends Redis {
   gatewayTake(...parameters: (string | number)[]): Promise<[refused: number, debt: number, wait: number]>;
   gatewayExtend(key: string, owner: string, milliseconds: number): Promise<number>;
   gatewayRelease(key: string, owner: string): Promise<number>;
 }
 
-/** Ms before a connection is tried again, for the n-th time. */
+/** Ms before the n-th attempt to reconnect. */
 export function redisRetryDelay(attempt: number): number {
   return jitteredDelay({ first: 100, longest: 2_000 }, attempt);
 }
@@ -22,19 +22,19 @@ export function redisRetryDelay(attempt: number): number {
 const options = {
   commandTimeout,
   connectTimeout: 2_000,
-  // A request must not wait for a Redis that is away: it fails at once, and the caller decides.
+  // A request must not wait while Redis is down: the command fails at once, and the caller decides.
   enableOfflineQueue: false,
-  // Nothing is sent twice: what was under way when a connection broke may have been done.
+  // Commands are never sent twice: one in flight when a connection broke may have been executed.
   maxRetriesPerRequest: 0,
-  // A server that has vanished without closing its connections is looked for again, instead of minutes later.
+  // Reconnects when a server has vanished without closing its connections, instead of minutes later.
   socketTimeout: 2_000,
   keepAlive: 15_000,
   retryStrategy: redisRetryDelay,
-  // After a failover the old master answers READONLY, some versions inside a script's error: reconnecting finds the new one.
+  // After a failover the old primary responds READONLY, some versions inside a script error; reconnecting finds the new one.
   reconnectOnError: (error) => error.message.includes('READONLY'),
 } satisfies RedisOptions;
 
-/** Connects for commands. Returns at once; a Redis that is away is looked for until it is there. */
+/** Connects for commands. Returns at once and keeps reconnecting while Redis is down. */
 export async function connectClient(url: string): Promise<ScriptedRedis> {
   const [take, extend, release] = await Promise.all([script('take'), script('extend'), script('release')]);
   const client = new Redis(url, options) as ScriptedRedis;
@@ -44,7 +44,7 @@ export async function connectClient(url: string): Promise<ScriptedRedis> {
   return client;
 }
 
-/** Connects for subscriptions, which a connection for commands cannot have. They come back with the connection. */
+/** Connects for subscriptions, which need a connection of their own and are restored when it reconnects. */
 export function connectSubscriber(url: string): Redis {
   return new Redis(url, { ...options, enableOfflineQueue: true, autoResubscribe: true });
 }
@@ -53,12 +53,12 @@ function script(name: string): Promise<string> {
   return readFile(join(import.meta.dirname, `${name}.lua`), 'utf8');
 }
 
-/** @throws SharedUnavailable in the place of whatever the driver throws, with its reason */
+/** @throws SharedUnavailable with the driver's error as its cause */
 export async function guard<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SharedUnavailable(`the shared store did not answer: ${reason}`, { cause: error });
+    throw new SharedUnavailable(`Redis did not respond: ${reason}`, { cause: error });
   }
 }

@@ -6,7 +6,7 @@ const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
 
-/** Those who listen to one channel; all of them wait until Redis has heard of it. */
+/** The listeners of one channel; all wait until Redis has confirmed the subscription. */
 interface Subscription {
   readonly listeners: Set<Listener>;
   readonly gapListeners: Set<() => void>;
@@ -59,7 +59,7 @@ export class RedisEvents implements Events {
     return subscription;
   }
 
-  /** The connection has come back; its channels have as well once Redis has heard of them. */
+  /** After a reconnect: reports the gap once Redis has confirmed each channel again. */
   async #resume(): Promise<void> {
     for (const [name, { gapListeners }] of this.#subscriptions) {
       if (gapListeners.size === 0) continue;

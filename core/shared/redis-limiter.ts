@@ -4,7 +4,7 @@ import { describe, intervalOf } from './gcra.ts';
 import { guard, type ScriptedRedis } from './redis-client.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-/** Seconds after which the slot of a holder that died is free again, and how often living holders say so. */
+/** Seconds after which the slot of a dead holder is free, and between renewals by live ones. */
 const leaseLifetime = 60;
 const renewInterval = 20;
 
@@ -13,14 +13,14 @@ const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
 const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
 
 /**
- * A slot is a member of its key's sorted set, scored by the time it expires. The process that took it renews it until
- * it is released; what Redis could not be told of at the time is made up for when it is back.
+ * A slot is a member of its key's sorted set, scored by its expiry. The process that took it renews it until it is
+ * released. Releases that fail while Redis is down are repeated when it is up.
  */
 export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
   /** Leases that this process holds, by key. */
   readonly #held = new Map<string, Set<string>>();
-  /** Leases that are over, or may have been given out without our knowing, and the keys they are of. */
+  /** Leases that are over, or may have been granted by a command that timed out, with their keys. */
   readonly #owed = new Map<string, string>();
   readonly #timer: NodeJS.Timeout;
 
@@ -65,7 +65,7 @@ export class RedisLimiter implements Limiter {
         leaseLifetime * 1_000_000,
       ),
     ).catch((error: unknown) => {
-      // Redis may only be late, and give out a slot that nobody knows of.
+      // Redis may only be late, and grant a slot that no caller knows of.
       if (lease !== '') this.#giveBack(key, lease);
       throw error;
     });
@@ -90,11 +90,11 @@ export class RedisLimiter implements Limiter {
 
   #catchUp(): void {
     for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
-    // What could not be renewed now is renewed next time; a lease lives as long as three rounds.
+    // A failed renewal is repeated next time; a lease lives for three rounds.
     this.#renew().catch(() => undefined);
   }
 
-  /** Held leases are added again too: a Redis that has restarted does not know them any more. */
+  /** Held leases are added again as well: a restarted Redis has lost them. */
   async #renew(): Promise<void> {
     if (this.#held.size === 0) return;
     const [seconds] = await this.#client.time();

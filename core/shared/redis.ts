@@ -23,7 +23,7 @@ export class RedisShared implements Shared {
     this.events = new RedisEvents(client, subscriber);
   }
 
-  /** Waits for the first connection, or for the first sign that there is none. */
+  /** Waits for the first connection, or its first failure. */
   static async open(url: string, log: Logger): Promise<RedisShared> {
     const client = await connectClient(url);
     const subscriber = connectSubscriber(url);
@@ -47,14 +47,14 @@ export class RedisShared implements Shared {
 
 /** Reports each outage once. */
 function watch(client: Redis, log: Logger): void {
-  let isAway = false;
+  let isDown = false;
   client.on('error', (error: Error) => {
-    if (!isAway) log.warn(`Redis is away: ${error.message}`);
-    isAway = true;
+    if (!isDown) log.warn(`Redis is down: ${error.message}`);
+    isDown = true;
   });
   client.on('ready', () => {
-    if (isAway) log.info('Redis is back');
-    isAway = false;
+    if (isDown) log.info('Redis is up again');
+    isDown = false;
   });
 }
 

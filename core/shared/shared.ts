@@ -1,33 +1,33 @@
 /**
- * What the instances of one gateway share: counters, leases, cached answers, events. Two builds behind one interface:
- * `memory` for one process, `redis` for many. Both pass the same tests.
+ * State that the instances of one gateway share: counters, leases, cached answers, events. Two implementations pass the
+ * same tests: `memory` for one process, `redis` for many.
  *
- * Every call has a deadline of its own and rejects with SharedUnavailable when the store does not answer in time; what
- * to do then is the caller's decision. Times are taken from the store's clock, never from an instance's.
+ * Every call has a deadline and rejects with SharedUnavailable when the store does not respond in time; the caller decides
+ * what to do then. Times come from the store's clock, never from an instance's.
  */
 export interface Shared extends AsyncDisposable {
   readonly kind: 'memory' | 'redis';
   readonly limiter: Limiter;
   readonly cache: Cache;
   readonly events: Events;
-  /** Resolves when the store answers. @throws SharedUnavailable */
+  /** Resolves when the store responds. @throws SharedUnavailable */
   ping(): Promise<void>;
 }
 
-/** GCRA (generic cell rate algorithm) with a bound on how many holders there are at once, decided in one step. */
+/** GCRA (generic cell rate algorithm) and a limit of concurrent holders, decided in one step. */
 export interface Limiter {
   /**
    * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither.
-   * A slot that is neither released nor renewed within a minute is free again: its holder has died.
+   * A slot that is neither released nor renewed within a minute is free again, because its holder has died.
    */
   take(key: string, limits: Limits): Take | Promise<Take>;
-  /** Where the key stands, without taking anything. */
+  /** The state of the key, without taking anything. */
   peek(key: string, limits: Limits): Take | Promise<Take>;
   /** Gives the slot back. Safe to call more than once. */
   release(key: string, lease: string): void;
 }
 
-/** What a key may do. */
+/** The limits of a key. */
 export interface Limits {
   readonly limit: number; // requests a period
   readonly period: number; // seconds
@@ -35,9 +35,9 @@ export interface Limits {
   readonly concurrent: number; // requests under way at the same time
 }
 
-/** What came of asking for one request more. */
+/** The result of asking for one more request. */
 export interface Take {
-  /** Why the request may not go on; undefined when it may. */
+  /** The limit that refuses the request; undefined when it is allowed. */
   readonly refusedBy: 'rate' | 'concurrency' | undefined;
   /** Names the slot that was taken; undefined when none was. */
   readonly lease: string | undefined;
@@ -46,9 +46,9 @@ export interface Take {
   readonly resetAfter: number; // seconds until the whole burst is available again
 }
 
-/** Bytes under a key for a number of seconds, and claims that make one of many fill an entry. */
+/** Bytes under a key for a number of seconds, and claims that let one of many callers fill an entry. */
 export interface Cache {
-  /** Undefined when there is no entry, or none any more. */
+  /** Undefined when there is no entry, or it has expired. */
   get(key: string): Promise<CacheEntry | undefined>;
   /** Older entries make room for newer ones when the store is full. */
   set(key: string, value: Buffer, seconds: number): Promise<void>;
@@ -63,25 +63,25 @@ export interface Cache {
   release(key: string, owner: string): Promise<void>;
 }
 
-/** What is kept under a key. */
+/** A cached value. */
 export interface CacheEntry {
   readonly value: Buffer;
   readonly age: number; // seconds since it was stored
   readonly expiresIn: number; // seconds
 }
 
-/** Small messages to every instance, this one included. Lost when nobody listens: never the only way to learn a thing. */
+/** Small messages to every instance, this one included. Lost when nobody listens, so never the only source of a fact. */
 export interface Events {
   publish(channel: string, message: string): Promise<void>;
   /**
    * Returns the function that ends the subscription.
    *
-   * @param onGap called when the channel is heard again after messages may have been missed
+   * @param onGap called when the subscription is back after messages may have been lost
    */
   subscribe(channel: string, listener: (message: string) => void, onGap?: () => void): Promise<() => void>;
 }
 
-/** The store is away or too slow. */
+/** The store is down or too slow. */
 export class SharedUnavailable extends Error {
   override readonly name = 'SharedUnavailable';
 }

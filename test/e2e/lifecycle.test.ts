@@ -312,7 +312,7 @@ it('an old key is refused soon after another process has rotated it', async () =
 
 it('a second instance without Redis is refused', async () => {
   await home.start();
-  await expect(home.start()).rejects.toThrow(/another gateway works on this database.*set REDIS_URL/);
+  await expect(home.start()).rejects.toThrow(/Another gateway uses this database.*set REDIS_URL/);
 });
 
 it.skipIf(redisUrl === undefined)('two instances with one Redis share a limit exactly', async () => {

@@ -37,7 +37,7 @@ describe('a database that cannot be opened', () => {
     'is refused with an address that is none, without quoting it: %j',
     async (url) => {
       await expect(open(url)).rejects.toThrow(
-        'DATABASE_URL is no address of a PostgreSQL; write postgres://user:password@host:5432/database',
+        'DATABASE_URL is not a valid PostgreSQL URL. Use postgres://user:password@host:5432/database.',
       );
     },
   );
@@ -45,14 +45,14 @@ describe('a database that cannot be opened', () => {
   it('is named without its password, with the reason', async () => {
     const failure = open('postgres://ani:secret@127.0.0.1:1/daypass');
     await expect(failure).rejects.toMatchObject({
-      message: 'the database 127.0.0.1:1/daypass cannot be opened; DATABASE_URL names it',
+      message: 'The database 127.0.0.1:1/daypass of DATABASE_URL could not be opened',
       cause: { message: 'connect ECONNREFUSED 127.0.0.1:1' },
     });
   });
 
   it('is named with a reason when its host has several addresses', async () => {
     await expect(open('postgres://localhost:1/daypass')).rejects.toMatchObject({
-      message: 'the database localhost:1/daypass cannot be opened; DATABASE_URL names it',
+      message: 'The database localhost:1/daypass of DATABASE_URL could not be opened',
       cause: { message: expect.stringContaining('ECONNREFUSED') },
     });
   });
@@ -60,7 +60,7 @@ describe('a database that cannot be opened', () => {
   it('is named when the server has none of that name', async () => {
     const url = withDatabase(database.url, 'daypass_nowhere');
     await expect(open(url)).rejects.toMatchObject({
-      message: expect.stringMatching(/^the database \S+\/daypass_nowhere cannot be opened/),
+      message: expect.stringMatching(/^The database \S+\/daypass_nowhere of DATABASE_URL could not be opened/),
       cause: { message: 'database "daypass_nowhere" does not exist' },
     });
   });
@@ -127,7 +127,7 @@ describe('a database that several gateways cannot share', () => {
   it('refuses the second one and says what to do', async () => {
     await using _first = await openAlone('serve');
     await expect(openAlone('serve')).rejects.toThrow(
-      'another gateway works on this database; several need a Redis to share their limits: set REDIS_URL for all of them',
+      'Another gateway uses this database. Several gateways need Redis to share their limits: set REDIS_URL for all of them.',
     );
   });
 
@@ -177,9 +177,9 @@ describe('a gateway that is the only one', () => {
     const other = await claiming;
     expect(other).toBeDefined();
     await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), { timeout: 15_000 });
-    expect(error.mock.calls[0]?.[0]).toMatch(/another gateway has taken this database/);
+    expect(error.mock.calls[0]?.[0]).toMatch(/another gateway took this database/);
     await other?.[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(info).toHaveBeenCalledWith('this gateway holds its database again'), {
+    await vi.waitFor(() => expect(info).toHaveBeenCalledWith('holding the lock on this database again'), {
       timeout: 15_000,
     });
   });
@@ -245,7 +245,7 @@ describe('a query', () => {
   });
 
   it('refuses more parameters than it has places for', async () => {
-    await expect(database.query('SELECT ?::int', [1, 2])).rejects.toThrow('1 places for parameters got 2');
+    await expect(database.query('SELECT ?::int', [1, 2])).rejects.toThrow('1 placeholders got 2 parameters');
   });
 
   it('takes parameters in their order', async () => {

@@ -185,9 +185,7 @@ describe('the database that comes with the gateway', () => {
 describe('a second gateway on the same folder', () => {
   it('is refused, and leaves the first one alone', async () => {
     await using first = await open();
-    await expect(open()).rejects.toThrow(
-      `another gateway runs on ${dataFolder}; stop it, or give this one a data.folder of its own`,
-    );
+    await expect(open()).rejects.toThrow(`Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`);
     await first.ping();
   });
 

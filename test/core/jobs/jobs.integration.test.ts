@@ -164,8 +164,8 @@ describe.each([
     // The next try may begin before the last one has been told of.
     await vi.waitFor(() =>
       expect(error.mock.calls.map(([message]) => message)).toEqual([
-        'job flaky failed (try 1 of 5)',
-        'job flaky failed (try 2 of 5)',
+        'job flaky failed (attempt 1 of 5)',
+        'job flaky failed (attempt 2 of 5)',
       ]),
     );
   });
@@ -195,7 +195,7 @@ describe.each([
       log: { ...silentLog, error: (message, error) => failed.resolve(`${message}: ${String(error)}`) },
     });
     await jobs.add('useless', {});
-    expect(await failed.promise).toBe('job useless failed (try 1 of 5): UnrecoverableError: the account is gone');
+    expect(await failed.promise).toBe('job useless failed (attempt 1 of 5): UnrecoverableError: the account is gone');
     await jobs.add('marker', {}, { delay: 0.1 });
     await marker.reached;
     expect(runs).toHaveLength(1);
@@ -216,7 +216,7 @@ describe.each([
   run('are refused when nobody knows them', async () => {
     await using place = await create();
     await using jobs = await place.open([], { runWorkers: false });
-    await expect(jobs.add('unknown', {})).rejects.toThrow('there is no job called unknown');
+    await expect(jobs.add('unknown', {})).rejects.toThrow('Job "unknown" not found');
   });
 
   run('are one when they have one id', async () => {

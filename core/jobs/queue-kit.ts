@@ -1,0 +1,67 @@
+import { createPostgresBackend, createRedisBackend, type Job, type JobsOptions, withBackend } from 'bullmq';
+import type { JsonObject } from '../json.ts';
+import { redisRetryDelay } from '../shared/redis-client.ts';
+import type { Jobs } from './jobs.ts';
+
+const queueName = 'gateway';
+
+/** The part of BullMQ that is used, the same on both of its stores. */
+export interface QueueKit {
+  readonly backend: Jobs['backend'];
+  queue(): KitQueue;
+  worker(process: (job: Job) => Promise<void>): KitWorker;
+}
+
+export interface KitQueue {
+  waitUntilReady(): Promise<unknown>;
+  add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
+  getJobSchedulers(): Promise<{ readonly key: string }[]>;
+  removeJobScheduler(id: string): Promise<boolean>;
+  upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  close(): Promise<void>;
+}
+
+export interface KitWorker {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
+  run(): Promise<void>;
+  close(force?: boolean): Promise<void>;
+}
+
+export function postgresKit(connectionString: string): QueueKit {
+  const { Queue, Worker } = withBackend(createPostgresBackend);
+  const connection = {
+    connectionString,
+    migrate: true,
+    max: 3,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'daypass-jobs',
+  };
+  return {
+    backend: 'postgres',
+    queue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
+    worker: (process) => new Worker(queueName, process, { connection, ...workerOptions }) as unknown as KitWorker,
+  };
+}
+
+export function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
+  const { Queue, Worker } = withBackend(createRedisBackend);
+  return {
+    backend: 'redis',
+    queue: () =>
+      new Queue(queueName, {
+        connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: redisRetryDelay },
+        prefix,
+      }) as unknown as KitQueue,
+    worker: (process) =>
+      new Worker(queueName, process, {
+        connection: { url, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
+        prefix,
+        ...workerOptions,
+      }) as unknown as KitWorker,
+  };
+}
+
+/** A job that is lost with its process is run again, up to five times: by contract jobs may run twice. */
+const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };

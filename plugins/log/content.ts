@@ -2,13 +2,13 @@ import { hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { startOf } from './record-line.ts';
 
-/** Bytes looked at beyond what is kept, so that a key is seen as a whole before the cut goes through it. */
+/** Bytes read past the limit, so that a key is recognised before truncation splits it. */
 const slack = 128;
 
-/** Digits behind the prefix: of a whole key, and of the shortest piece that is treated as one. */
+/** Digits after the prefix: of a whole key, and of the shortest fragment that is redacted. */
 const keyDigits = { whole: 49, fewest: 16 };
 
-/** The beginning of an answer as it is sent. Copies what it keeps, and keeps no more than it may. */
+/** Collects the beginning of a reply as it is sent, as a copy of bounded size. */
 export class Excerpt {
   readonly #chunks: Buffer[] = [];
   #room: number;
@@ -21,7 +21,7 @@ export class Excerpt {
   readonly add = (chunk: string | Buffer): void => {
     if (this.#isOver || chunk.length === 0) return;
     this.#isOver = chunk.length > this.#room;
-    // No character of a string is less than a byte.
+    // Each character of a string is at least one byte.
     const copy = Buffer.from(this.#isOver ? (chunk.slice(0, this.#room) as string) : (chunk as string));
     this.#chunks.push(copy);
     this.#room = Math.max(0, this.#room - copy.length);
@@ -33,8 +33,8 @@ export class Excerpt {
 }
 
 /**
- * Writes the lines of the journal that hold what was said: a line for the request's body, when a stage has read it, and
- * one for the answer's. Texts travel in base64, so that a line is ASCII and its length has a bound whatever they say.
+ * Writes the `content` lines of the journal: one for the body of the request, when a stage has read it, and one for that of
+ * the reply. Bodies are base64, so that a line is ASCII and its length bounded.
  */
 export class ContentLines {
   readonly #maxBytes: number;
@@ -42,7 +42,7 @@ export class ContentLines {
   readonly #key: RegExp;
   readonly #keyAtEnd: RegExp;
 
-  /** @param prefix what keys of this gateway begin with */
+  /** @param prefix of the gateway's keys */
   constructor(maxBytes: number, prefix: string) {
     this.#maxBytes = maxBytes;
     this.#prefix = prefix;
@@ -67,19 +67,19 @@ export class ContentLines {
     return [`${startOf.content}${head},"body":"${kept.toString('base64')}"}`];
   }
 
-  /** A text that PostgreSQL can hold, without a key. Characters that an end cuts through are left out. */
+  /** A text that PostgreSQL can store, with keys redacted. A character that truncation splits is left out. */
   #clean(bytes: Buffer, isOver: boolean): string {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
     const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, at: number) => {
       if (isApiKey(found, this.#prefix)) return hintOfApiKey(found, this.#prefix);
-      // A longer name that happens to end like the prefix.
+      // Part of a longer name that contains the prefix.
       return at > 0 && /[0-9A-Za-z]/.test(text.charAt(at - 1)) ? found : '[key]';
     });
     return isOver ? clean.replace(this.#keyAtEnd, '[key]') : clean;
   }
 }
 
-/** The largest end up to `limit` that does not go through a character. */
+/** The largest index up to `limit` that is not inside a character. */
 function endOfCharacter(text: Buffer, limit: number): number {
   if (text.length <= limit) return text.length;
   let end = limit;

@@ -3,7 +3,7 @@ import { journalGauge, lostRecordsGauge } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
 import { logStage } from './stage.ts';
 
-/** The record of every request: the stage that writes it and the job that keeps its table in shape. */
+/** Writes the record of every request, and maintains the partitions of its table. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {

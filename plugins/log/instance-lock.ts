@@ -3,32 +3,32 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * Several instances may keep their journals in one folder. Each holds `<instance>.lock` and touches it every five
- * seconds; nobody else touches the segments of an instance that is alive. An instance is dead when
- * - it has no lock: it has stopped and could not ship everything, or
- * - its process was on this machine and is gone, or
- * - its lock has not been touched for thirty seconds of our own watching. Clocks are not compared, so that neither
- *   a jump of the clock nor another machine's clock can kill anybody.
- * An instance that was stopped for so long, and goes on, sees that its lock is gone, takes a new one and begins a new
- * segment. Requests that ran at that time are on record as interrupted.
+ * Several instances can share one journal folder. Each holds `<instance>.lock` and touches it every five seconds; no other
+ * instance uses the segments of one that is alive. An instance is dead when
+ * - it has no lock: it has stopped before everything was shipped, or
+ * - its process ran on this machine and no longer exists, or
+ * - its lock was not touched for thirty seconds of observation. Clocks are not compared, so that neither a clock change nor
+ *   another machine's clock makes an instance dead.
+ * An instance that was paused for that long notices that its lock is gone, takes a new one and begins a new segment. Its
+ * requests of that time are recorded as interrupted.
  */
 const touchEvery = 5_000; // ms
 const deadAfter = 30_000; // ms
 
 interface Owner {
   readonly pid: number;
-  /** Tells apart two processes that had the same pid. */
+  /** Distinguishes processes that had the same pid. */
   readonly startedAt: number;
-  /** Machine and, in containers, the space in which the pid counts. */
+  /** The machine and its pid namespace. */
   readonly pidSpace: string;
 }
 
-/** Says that this instance is alive, until it is disposed. */
+/** Marks this instance as alive until it is disposed. */
 export class InstanceLock implements Disposable {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param onLost called when somebody has taken this instance for dead */
+  /** @param onLost called when another instance has considered this one dead */
   constructor(folder: string, instance: string, onLost: () => void) {
     this.#path = lockPath(folder, instance);
     this.#take();
@@ -60,8 +60,8 @@ export class InstanceLock implements Disposable {
   }
 }
 
-/** Judges whether other instances are alive. */
-export class Watch {
+/** Determines whether other instances are alive. */
+export class InstanceWatch {
   readonly #folder: string;
   readonly #seen = new Map<string, { readonly touchedAt: number; readonly since: number }>();
 
@@ -79,8 +79,8 @@ export class Watch {
     }
   }
 
-  /** Removes what is left of an instance whose segments are all shipped. */
-  bury(instance: string): void {
+  /** Removes the lock of an instance whose segments are all shipped. */
+  forget(instance: string): void {
     this.#seen.delete(instance);
     rmSync(lockPath(this.#folder, instance), { force: true });
   }
@@ -98,7 +98,7 @@ function lockPath(folder: string, instance: string): string {
   return join(folder, `${instance}.lock`);
 }
 
-/** True when the owner's process was here and is no more. False also when that cannot be told. */
+/** True when the owner's process ran on this machine and no longer exists; false when that is unknown. */
 function isGone(lock: string): boolean {
   const owner = parseOwner(lock);
   if (owner?.pidSpace !== pidSpace()) return false;
@@ -111,7 +111,7 @@ function isGone(lock: string): boolean {
   }
 }
 
-/** Undefined when its owner is just about to write it, or died there. */
+/** Undefined when the owner has not finished writing it. */
 function parseOwner(lock: string): Owner | undefined {
   try {
     return JSON.parse(lock) as Owner;

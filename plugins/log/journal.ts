@@ -22,7 +22,7 @@ export interface JournalOptions {
   readonly segmentAge?: number;
 }
 
-/** A request under way: what its lines have said. */
+/** A request in flight, with the members of its lines so far. */
 interface Running {
   readonly request: string;
   caller: string;
@@ -31,34 +31,34 @@ interface Running {
 
 const runningFact = defineFact<Link<Running>>('log_running');
 
-/** Finished segments that may wait before only size, and no longer age, finishes another: the database is away. */
-const patience = 2;
+/** Finished segments waiting for the database above which age no longer finishes another one, only size. */
+const maxAgedSegments = 2;
 
-/** Ms until a segment that could not be opened is tried again. */
+/** Ms between attempts to open a segment. */
 const retryAfter = 1_000;
 
 /**
- * The records of this instance on their way to the database: an append-only file, cut into segments.
+ * The records of this instance on their way to the database: an append-only file, split into segments.
  *
- * - The kernel has the line of a request before any other code runs that waited for a promise, and so before the host,
- *   which waits for the pipeline, sends anything of its answer. A killed process loses no answered request. A request
- *   that passes every stage without waiting is on file once, with all that `enter` adds.
- * - The other lines of one turn of the event loop are written together, or together with those of the next request.
- * - Nothing is forced onto the disk: a machine that loses power loses its last seconds.
- * - A segment is finished by size or age. Requests still under way are then begun once more in the next one, so every
- *   finished segment can be shipped and deleted without regard to what is still running.
- * - Beyond `maxBytes` of unshipped segments new requests are not recorded any more, and counted.
+ * - The `begin` line of a request is written to the file in the microtasks of its turn: before any other promise continues,
+ *   and so before the host sends a byte of the reply. A killed process loses no answered request. A request that passes
+ *   every stage synchronously gets one line, which includes what `enter` adds.
+ * - The other lines of one turn of the event loop are written together, or with those of the next request.
+ * - There is no fsync: a machine that loses power loses its last seconds.
+ * - Size or age finishes a segment. The next one begins with the `begin` lines of the requests in flight, so that a finished
+ *   segment can be shipped and deleted on its own.
+ * - Over `maxBytes` of unshipped segments, new requests are not recorded but counted.
  */
 export class Journal implements Disposable {
-  /** Bytes that may wait on disk. */
+  /** The most bytes that can wait on disk. */
   maxBytes = Number.POSITIVE_INFINITY;
-  /** Bytes that dead instances have left; they count as well. */
+  /** Bytes that dead instances have left; they count too. */
   leftoverBytes = 0;
-  /** Called when a segment has been finished. */
+  /** Called when a segment is finished. */
   onFinished: () => void = () => {};
   readonly #options: Required<JournalOptions>;
   readonly #running = new LinkedList<Running>();
-  /** Begun, and not on file yet. Emptied before the present run of microtasks is over. */
+  /** Requests whose `begin` line is not on file; emptied within the current microtasks. */
   readonly #fresh: Running[] = [];
   readonly #finished: Segment[] = [];
   readonly #losses: Losses;
@@ -75,11 +75,11 @@ export class Journal implements Disposable {
 
   constructor(options: JournalOptions) {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
-    this.#losses = new Losses(options.log, 'requests without a record');
-    this.#contentLosses = new Losses(options.log, 'bodies that are on no record');
+    this.#losses = new Losses(options.log, 'requests not recorded');
+    this.#contentLosses = new Losses(options.log, 'bodies not recorded');
     this.#file = this.#openNext();
     this.#writer = new LineWriter(this.#file, (error) => {
-      options.log.error('the journal of requests cannot be written; records wait in memory', error);
+      options.log.error('the journal cannot be written; records wait in memory', error);
     });
   }
 
@@ -99,10 +99,10 @@ export class Journal implements Disposable {
     this.#flushSoon();
   }
 
-  /** @param content lines with what was asked and answered */
+  /** @param content lines with the bodies of request and reply */
   end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
     const link = exchange.find(runningFact);
-    if (link === undefined) return this.#losses.add('the journal holds all the bytes that it may');
+    if (link === undefined) return this.#losses.add('the journal is full');
     this.#running.remove(link);
     const running = link.item;
     running.isOnFile = true;
@@ -116,32 +116,32 @@ export class Journal implements Disposable {
     this.#ageTimer ??= this.#startAging();
   }
 
-  /** The finished segment that has waited longest. */
+  /** The finished segment that has waited the longest. */
   get oldest(): Segment | undefined {
     return this.#finished[0];
   }
 
-  /** Finished segments that wait. */
+  /** Finished segments that are not shipped. */
   get length(): number {
     return this.#finished.length;
   }
 
-  /** Bytes of records that are not in the database yet, those of dead instances included. */
+  /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
     return this.#waitingBytes + this.leftoverBytes + this.#writer.written;
   }
 
-  /** Requests without a record since this process began. */
+  /** Requests not recorded since the process started. */
   get lost(): number {
     return this.#losses.total;
   }
 
-  /** The oldest finished segment has been shipped. */
+  /** Removes the oldest finished segment, which has been shipped. */
   release(): void {
     this.#waitingBytes -= this.#finished.shift()?.bytes ?? 0;
   }
 
-  /** Finishes the present segment and goes on in a new one. Returns false when that is not possible now. */
+  /** Finishes the current segment and continues in a new one. Returns false when that is not possible now. */
   roll(): boolean {
     if (!this.#writer.flush()) return false;
     const finished = { path: this.#path, bytes: this.#writer.written };
@@ -154,7 +154,7 @@ export class Journal implements Disposable {
     return true;
   }
 
-  /** Finishes the last segment. What is still under way is on record as interrupted. */
+  /** Finishes the last segment. Requests in flight are recorded as interrupted. */
   [Symbol.dispose](): void {
     if (this.#isClosed) return;
     clearTimeout(this.#ageTimer);
@@ -207,8 +207,8 @@ export class Journal implements Disposable {
 
   #startAging(): NodeJS.Timeout {
     return setTimeout(() => {
-      const isOver = this.#finished.length < patience && this.roll();
-      // What could not be written is tried again here, at the latest.
+      const isOver = this.#finished.length < maxAgedSegments && this.roll();
+      // Retries what could not be written.
       if (!isOver) this.#writer.flush();
       this.#ageTimer = isOver ? undefined : this.#startAging();
     }, this.#options.segmentAge).unref();
@@ -220,12 +220,12 @@ export class Journal implements Disposable {
       return this.#openNext();
     } catch (error) {
       this.#stayUntil = performance.now() + retryAfter;
-      this.#options.log.error('the next segment of the journal cannot be opened; the present one grows', error);
+      this.#options.log.error('the next segment of the journal cannot be opened; the current one grows', error);
       return undefined;
     }
   }
 
-  /** Opens the next segment and begins in it, once more, what is under way: all of it, or there is no such segment. */
+  /** Opens the next segment with the `begin` lines of all requests in flight; without them it is removed again. */
   #openNext(): number {
     const path = join(this.#options.folder, segmentName(this.#options.instance, this.#number + 1));
     const file = openSync(path, 'ax', 0o600);

@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Watch } from './instance-lock.ts';
+import { InstanceWatch } from './instance-lock.ts';
 import { startOf } from './record-line.ts';
 import { parseSegmentName, readSegment } from './segment.ts';
 
-/** What a dead instance has left in the folder. */
+/** The unshipped segments of a dead instance. */
 export interface Leftover {
   readonly instance: string;
   readonly paths: string[]; // oldest first
@@ -14,17 +14,17 @@ export interface Leftover {
 
 const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
 
-/** Finds the segments of instances that are no more. */
+/** Finds the segments of dead instances. */
 export class Leftovers {
   readonly #folder: string;
   readonly #self: string;
-  readonly #watch: Watch;
+  readonly #watch: InstanceWatch;
 
-  /** @param self the instance that must not be taken for dead, whatever its lock says */
+  /** @param self the own instance, which is alive whatever its lock says */
   constructor(folder: string, self: string) {
     this.#folder = folder;
     this.#self = self;
-    this.#watch = new Watch(folder);
+    this.#watch = new InstanceWatch(folder);
   }
 
   find(): Leftover[] {
@@ -47,15 +47,15 @@ export class Leftovers {
       });
   }
 
-  /** Forgets an instance of which nothing is left. */
-  bury(instance: string): void {
-    this.#watch.bury(instance);
+  /** Forgets an instance whose segments are all shipped. */
+  forget(instance: string): void {
+    this.#watch.forget(instance);
   }
 }
 
 /**
- * Records of the requests that were under way when the instance died: begun in one of its segments, ended in none.
- * Holds no more in memory than what was under way at any one time.
+ * Returns records of the requests that were in flight when the instance died: those with a `begin` line and no `end` line.
+ * Keeps only the requests in flight in memory.
  */
 export async function interruptedRecords(paths: readonly string[]): Promise<string[]> {
   const open = new Map<string, { begin: string; enter: string | undefined }>();

@@ -3,13 +3,12 @@ import { bounds } from '#core/bounds.ts';
 
 const newline = 0x0a;
 
-/** Ms after a failed write in which no other is tried. */
+/** Ms between a failed write and the next attempt. */
 const retryAfter = 1_000;
 
 /**
- * Lines on their way into a file. They wait in one buffer and go out together; `flush` returns when the kernel has
- * them. When the disk is full they stay in the buffer, and what has no room there any more is refused: a line is in the
- * file as a whole and in order, or not at all.
+ * Appends lines to a file through one buffer; after `flush` the kernel has them. While the disk is full they stay in the
+ * buffer, and lines that do not fit are refused: a line is in the file as a whole and in order, or not at all.
  */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
@@ -19,18 +18,18 @@ export class LineWriter {
   #written = 0;
   #failedAt: number | undefined;
 
-  /** @param onFailure told once each time that writing begins to fail */
+  /** @param onFailure called once whenever writing begins to fail */
   constructor(file: number, onFailure: (error: unknown) => void) {
     this.#file = file;
     this.#onFailure = onFailure;
   }
 
-  /** Bytes written to the present file. */
+  /** Bytes written to the current file. */
   get written(): number {
     return this.#written;
   }
 
-  /** Bytes that wait for the next flush. */
+  /** Bytes in the buffer. */
   get waiting(): number {
     return this.#used;
   }
@@ -46,7 +45,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Returns true when nothing waits any more. */
+  /** Returns true when the buffer is empty. */
   flush(): boolean {
     if (this.#used === 0) return true;
     if (this.#failedAt !== undefined && performance.now() - this.#failedAt < retryAfter) return false;
@@ -64,7 +63,7 @@ export class LineWriter {
     return this.#used === 0;
   }
 
-  /** Goes on in another file. Nothing may be waiting. */
+  /** Continues in another file. The buffer must be empty. */
   switchTo(file: number): void {
     this.#file = file;
     this.#written = 0;

@@ -1,9 +1,9 @@
 import type { Logger } from '#core/logger.ts';
 
-/** Ms between two lines about records that are being lost. */
+/** Ms between two log lines about losses. */
 const reportEvery = 10_000;
 
-/** Counts what could not be recorded, and says so: at once, then every ten seconds as long as it goes on. */
+/** Counts what could not be recorded, and logs it: at once, then every ten seconds while it continues. */
 export class Losses implements Disposable {
   readonly #log: Logger;
   readonly #what: string;
@@ -12,13 +12,13 @@ export class Losses implements Disposable {
   #reason = '';
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param what is lost, in the plural */
+  /** @param what the plural of what is lost */
   constructor(log: Logger, what: string) {
     this.#log = log;
     this.#what = what;
   }
 
-  /** Since this process began. */
+  /** Losses since the process started. */
   get total(): number {
     return this.#total;
   }
@@ -37,7 +37,7 @@ export class Losses implements Disposable {
   }
 
   #report(): void {
-    this.#log.error(`${this.#unreported} more ${this.#what}, ${this.#total} in all: ${this.#reason}`);
+    this.#log.error(`${this.#unreported} more ${this.#what}, ${this.#total} in total: ${this.#reason}`);
     this.#unreported = 0;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

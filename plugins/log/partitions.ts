@@ -1,44 +1,40 @@
 import type { Database } from '#core/database/database.ts';
 import type { JobDefinition } from '#core/jobs/definition.ts';
 
-/** Epoch ms at which a day begins in UTC. Each day has a partition of each table, named after the day. */
+/** Start of a day in UTC, epoch ms. Each day has a partition of each table, named after the day. */
 export type Day = number;
 
-/** Records, and what was asked and answered. */
+/** The tables of records, and of the bodies of requests and replies. */
 export type Table = 'request_log' | 'request_content';
 
-/** What belongs to records goes before them. */
+/** In the order in which old partitions are dropped: bodies before their records. */
 const tables: readonly Table[] = ['request_content', 'request_log'];
 
 const day = 86_400_000; // ms
 const daysAhead = 7;
 
-/** Read from the tables themselves: what PostgreSQL remembers of names may be older than the lock that guards them. */
+/** Read from the catalog tables: PostgreSQL's cache of names can be older than the lock that guards them. */
 const partitionsOf = (table: Table) => `
   SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
   WHERE inhparent = '${table}'::regclass AND child.relname ~ '^${table}_[0-9]{8}$'`;
 
-/** How long records are kept; the stage says it, the job reads it. */
+/** How long records are kept: written by the stage, read by the job. */
 export interface Retention {
-  /** Undefined while no pipeline has a `log` stage: then nothing is dropped. */
+  /** Undefined while no pipeline has a `log` stage: nothing is dropped then. */
   keepDays: number | undefined;
 }
 
-/** The name under which the stage keeps it, with `host.keep`. */
+/** Key of the retention for `host.keep`. */
 export const retentionKey = 'log/retention';
 
-/** Nothing is dropped until a stage says for how long records are kept. */
 export function createRetention(): Retention {
   return { keepDays: undefined };
 }
 
-/**
- * Safe to run twice and at the same time. Running late does no harm for a week, and then none either: whoever inserts
- * makes the partition that is missing.
- */
+/** Idempotent, also when it runs twice at once. Partitions exist for a week ahead, and an insert creates a missing one. */
 export const partitionJob: JobDefinition = {
   name: 'log-partitions',
-  description: 'Makes the partitions of request records for the days to come and drops those that are too old.',
+  description: 'Creates partitions of request records for the next days and drops expired ones.',
   schedule: { every: 6 * 60 * 60 },
   async run(_data, host) {
     const { keepDays } = host.keep(retentionKey, createRetention);
@@ -50,14 +46,11 @@ export const partitionJob: JobDefinition = {
       if (keepDays === undefined) continue;
       for (const name of await dropPartitionsBefore(host.database, today - keepDays * day, table)) dropped.add(name);
     }
-    if (dropped.size > 0) host.log.info(`dropped the request records of ${[...dropped].toSorted().join(', ')}`);
+    if (dropped.size > 0) host.log.info(`dropped expired request records of ${[...dropped].toSorted().join(', ')}`);
   },
 };
 
-/**
- * Makes a day's partition when it is missing. It is made as a table of its own and then attached: that takes no lock on
- * the table that anybody who reads or writes would have to wait for.
- */
+/** Creates the partition of a day when it is missing: as a separate table that is then attached, which blocks no query. */
 export async function ensurePartition(database: Database, start: Day, table: Table = 'request_log'): Promise<void> {
   const name = partitionName(table, start);
   if ((await partitionNames(database, table)).includes(name)) return;
@@ -71,7 +64,7 @@ export async function ensurePartition(database: Database, start: Day, table: Tab
   );
 }
 
-/** Drops whole days, one transaction each. Returns the days, oldest first. */
+/** Drops the partitions before a day, one transaction each. Returns their days, oldest first. */
 export async function dropPartitionsBefore(
   database: Database,
   limit: Day,
@@ -83,7 +76,7 @@ export async function dropPartitionsBefore(
   return names.map((name) => name.slice(-8));
 }
 
-/** The partitions that there are, oldest first. */
+/** Names of the existing partitions, oldest first. */
 export async function partitionNames(database: Database, table: Table = 'request_log'): Promise<string[]> {
   const rows = await database.query<{ name: string }>(`${partitionsOf(table)} ORDER BY name`);
   return rows.map(({ name }) => name);
@@ -94,8 +87,8 @@ function partitionName(table: Table, start: Day): string {
 }
 
 /**
- * One transaction, one instance at a time. It gives up after a second of waiting for a lock instead of holding up
- * everybody who comes after it, and is tried again later.
+ * Runs statements in one transaction, on one instance at a time. It stops waiting for a lock after a second, since all later
+ * queries would wait behind it; the job runs again later.
  */
 function guarded(statements: string): string {
   return `DO $$ BEGIN

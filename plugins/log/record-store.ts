@@ -2,19 +2,19 @@ import type { Database } from '#core/database/database.ts';
 import { columns } from '#core/records/columns.ts';
 import { ensurePartition, type Table } from './partitions.ts';
 
-/** Where records end up. */
+/** Stores records in the database. */
 export interface RecordStore {
   /**
-   * Inserts the records that are not there yet, and counts the new metered ones for their accounts, in one transaction.
+   * Inserts new records and adds the metered ones to the request counts of their accounts, in one transaction.
    *
    * @param records JSON objects with the names of the columns
-   * @throws what the database says; `isRefused` tells whether a record is at fault
+   * @throws the error of the database; `isRefused` tells whether a record caused it
    */
   insert(instance: string, records: readonly string[]): Promise<void>;
   /**
-   * Inserts the bodies that are not there yet.
+   * Inserts new bodies.
    *
-   * @param lines JSON objects with the names of the columns; the body in base64
+   * @param lines JSON objects with the names of the columns, the body in base64
    */
   insertContent(lines: readonly string[]): Promise<void>;
 }
@@ -76,7 +76,7 @@ export class PostgresRecordStore implements RecordStore {
       await this.#database.query(sql, parameters);
     } catch (error) {
       if (sqlState(error) !== '23514') throw error;
-      // No row fits a partition that is not there: an old journal, or the job that makes them has not run.
+      // A partition is missing: the journal is old, or the job that creates partitions has not run.
       for (const day of daysOf(lines)) await ensurePartition(this.#database, day, table);
       await this.#database.query(sql, parameters);
     }
@@ -89,8 +89,8 @@ function daysOf(records: readonly string[]): Set<number> {
 }
 
 /**
- * True when the database has refused the content of a record (SQLSTATE classes 22 and 23, PostgreSQL manual, appendix
- * A): the same record is refused again, however often it is tried.
+ * True when the database refuses the content of a record: it will refuse it again (SQLSTATE classes 22 and 23, PostgreSQL
+ * manual, appendix A).
  */
 export function isRefused(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');

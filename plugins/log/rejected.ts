@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { bounds } from '#core/bounds.ts';
 import type { Logger } from '#core/logger.ts';
 
-/** Lines that cannot become records, in a file for each segment they came from: for a person to look at. */
+/** Keeps the lines that cannot become records for the operator, in one file per segment. */
 export class Rejected {
   readonly #folder: string;
   readonly #log: Logger;
@@ -13,17 +13,17 @@ export class Rejected {
     this.#log = log;
   }
 
-  /** @throws nothing: a line that nobody can use must not hold up the others */
+  /** Never throws: a malformed line must not hold up the others. */
   async add(segment: string, line: string, reason: string): Promise<void> {
     const path = join(this.#folder, basename(segment));
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       if ((await this.#size()) + line.length > bounds.rejectedRecords)
-        throw new Error(`the folder holds ${bounds.rejectedRecords} bytes already`);
+        throw new Error(`the folder has reached its limit of ${bounds.rejectedRecords} bytes`);
       await appendFile(path, `${line}\n`, { mode: 0o600 });
-      this.#log.error(`a line of the journal is no record and was set aside in ${path}: ${reason}`);
+      this.#log.error(`a malformed line of the journal was moved to ${path}: ${reason}`);
     } catch (error) {
-      this.#log.error(`a line of the journal is no record (${reason}) and was dropped`, error);
+      this.#log.error(`a malformed line of the journal was dropped (${reason})`, error);
     }
   }
 

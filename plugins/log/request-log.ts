@@ -9,7 +9,7 @@ import { PostgresRecordStore, type RecordStore } from './record-store.ts';
 import { Rejected } from './rejected.ts';
 import { Shipper } from './shipper.ts';
 
-/** Ms in which records are still shipped when the process stops; what is left waits for the next start. */
+/** Ms for which records are shipped when the process stops; the rest waits for the next start. */
 const stopDeadline = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
@@ -17,7 +17,7 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly store: RecordStore;
 }
 
-/** Journal, lock and shipper of this instance. Lives as long as the process, whatever happens to the configuration. */
+/** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
   readonly #lock: InstanceLock;
@@ -28,7 +28,7 @@ export class RequestLog implements AsyncDisposable {
     const folder = join(dataFolder, 'journal');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#lock = new InstanceLock(folder, instance, () => {
-      log.warn('another instance took this one for dead; requests of that time may be on record as interrupted');
+      log.warn('another instance considered this one dead; requests of that time may be on record as interrupted');
       this.journal.roll();
     });
     this.journal = new Journal({ ...options, folder });
@@ -48,7 +48,7 @@ export class RequestLog implements AsyncDisposable {
   }
 }
 
-/** The log of this instance, with its records in the database. There is one a process. */
+/** Creates the log of this instance, with its records in the database. There is one per process. */
 export function createRequestLog(host: {
   readonly instance: string;
   readonly dataFolder: string;

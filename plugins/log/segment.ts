@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { bounds } from '#core/bounds.ts';
 
-/** A file of the journal that nobody writes to any more. */
+/** A finished file of the journal. */
 export interface Segment {
   readonly path: string;
   readonly bytes: number;
@@ -11,20 +11,20 @@ export interface Segment {
 const chunkBytes = 256 * 1024;
 const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
 
-/** The file name of a segment. Numbers are padded, so that names sort by age. */
+/** The file name of a segment. Numbers are padded so that names sort by age. */
 export function segmentName(instance: string, number: number): string {
   return `${instance}-${String(number).padStart(8, '0')}.ndjson`;
 }
 
-/** Whose segment a file is; undefined for files that are none. */
+/** Instance and number of a segment; undefined for other files. */
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
   const groups = name.exec(basename(path))?.groups;
   return groups && { instance: groups.instance ?? '', number: Number(groups.number) };
 }
 
 /**
- * Reads the lines of a segment, some hundred at a time. A last line that a crash has cut is left out: the line that
- * began its request is there, and tells as much. There are no lines when another instance has shipped it already.
+ * Reads the lines of a segment, some hundred at a time. A last line that a crash has truncated is left out; the `begin` line
+ * of its request is there. Yields nothing when another instance has already shipped the segment.
  */
 export async function* readSegment(path: string): AsyncGenerator<string[]> {
   await using file = await openIfPresent(path);

@@ -18,37 +18,37 @@ export interface ShipperParts {
   readonly log: Logger;
 }
 
-/** Inserts lines of this segment. */
-type Put = (path: string, lines: readonly string[]) => Promise<void>;
+/** Inserts lines of the segment at this path. */
+type Insert = (path: string, lines: readonly string[]) => Promise<void>;
 
-/** Records that one statement inserts. */
+/** Records per statement. */
 const batchSize = 500;
 
-/** Ms between two looks for instances that have died. */
-const lookEvery = 10_000;
+/** Ms between searches for dead instances. */
+const searchEvery = 10_000;
 
 /** Ms between attempts while the database is away; short enough to be back in seconds. */
 const retries = { first: 200, longest: 3_000 };
 
-/** Ms between two lines that say that the database is still away. */
+/** Ms between log lines while the database is unavailable. */
 const remindEvery = 60_000;
 
 /**
- * Moves finished segments into the database, oldest first, and deletes each once the database has committed it.
- * Everything may happen twice: the database keeps the first record of a request.
+ * Moves finished segments into the database, oldest first, and deletes each once the database has committed it. Every step
+ * can run twice: the database keeps the first record of a request.
  *
- * - What the database refuses because of a record is narrowed down to that record, which is set aside.
- * - Any other failure counts as the database being away: nothing is dropped, and the same is tried again.
+ * - When the database refuses a batch because of a record, that record is isolated and moved to the rejected ones.
+ * - On any other error the database counts as unavailable: nothing is dropped, and the batch is retried.
  */
 export class Shipper {
   readonly #parts: ShipperParts;
   readonly #loop: Promise<void>;
   #isStopping = false;
-  /** Something has happened since the last pause began. */
+  /** A wake-up came after the last pause. */
   #isWoken = false;
   #endPause: () => void = () => {};
   #leftovers: Leftover[] = [];
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #searchedAt = Number.NEGATIVE_INFINITY;
   readonly #backoff = new Backoff(retries);
   readonly #reminder = new Throttle(remindEvery);
 
@@ -61,8 +61,7 @@ export class Shipper {
   }
 
   /**
-   * Ships what this instance has finished, as long as the database answers. What is left is found by the next instance
-   * on this folder.
+   * Ships the finished segments while the database answers. The next instance on this folder finds the rest.
    *
    * @param deadline ms
    */
@@ -78,10 +77,10 @@ export class Shipper {
       try {
         const hasShipped = await this.#shipNext();
         if (hasShipped) this.#noteSuccess();
-        else await this.#pause(lookEvery);
+        else await this.#pause(searchEvery);
       } catch (error) {
         this.#noteFailure(error);
-        if (this.#isStopping) return log.warn(`${journal.length} segments of the journal wait for the next start`);
+        if (this.#isStopping) return log.warn(`${journal.length} segments of the journal remain for the next start`);
         await this.#pause(this.#backoff.next());
       }
     }
@@ -96,44 +95,46 @@ export class Shipper {
       journal.release();
       return true;
     }
-    this.#lookForTheDead();
+    this.#findDeadInstances();
     const [leftover] = this.#leftovers;
     if (leftover === undefined || this.#isStopping) return false;
-    await this.#shipPartOf(leftover);
+    await this.#shipLeftover(leftover);
     return true;
   }
 
-  #lookForTheDead(): void {
+  #findDeadInstances(): void {
     const { journal, leftovers } = this.#parts;
-    if (this.#leftovers.length > 0 || performance.now() - this.#lookedAt < lookEvery) return;
-    this.#lookedAt = performance.now();
+    if (this.#leftovers.length > 0 || performance.now() - this.#searchedAt < searchEvery) return;
+    this.#searchedAt = performance.now();
     this.#leftovers = leftovers.find();
     journal.leftoverBytes = this.#leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /**
-   * What was interrupted can be told only as long as every segment is there, so it goes first. Another instance may be
-   * shipping the same: then both insert the same records.
+   * Interrupted requests are known only while every segment exists, so they are shipped first. When another instance ships
+   * the same segments, both insert the same records.
    */
-  async #shipPartOf(leftover: Leftover): Promise<void> {
+  async #shipLeftover(leftover: Leftover): Promise<void> {
     const { instance, paths } = leftover;
     const [path] = paths;
-    if (path === undefined) return this.#bury(leftover);
+    if (path === undefined) return this.#forget(leftover);
     if (!leftover.isInterruptedShipped) {
       const records = await interruptedRecords(paths);
       for (const batch of batches(records)) await this.#insert(path, batch);
       leftover.isInterruptedShipped = true;
-      this.#parts.log.info(`${instance} has left ${paths.length} segments and ${records.length} interrupted requests`);
+      this.#parts.log.info(
+        `dead instance ${instance} left ${paths.length} segments and ${records.length} interrupted requests`,
+      );
     }
     await this.#shipSegment(path);
     paths.shift();
   }
 
-  #bury({ instance, bytes }: Leftover): void {
-    this.#parts.leftovers.bury(instance);
+  #forget({ instance, bytes }: Leftover): void {
+    this.#parts.leftovers.forget(instance);
     this.#parts.journal.leftoverBytes -= bytes;
     this.#leftovers.shift();
-    this.#parts.log.info(`everything that ${instance} has left is on record`);
+    this.#parts.log.info(`all records of dead instance ${instance} are in the database`);
   }
 
   async #shipSegment(path: string): Promise<void> {
@@ -149,35 +150,35 @@ export class Shipper {
     const contents = lines.filter((line) => line.startsWith(startOf.content));
     await this.#insert(path, contents, (_, some) => this.#parts.store.insertContent(some));
     for (const line of lines) {
-      if (!isKnown(line)) await this.#parts.rejected.add(path, line, 'not a line of the journal');
+      if (!isKnown(line)) await this.#parts.rejected.add(path, line, 'unknown kind of line');
     }
   }
 
-  readonly #putRecords: Put = (path, records) =>
+  readonly #insertRecords: Insert = (path, records) =>
     this.#parts.store.insert(parseSegmentName(path)?.instance ?? '', records);
 
-  /** Halves what the database refuses until the record at fault is alone. */
-  async #insert(path: string, records: readonly string[], put: Put = this.#putRecords): Promise<void> {
+  /** Halves a refused batch until the refused record is isolated. */
+  async #insert(path: string, records: readonly string[], insert: Insert = this.#insertRecords): Promise<void> {
     if (records.length === 0) return;
     try {
-      await put(path, records);
+      await insert(path, records);
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if (records.length === 1) return this.#parts.rejected.add(path, records[0] ?? '', shortly(error));
+      if (records.length === 1) return this.#parts.rejected.add(path, records[0] ?? '', firstLine(error));
       const middle = Math.ceil(records.length / 2);
-      await this.#insert(path, records.slice(0, middle), put);
-      await this.#insert(path, records.slice(middle), put);
+      await this.#insert(path, records.slice(0, middle), insert);
+      await this.#insert(path, records.slice(middle), insert);
     }
   }
 
   #noteSuccess(): void {
-    if (this.#backoff.failures > 0) this.#parts.log.info('records of requests reach the database again');
+    if (this.#backoff.failures > 0) this.#parts.log.info('request records reach the database again');
     this.#backoff.reset();
     this.#reminder.reset();
   }
 
   #noteFailure(error: unknown): void {
-    if (this.#reminder.pass()) this.#parts.log.warn(`records of requests wait on disk: ${shortly(error)}`);
+    if (this.#reminder.pass()) this.#parts.log.warn(`request records wait on disk: ${firstLine(error)}`);
   }
 
   #wake(): void {
@@ -203,7 +204,7 @@ function isKnown(line: string): boolean {
   return line === '' || Object.values(startOf).some((start) => line.startsWith(start));
 }
 
-/** What a driver says first: the statement and its values, which may follow, are nothing for a log. */
-function shortly(error: unknown): string {
+/** The first line of an error; statements and values, which can follow, do not belong in the log. */
+function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join().slice(0, 200);
 }

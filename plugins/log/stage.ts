@@ -10,12 +10,12 @@ import { createRequestLog } from './request-log.ts';
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
 /**
- * Records every request, however it ends. Stands last: its `enter` then knows that the request is about to go upstream,
- * and its `done` knows what all the others have to say.
+ * Records every request, however it ends. It is the last stage: at its `enter` the request is about to go upstream, and at
+ * its `done` every other stage has written its facts.
  */
 export const logStage = defineStage({
   name: 'log',
-  description: 'Records every request, by way of a journal on disk that outlives crashes and a database that is away.',
+  description: 'Records every request: first in a journal on disk that survives crashes, then in the database.',
   after: ['auth', 'plan', 'rate-limit', 'cache', 'format', 'upstream'],
   options: {
     type: 'object',
@@ -25,27 +25,26 @@ export const logStage = defineStage({
         minimum: 1,
         maximum: 3650,
         default: 30,
-        description: 'Days that records are kept, today not counted.',
+        description: 'Days for which records are kept, not counting today.',
       },
       max_journal_bytes: {
         type: 'integer',
         minimum: 16_777_216,
         default: 1_073_741_824,
         description:
-          'Bytes of records that may wait on disk while the database is away. Beyond it, requests are served but not recorded.',
+          'Bytes of records that can wait on disk for the database. Over the limit, requests are served but not recorded.',
       },
       content: {
         type: 'boolean',
         default: false,
-        description:
-          'Keeps prompts and replies too: what callers wrote and what they were answered, for as many days as the records. Tell them.',
+        description: 'Also keeps prompts and replies, for as many days as the records. Tell your users.',
       },
       max_content_bytes: {
         type: 'integer',
         minimum: 1,
         maximum: bounds.loggedContent,
         default: 65_536,
-        description: 'Bytes of a prompt, and of a reply, that `content` keeps; what is longer is cut and marked.',
+        description: 'Bytes of each prompt and each reply that `content` keeps; longer ones are truncated and marked.',
       },
     },
     additionalProperties: false,

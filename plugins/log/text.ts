@@ -37,7 +37,7 @@ function escapeUnit(code: number): string {
   return isDeceptive(code) ? `\\${unit}` : unit;
 }
 
-/** Line and paragraph separator, and the marks that change the direction of what follows. */
+/** Line and paragraph separators, and marks that change the direction of writing. */
 function isDeceptive(code: number): boolean {
   return (
     (code >= 0x2028 && code <= 0x202e) ||

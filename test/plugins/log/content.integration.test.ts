@@ -1,34 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { generateApiKey, hintOfApiKey } from '#core/accounts/api-key.ts';
+import { hintOfApiKey } from '#core/accounts/api-key.ts';
 import type { Database } from '#core/database/database.ts';
-import { bounds } from '#core/bounds.ts';
-import { ContentLines, Excerpt } from '../../../plugins/log/content.ts';
 import { dropPartitionsBefore, ensurePartition, partitionNames } from '../../../plugins/log/partitions.ts';
 import { isRefused, PostgresRecordStore } from '../../../plugins/log/record-store.ts';
-import { RequestLog } from '../../../plugins/log/request-log.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { arrive, identify, MemoryLog, MemoryStore, outcome, TemporaryFolder, until } from './fixture.ts';
+import { until } from './fixture.ts';
 
 interface Content {
   readonly part: string;
   readonly is_cut: boolean;
   readonly body: string;
-}
-
-/** What the lines say of a request whose body and answer were these. */
-function contentOf(body: Buffer | string, reply: readonly (Buffer | string)[], maxBytes = 100): Content[] {
-  const excerpt = new Excerpt(maxBytes);
-  for (const chunk of reply) excerpt.add(chunk);
-  const received = Buffer.from(body as string);
-  const exchange = arrive({ body: { ...arrive().body, received } });
-  return new ContentLines(maxBytes, 'dp').of(exchange, excerpt).map((line) => {
-    expect(line).toMatch(/^[ -~]*$/);
-    const { part, is_cut, body: encoded } = JSON.parse(line) as Content;
-    return { part, is_cut, body: Buffer.from(encoded, 'base64').toString() };
-  });
 }
 
 const line = (id: string, changes: object = {}) =>
@@ -56,121 +40,14 @@ const ask = (content: string, more: object = {}) => ({
   ...more,
 });
 
-const replyOf = (chunks: readonly (Buffer | string)[], maxBytes?: number) => contentOf('', chunks, maxBytes)[0];
-
-describe('what is kept', () => {
-  it('is the body of the request and, put together, that of the answer', () => {
-    expect(contentOf('{"a":1}', ['data: 1\n\n', Buffer.from('data: [DONE]\n\n')])).toEqual([
-      { part: 'request', is_cut: false, body: '{"a":1}' },
-      { part: 'reply', is_cut: false, body: 'data: 1\n\ndata: [DONE]\n\n' },
-    ]);
-  });
-
-  it('is nothing where nothing was said', () => {
-    expect(contentOf('', [])).toEqual([]);
-  });
-
-  it.each([
-    ['as large as the bound', 'a'.repeat(100), 'a'.repeat(100), false],
-    ['a byte larger', 'a'.repeat(101), 'a'.repeat(100), true],
-    ['a thousand times as large', 'a'.repeat(100_000), 'a'.repeat(100), true],
-    ['larger by a character of four bytes', `${'a'.repeat(98)}😀`, 'a'.repeat(98), true],
-    ['all of characters of three bytes', '語'.repeat(200), '語'.repeat(33), true],
-  ])('ends at the bound, between two characters, and says so: %s', (_, text, body, is_cut) => {
-    expect(contentOf(text, [])).toEqual([{ part: 'request', is_cut, body }]);
-    expect(replyOf([text])).toEqual({ part: 'reply', is_cut, body });
-    expect(replyOf(text.match(/.{1,7}/gu) ?? [])).toEqual({ part: 'reply', is_cut, body });
-    const bytes = [...Buffer.from(text).subarray(0, 400)].map((byte) => Buffer.of(byte));
-    expect(replyOf(bytes)).toEqual({ part: 'reply', is_cut, body });
-  });
-
-  it('has a mark for what is no text', () => {
-    expect(replyOf([Buffer.from([0x61, 0x00, 0xff, 0x62])])?.body).toBe('a\ufffd\ufffdb');
-    expect(replyOf(['\ud800 \u0000 \udc00'])?.body).toBe('\ufffd \ufffd \ufffd');
-  });
-
-  it('never has more memory than the bound and a little', () => {
-    const excerpt = new Excerpt(100);
-    for (let round = 0; round < 10_000; round++) excerpt.add(Buffer.alloc(1_000));
-    expect(excerpt.read().bytes.length).toBeLessThan(300);
-  });
-
-  it('is untouched by what happens to a chunk later', () => {
-    const excerpt = new Excerpt(100);
-    const bytes = Buffer.from('first');
-    excerpt.add(bytes);
-    bytes.fill('x');
-    expect(excerpt.read().bytes.toString()).toBe('first');
-  });
-});
-
-describe('a key of the gateway', () => {
-  const key = generateApiKey('dp');
-  const hint = hintOfApiKey(key, 'dp');
-  const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
-
-  it.each([
-    ['alone', key, hint],
-    ['in JSON', `{"key":"${key}\\n"}`, `{"key":"${hint}\\n"}`],
-    ['twice without anything between', key + key, hint + hint],
-    ['behind a letter', `x${key}`, `x${hint}`],
-    ['behind something like it', `dp_aaaaaaaaaaaaaaaaaaaa${key}`, `[key]${hint}`],
-    ['with a typing error', wrong, '[key]'],
-    ['half of it', `${key.slice(0, 30)} `, '[key] '],
-  ])('is on no record: %s', (_, text, body) => {
-    expect(contentOf(text, [], 200)[0]?.body).toBe(body);
-  });
-
-  it('is on no record when it is cut, wherever that happens', () => {
-    for (let before = 0; before < 60; before++) {
-      const body = contentOf(`${' '.repeat(before)}${key}`.repeat(9), [], 60)[0]?.body ?? '';
-      expect(body).not.toMatch(/dp_[0-9A-Za-z]{5}/);
-    }
-  });
-
-  it('is found when the chunks of the answer go through it', () => {
-    expect(replyOf([key.slice(0, 10), key.slice(10, 30), key.slice(30)])?.body).toBe(hint);
-  });
-
-  it.each(['dp_short', 'schema_dp_name', 'xdp_aaaaaaaaaaaaaaaaaaaaaa', 'sk-aaaaaaaaaaaaaaaaaaaaaaaaaaa'])(
-    'is not seen in %s',
-    (text) => {
-      expect(contentOf(text, [])[0]?.body).toBe(text);
-    },
-  );
-});
-
-it('has room in the journal at its largest, both ways, and behind others', async () => {
-  using folder = new TemporaryFolder();
-  const store = new MemoryStore();
-  const log = new MemoryLog();
-  {
-    await using requestLog = new RequestLog({ dataFolder: folder.path, instance: 'test', log, store });
-    const text = '\u0000語😀'.repeat(bounds.loggedContent);
-    for (let round = 0; round < 9; round++) {
-      const exchange = identify(arrive({ body: { ...arrive().body, received: Buffer.from(text) } }));
-      const excerpt = new Excerpt(bounds.loggedContent);
-      excerpt.add(text);
-      requestLog.journal.begin(exchange);
-      const content = new ContentLines(bounds.loggedContent, 'dp').of(exchange, excerpt);
-      expect(content.map(({ length }) => length > 170_000)).toEqual([true, true]);
-      requestLog.journal.end(exchange, outcome(), content);
-    }
-  }
-  expect(log.lines).toEqual([]);
-  expect(store.records.size).toBe(9);
-  expect(store.contents.size).toBe(18);
-  for (const body of store.contents.values()) expect(Buffer.byteLength(body)).toBeGreaterThan(bounds.loggedContent - 4);
-});
-
-describe('the table of contents', () => {
+describe('request_content', () => {
   let database: Database;
   beforeAll(async () => {
     database = await createTestDatabase();
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  it('keeps a line once, however often it is shipped, in the partition of its day', async () => {
+  it('stores a line once, in the partition of its day', async () => {
     const store = new PostgresRecordStore(database);
     const id = randomUUID();
     await store.insertContent([line(id)]);
@@ -190,12 +67,12 @@ describe('the table of contents', () => {
     ['a part that is none', { part: 'other' }],
     ['a body that is no text', { body: '/w==' }],
     ['a body with NUL', { body: 'AA==' }],
-  ])('refuses %s, and says that trying again is useless', async (_, changes) => {
+  ])('refuses %s for good', async (_, changes) => {
     const store = new PostgresRecordStore(database);
     await expect(store.insertContent([line(randomUUID(), changes)])).rejects.toSatisfy(isRefused);
   });
 
-  it('loses its old days as the records do, and only those', async () => {
+  it('drops its expired days separately from records', async () => {
     const day = Date.UTC(2022, 0, 1);
     for (const table of ['request_log', 'request_content'] as const) {
       await ensurePartition(database, day, table);
@@ -207,7 +84,7 @@ describe('the table of contents', () => {
   });
 });
 
-describe('a gateway that keeps content', () => {
+describe('a gateway with content: true', () => {
   const completion = {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -256,7 +133,7 @@ describe('a gateway that keeps content', () => {
     return { text, kept };
   }
 
-  it('has a whole answer as the client got it', async () => {
+  it('keeps a whole reply as the client got it', async () => {
     answer = (_, response) => response.json(200, completion);
     const body = ask('hi \u0000 \ud800 語');
     const { text, kept } = await call(body);
@@ -267,7 +144,7 @@ describe('a gateway that keeps content', () => {
     ]);
   });
 
-  it('has a streamed answer as the client got it', async () => {
+  it('keeps a streamed reply as the client got it', async () => {
     answer = (_, response) => {
       response.sse(chunk('hel'), chunk('lo', 'stop'), '[DONE]');
       response.end();
@@ -277,7 +154,7 @@ describe('a gateway that keeps content', () => {
     expect(kept[1]).toEqual({ part: 'reply', is_cut: false, body: text });
   });
 
-  it('has the error at the end of a stream that broke off', async () => {
+  it('keeps the error at the end of a broken stream', async () => {
     answer = (_, response) => {
       response.sse(chunk('hel'));
       response.cut();
@@ -287,7 +164,7 @@ describe('a gateway that keeps content', () => {
     expect(kept[1]).toEqual({ part: 'reply', is_cut: false, body: text });
   });
 
-  it('has an answer from the cache', async () => {
+  it('keeps a reply from the cache', async () => {
     answer = (_, response) => response.json(200, completion);
     const first = await call(ask('again'), { 'x-service-cache': '60' });
     answer = (_, response) => response.json(500, {});
@@ -297,7 +174,7 @@ describe('a gateway that keeps content', () => {
     expect(second.kept).toHaveLength(2);
   });
 
-  it('has a refusal, and of the request what was read for it', async () => {
+  it('keeps a refusal, and the request when it was read', async () => {
     const unknown = await call({ ...ask('hi'), model: 'nobody' });
     expect(unknown.kept).toEqual([
       { part: 'request', is_cut: false, body: JSON.stringify({ ...ask('hi'), model: 'nobody' }) },
@@ -307,7 +184,7 @@ describe('a gateway that keeps content', () => {
     expect(stranger.kept).toEqual([{ part: 'reply', is_cut: false, body: stranger.text }]);
   });
 
-  it('cuts what is long, both ways, and cuts nothing for the client', async () => {
+  it('truncates long bodies in the record only', async () => {
     const long = 'x'.repeat(1_000_000);
     answer = (_, response) => {
       response.sse(...Array.from({ length: 50 }, () => chunk('y'.repeat(10_000))), chunk('', 'stop'), '[DONE]');
@@ -322,7 +199,7 @@ describe('a gateway that keeps content', () => {
     ]);
   });
 
-  it('has no key, neither of the header nor of a body', async () => {
+  it('redacts keys in both bodies', async () => {
     const { key } = gateway;
     answer = (request, response) => {
       const { messages } = JSON.parse(request.body.toString()) as { messages: { content: string }[] };
@@ -337,7 +214,7 @@ describe('a gateway that keeps content', () => {
     }
   });
 
-  it('keeps none when the option is off', async () => {
+  it('keeps no content by default', async () => {
     await using plain = await startGateway({ yaml: yamlFor(`${upstream.url}/v1`) });
     answer = (_, response) => response.json(200, completion);
     await fetch(`${plain.url}/v1/chat/completions`, {

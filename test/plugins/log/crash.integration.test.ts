@@ -28,7 +28,7 @@ test('after kill -9 under load every answered request has one record, and what w
   const log = new MemoryLog();
   {
     await using _ = new RequestLog({ dataFolder: folder.path, instance: 'last', log, store });
-    await until(() => log.lines.some((line) => line.includes('everything that child3 has left')));
+    await until(() => log.lines.some((line) => line.includes('all records of dead instance child3')));
   }
   for (const line of linesOf(join(folder.path, 'shipped'))) {
     const [instance = '', record = ''] = line.split('\t');

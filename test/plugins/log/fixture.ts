@@ -7,6 +7,7 @@ import type { Logger } from '#core/logger.ts';
 import { type Endpoint, Exchange, type ExchangeInit } from '#core/pipeline/exchange.ts';
 import type { Outcome } from '#core/pipeline/stage.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
+import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';
 import { descriptors } from '../../support/formats.ts';
 
 export const chat: Endpoint = {
@@ -121,6 +122,33 @@ export class TemporaryFolder implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true, force: true });
   }
+}
+
+interface LogParts extends Partial<RequestLogOptions> {
+  folder: TemporaryFolder;
+}
+
+/** A log whose records stay in memory, with what it has logged. */
+export function openLog({ folder, ...options }: LogParts): RequestLog & { readonly out: string[] } {
+  const log = new MemoryLog();
+  const requestLog = new RequestLog({
+    dataFolder: folder.path,
+    instance: 'test',
+    log,
+    store: new MemoryStore(),
+    segmentAge: 20,
+    ...options,
+  });
+  return Object.assign(requestLog, { out: log.lines });
+}
+
+/** The lines of the journal, parsed. */
+export function linesOf(folder: TemporaryFolder): Record<string, unknown>[] {
+  return folder
+    .text()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 /** Waits until the statement holds; looks again after every turn of the event loop or so. */

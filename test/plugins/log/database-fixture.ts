@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '#core/database/database.ts';
+import type { Host } from '#core/host.ts';
+import { Keeper } from '#core/extension/keeper.ts';
+import type { Stage } from '#core/pipeline/stage.ts';
+import { logStage } from '../../../plugins/log/stage.ts';
+import { MemoryLog, TemporaryFolder } from './fixture.ts';
+
+interface Row {
+  readonly id: string;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly error_code: string | null;
+  readonly user_agent: string | null;
+}
+
+/** The parts of a host that `log` uses, with its own journal folder. */
+export class TestHost implements AsyncDisposable {
+  readonly folder = new TemporaryFolder();
+  readonly keeper = new Keeper();
+  readonly log = new MemoryLog();
+  readonly host: Host;
+
+  constructor(database: Database, now: () => number = Date.now) {
+    this.host = {
+      instance: `test${randomUUID()}`,
+      dataFolder: this.folder.path,
+      log: this.log,
+      database,
+      now,
+      keep: (key, create) => this.keeper.keep(key, create),
+    } satisfies Partial<Host> as Partial<Host> as Host;
+  }
+
+  createStage(): Stage {
+    return logStage.create(
+      { keep_days: 30, max_journal_bytes: 1_073_741_824, content: false, max_content_bytes: 65_536 },
+      this.host,
+    ) as Stage;
+  }
+
+  /** Stops as a process does: all records are in the database then. */
+  async stop(): Promise<void> {
+    await this.keeper[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    this.folder[Symbol.dispose]();
+  }
+}
+
+export function recordsOf(database: Database, ids: readonly string[]): Promise<Row[]> {
+  return database.query<Row>('SELECT * FROM request_log WHERE id = ANY(string_to_array(?, ?)) ORDER BY id', [
+    ids.join(),
+    ',',
+  ]);
+}
+
+export async function requestCount(database: Database, account: string): Promise<number> {
+  const [row] = await database.query<{ request_count: string }>('SELECT request_count FROM account WHERE id = ?', [
+    account,
+  ]);
+  return Number(row?.request_count);
+}
+
+/** An `end` line of the journal. */
+export function line(account: string, id: string, changes: object = {}): string {
+  return JSON.stringify({
+    at: 'end',
+    id,
+    started_at: Date.now(),
+    account_id: account,
+    method: 'POST',
+    path: '/v1/chat/completions',
+    endpoint: 'chat',
+    is_metered: true,
+    outcome: 'answered',
+    ...changes,
+  });
+}

@@ -1,0 +1,66 @@
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { InstanceLock, InstanceWatch } from '../../../plugins/log/instance-lock.ts';
+import { TemporaryFolder } from './fixture.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('instance lock', () => {
+  it('keeps an instance alive until it is released', () => {
+    using folder = new TemporaryFolder();
+    const watch = new InstanceWatch(folder.path);
+    {
+      using _ = new InstanceLock(folder.path, 'here', () => {});
+      expect(watch.isDead('here')).toBe(false);
+    }
+    expect(watch.isDead('here')).toBe(true);
+  });
+
+  it('is taken again and reported as lost when another instance has removed it', () => {
+    using folder = new TemporaryFolder();
+    const lost = vi.fn<() => void>();
+    using _ = new InstanceLock(folder.path, 'here', lost);
+    const watch = new InstanceWatch(folder.path);
+    vi.advanceTimersByTime(5_000);
+    expect(lost).not.toHaveBeenCalled();
+    watch.forget('here');
+    vi.advanceTimersByTime(5_000);
+    expect(lost).toHaveBeenCalledOnce();
+    expect(watch.isDead('here')).toBe(false);
+  });
+
+  it('is stale when its process no longer exists or only had the same pid', () => {
+    using folder = new TemporaryFolder();
+    using _ = new InstanceLock(folder.path, 'here', () => {});
+    const own = JSON.parse(readFileSync(join(folder.path, 'here.lock'), 'utf8')) as object;
+    const write = (name: string, changes: object) =>
+      writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...own, ...changes }));
+    write('gone', { pid: 2 ** 22 + 1 });
+    write('namesake', { startedAt: 1 });
+    const watch = new InstanceWatch(folder.path);
+    expect(watch.isDead('gone')).toBe(true);
+    expect(watch.isDead('namesake')).toBe(true);
+  });
+
+  it('of a process on another machine is stale when it is not touched for thirty seconds', () => {
+    using folder = new TemporaryFolder();
+    const path = join(folder.path, 'far.lock');
+    writeFileSync(path, JSON.stringify({ pid: 1, startedAt: 1, pidSpace: 'elsewhere' }));
+    const watch = new InstanceWatch(folder.path);
+    const touch = (second: number) => utimesSync(path, second, second);
+    for (let second = 0; second < 60; second += 10) {
+      touch(second);
+      expect(watch.isDead('far')).toBe(false);
+      vi.advanceTimersByTime(10_000);
+    }
+    expect(watch.isDead('far')).toBe(false);
+    vi.advanceTimersByTime(30_000);
+    expect(watch.isDead('far')).toBe(true);
+  });
+});

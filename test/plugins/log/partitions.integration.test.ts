@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '#core/database/database.ts';
+import {
+  dropPartitionsBefore,
+  ensurePartition,
+  partitionJob,
+  partitionNames,
+} from '../../../plugins/log/partitions.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { TestHost } from './database-fixture.ts';
+
+const day = 86_400_000; // ms
+let database: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+describe('partitions', () => {
+  it('are created for yesterday, today and a week ahead, and dropped after keep_days', async () => {
+    const now = Date.UTC(2031, 4, 31, 12);
+    await using test = new TestHost(database, () => now);
+    test.createStage().activate?.();
+    for (const age of [29, 30, 31, 32, 400]) await ensurePartition(database, now - (now % day) - age * day);
+    await partitionJob.run({}, test.host);
+    const names = (await partitionNames(database)).filter((name) => name > 'request_log_2030');
+    expect(names.map((name) => name.slice(-8))).toEqual([
+      '20310501',
+      '20310502',
+      '20310530',
+      '20310531',
+      '20310601',
+      '20310602',
+      '20310603',
+      '20310604',
+      '20310605',
+      '20310606',
+      '20310607',
+    ]);
+    expect(test.log.lines.at(-1)).toMatch(/^info dropped expired request records of .*20300426, 20310429, 20310430$/);
+  });
+
+  it('are not dropped without a log stage', async () => {
+    const now = Date.UTC(2032, 0, 1);
+    await using test = new TestHost(database, () => now);
+    await ensurePartition(database, now - 100 * day);
+    await partitionJob.run({}, test.host);
+    expect(await partitionNames(database)).toContain('request_log_20310923');
+  });
+
+  it('can be created by several instances at once', async () => {
+    const start = Date.UTC(2033, 0, 1);
+    await Promise.all(Array.from({ length: 8 }, () => ensurePartition(database, start)));
+    expect(await partitionNames(database)).toContain('request_log_20330101');
+  });
+
+  it('have the indexes of the table', async () => {
+    await ensurePartition(database, Date.UTC(2034, 0, 1));
+    const rows = await database.query<{ definition: string }>(
+      `SELECT indexdef AS definition FROM pg_indexes WHERE tablename = 'request_log_20340101' ORDER BY 1`,
+    );
+    expect(rows.map(({ definition }) => definition.replace(/.* USING /, ''))).toEqual([
+      'btree (account_id, model, started_at DESC)',
+      'btree (account_id, started_at DESC)',
+      'btree (account_id, started_at DESC) WHERE has_failover',
+      "btree (account_id, started_at DESC) WHERE (cache = 'hit'::text)",
+      'btree (account_id, started_at DESC, status) WHERE (status >= 400)',
+      'btree (started_at, id)',
+    ]);
+  });
+
+  it('stop waiting behind a long reader after a second', async () => {
+    const start = Date.UTC(2023, 0, 1);
+    await ensurePartition(database, start);
+    const reader = database.fork();
+    await reader.transactional(async (transaction) => {
+      await transaction.execute('SELECT count(*) FROM request_log');
+      await expect(dropPartitionsBefore(database, start + day)).rejects.toMatchObject({ code: '55P03' });
+    });
+    expect(await dropPartitionsBefore(database, start + day)).toEqual(['20230101']);
+  });
+});

@@ -1,0 +1,124 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
+
+test('records wait in few files while the database is unavailable, and are shipped afterwards', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  store.isAway = true;
+  await using log = openLog({ folder, store, segmentAge: 1 });
+  for (let index = 0; index < 200; index++) {
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    await Promise.resolve();
+    log.journal.end(exchange, outcome());
+    if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  await until(() => store.inserts > 1);
+  expect(folder.journal().length).toBeLessThanOrEqual(3);
+  expect(store.records.size).toBe(0);
+  store.isAway = false;
+  await until(() => store.records.size === 200);
+  expect(log.out.filter((line) => line.startsWith('warn'))).toHaveLength(1);
+  await until(() => log.out.some((line) => line.includes('reach the database again')));
+});
+
+test('a malformed line is moved aside and the others are shipped', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  store.refused = 'poison';
+  await using log = openLog({ folder, store });
+  for (const agent of ['a', 'b', 'poison', 'c', 'd']) {
+    const exchange = arrive({ headers: { 'user-agent': agent } });
+    log.journal.begin(exchange);
+    log.journal.end(exchange, outcome());
+  }
+  await until(() => log.out.some((line) => line.includes('was moved to')));
+  await until(() => log.journal.length === 0);
+  expect(store.pluck('user_agent')).toEqual(['a', 'b', 'c', 'd']);
+  const rejected = readFileSync(join(folder.path, 'journal', 'rejected', 'test-00000001.ndjson'), 'utf8');
+  expect(JSON.parse(rejected)).toMatchObject({ at: 'end', user_agent: 'poison' });
+});
+
+test('segments of a dead instance are shipped, its requests in flight are interrupted, a truncated line is left out', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  const ended = identify(arrive());
+  const running = identify(arrive());
+  const carried = identify(arrive());
+  const cut = arrive();
+  const left = new TemporaryFolder();
+  {
+    // Written by a journal whose shipper never gets through, then copied to where it counts.
+    store.isAway = true;
+    await using dead = openLog({ folder: left, store, instance: 'dead', segmentAge: 60_000 });
+    for (const exchange of [carried, ended]) dead.journal.begin(exchange);
+    dead.journal.enter(carried);
+    dead.journal.roll();
+    for (const exchange of [running, cut]) dead.journal.begin(exchange);
+    dead.journal.enter(running);
+    dead.journal.end(ended, outcome());
+    await new Promise((resolve) => setImmediate(resolve));
+    const journal = join(folder.path, 'journal');
+    {
+      await using _ = openLog({ folder, store: new MemoryStore() });
+    }
+    for (const name of left.journal()) {
+      writeFileSync(join(journal, name), readFileSync(join(left.path, 'journal', name)));
+    }
+    appendFileSync(join(journal, 'dead-00000002.ndjson'), `{"at":"end","id":"${cut.id}","started_at":1763`);
+    appendFileSync(join(journal, 'dead-00000001.ndjson'), `\u0000\u0000\u0000\n`);
+  }
+  left[Symbol.dispose]();
+  store.isAway = false;
+  store.records.clear();
+  await using log = openLog({ folder, store });
+  await until(() => log.out.some((line) => line.includes('all records of dead instance dead are in the database')));
+  expect(Object.fromEntries([...store.records].map(([id, record]) => [id, record.outcome]))).toEqual({
+    [ended.id]: 'answered',
+    [running.id]: 'interrupted',
+    [carried.id]: 'interrupted',
+    [cut.id]: 'interrupted',
+  });
+  expect(store.records.get(running.id)).toMatchObject({ instance: 'dead', model: 'gpt-5', key_hint: 'dp_a1b2…wxyz' });
+  expect(folder.journal().filter((name) => name.startsWith('dead'))).toEqual([]);
+  expect(log.out.filter((line) => line.includes('was moved to'))).toHaveLength(1);
+});
+
+test('the segments of a live instance are not touched', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  await using first = openLog({ folder, instance: 'first', store });
+  const running = arrive();
+  first.journal.begin(running);
+  {
+    await using second = openLog({ folder, instance: 'second', store });
+    const other = arrive();
+    second.journal.begin(other);
+    second.journal.end(other, outcome());
+    await until(() => store.records.size === 1);
+  }
+  expect(folder.journal()).toEqual(['first-00000001.ndjson']);
+  first.journal.end(running, outcome());
+  await until(() => store.records.size === 2);
+  expect(store.pluck('instance')).toEqual(['second', 'first']);
+});
+
+test('a stop without the database leaves the records for the next start', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  const [ended, running] = [arrive(), identify(arrive())];
+  store.isAway = true;
+  {
+    await using log = openLog({ folder, store, instance: 'before' });
+    for (const exchange of [ended, running]) log.journal.begin(exchange);
+    log.journal.enter(running);
+    log.journal.end(ended, outcome());
+  }
+  expect(store.records.size).toBe(0);
+  store.isAway = false;
+  await using _ = openLog({ folder, store, instance: 'after' });
+  await until(() => store.records.size === 2);
+  expect(store.pluck('outcome').toSorted()).toEqual(['answered', 'interrupted']);
+});

@@ -149,7 +149,7 @@ describe.each([
     expect(tick.runs.length).toBeLessThanOrEqual(count + 1);
   });
 
-  run('are tried again until they succeed', async () => {
+  run('are retried until they succeed', async () => {
     await using place = await create();
     const succeeded = Promise.withResolvers<void>();
     const error = vi.fn<(message: string, error?: unknown) => void>();
@@ -170,10 +170,10 @@ describe.each([
     );
   });
 
-  run('are given up after their last try, and hold nobody up', async () => {
+  run('are given up after their last attempt, and do not block others', async () => {
     await using place = await create();
     const given = Promise.withResolvers<void>();
-    const error = vi.fn<(message: string) => void>((message) => message.includes('try 2 of 2') && given.resolve());
+    const error = vi.fn<(message: string) => void>((message) => message.includes('attempt 2 of 2') && given.resolve());
     const { definition, runs } = watched('poison', () => Promise.reject(new Error('never')), { attempts: 2 });
     const marker = createMarker();
     await using jobs = await place.open([definition, marker.definition], { log: { ...silentLog, error } });
@@ -184,7 +184,7 @@ describe.each([
     expect(runs).toHaveLength(2);
   });
 
-  run('are not tried again when that is useless', async () => {
+  run('are not retried when that is useless', async () => {
     await using place = await create();
     const failed = Promise.withResolvers<string>();
     const { definition, runs } = watched('useless', () => {

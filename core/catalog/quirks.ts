@@ -63,7 +63,7 @@ export const quirksSchema = {
       enum: ['any', 'nine_characters'],
       description: 'What ids of calls may look like; Mistral wants nine letters or digits.',
     },
-    text_content: { ...flag, description: 'True when content of messages has to be a string, not a list of parts.' },
+    text_content: { ...flag, description: 'True when content of messages must be a string, not a list of parts.' },
     stop: { type: 'integer', minimum: 0, description: 'Stop sequences that are accepted.' },
     stream_usage: { ...flag, description: 'True when stream_options.include_usage is known there.' },
     end_user: { ...flag, description: 'True when an id of the end user is accepted.' },
@@ -79,7 +79,7 @@ export const quirksSchema = {
     count_tokens: { ...flag, description: 'True when the endpoint counts tokens itself.' },
     prefill: {
       ...flag,
-      description: 'True when the model goes on from a message of the assistant at the end, instead of refusing it.',
+      description: 'True when the model continues a final assistant message instead of refusing it.',
     },
     inline_thinking: { ...flag, description: 'True when thoughts come inside the text, between <think> and </think>.' },
   },

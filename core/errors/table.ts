@@ -120,7 +120,7 @@ export type ErrorCode = keyof typeof errorKinds;
  * - `key`: our credential is wrong or has no money left.
  * - `capacity`: no room; the same request would be served with more of it, or elsewhere.
  * - `throttled`: too many requests of ours.
- * - `timeout`: whoever makes the answer has not made it in time.
+ * - `timeout`: the answer was not made in time.
  * - `model`: the model is not there.
  */
 export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model';
@@ -138,7 +138,7 @@ export interface ErrorDetails {
     readonly status: number;
     readonly type?: string | undefined;
     readonly code?: string | undefined;
-    /** The prompt does not fit into the model: every tool shortens it by itself when it is told in its own words. */
+    /** The prompt does not fit into the model: every tool shortens it when it sees its vendor's words. */
     readonly isContextOverflow?: boolean | undefined;
   };
   /** For errors of an upstream: what it is about, as far as its words tell. Decides what is tried next. */

@@ -44,7 +44,7 @@ export interface UpstreamRequest {
   /** Lower case; authentication is the upstream's business and not in here. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
-  /** What of the client's request was left out or said differently; the client and the record are told. */
+  /** What of the client's request was left out or approximated; reported to the client and in the record. */
   readonly notes?: readonly string[] | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface ReplyReader {
   /** The error that the upstream reported inside the stream. */
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
-  /** What of the answer so far could not be passed on; the client is told where there is time, the record always. */
+  /** What of the answer could not be passed on; in the record, and reported to the client if the headers are not sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**
    * The answer as one object of the client's format, exactly as the client gets it. Undefined until it is complete, and

@@ -14,7 +14,7 @@ export interface ReportedError {
 
 /**
  * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}` and `{base_resp}`.
- * Undefined when the value reports no error, as far as that can be told without a status.
+ * Undefined when the value reports no error, as far as the body shows without a status.
  */
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
   if (!isJsonObject(body)) return undefined;
@@ -49,7 +49,7 @@ const plainCapacityWords =
   /^(the |our )?(engine|model|server|service|system)?s?( is| are)?( currently| temporarily| too)* ?(overloaded|busy|at capacity)\b|^we( are|['’]re) (currently )?experiencing high (demand|load|traffic)/i;
 const capacityCodes = /overloaded|\bslow_down\b/i;
 
-/** What stands in quotation marks may be the client's own words. An apostrophe within a word is none. */
+/** What stands in quotation marks may be the client's own words. An apostrophe within a word is not one. */
 const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
 /** True for a refusal that says nothing about the request: the same request would be served with more room, or elsewhere. */
@@ -144,7 +144,7 @@ export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
 /** What may stand in a vendor's words and is nobody's business: credentials, accounts and addresses of the operator. */
 const secrets =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
-/** Longer words of a vendor are not looked at: what hides in them has to be found in bounded time. */
+/** Longer words of a vendor are cut first: redaction must take bounded time. */
 const longestWords = 16_384;
 
 /**
@@ -185,7 +185,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
   const meaning = reported && meaningOf(reported);
   switch (meaning) {
     case 'overflow':
-      // Clients shorten the conversation when they are told in these words, and repeat it in vain when they are not.
+      // Clients shorten the conversation when they see these words, and otherwise repeat it in vain.
       return new GatewayError('upstream_rejected', said, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
         meaning,

@@ -65,7 +65,7 @@ export interface ClientSide {
 export interface InsertedMember {
   readonly name: string;
   readonly value: JsonObject;
-  /** As the beginning of an object that goes on behind it. */
+  /** The beginning of an object with this member, up to the comma behind it. */
   readonly prefix: Buffer;
 }
 

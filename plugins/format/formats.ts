@@ -16,7 +16,7 @@ import { responses } from './responses/descriptor.ts';
 
 /**
  * Every format, those first that can express most: of the formats that an upstream speaks, the first one in this list is
- * used for a request that has to be translated.
+ * used for a request that must be translated.
  */
 export const formats: readonly FormatDescriptor[] = [responses, messages, chat, gemini, ollama, images];
 

@@ -106,7 +106,7 @@ export class ModelCall implements Adapter {
   }
 }
 
-/** True where tools must become others, whose calls have to be turned back in the reply: only a translation does both. */
+/** True where freeform tools must become functions, and their calls freeform again: only a translation does both. */
 function needsOtherTools({ profile }: Route, { format, purpose, body }: ClientRequest): boolean {
   if (purpose !== 'answer' || profile.quirks.freeform_tools) return false;
   return format.client.text?.hasFreeformTools?.(body) === true;

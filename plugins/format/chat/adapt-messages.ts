@@ -27,7 +27,7 @@ export const adaptMessages: Adaptation = (body, { profile }) => {
 function changesFor({ capabilities, quirks }: Profile): Change[] {
   const { replay_reasoning: when, inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = quirks;
   const changes: Change[] = [];
-  // Who thinks inside the text has got it back there.
+  // A model that reasons inside its text gets the reasoning back there.
   if (capabilities.reasoning && when !== 'never' && !isInline) {
     changes.push((message, path) => withThoughts(message, path, when === 'always'));
   }

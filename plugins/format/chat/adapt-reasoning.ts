@@ -8,8 +8,8 @@ import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-wit
 const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
 
 /**
- * Asks for reasoning in words that the route takes. What its vendor has words of its own for stays as it is: only what is
- * known to be refused is said differently.
+ * Asks for reasoning in the way of the route. Members that are the vendor's own stay: only what is known to be refused
+ * changes.
  */
 export function adaptReasoning(probe: Probe): Adaptation {
   return (body, target) => {

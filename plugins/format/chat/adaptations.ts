@@ -96,7 +96,7 @@ function instructMessages(messages: readonly JsonValue[], text: string, role: st
   return [{ ...(first as JsonObject), content: instructedText((first as JsonObject)['content'], text) }, ...rest];
 }
 
-/** What a route of the Chat format is known to refuse is taken out or said differently. */
+/** Adapts a Chat request to the capabilities and quirks of a route. */
 export const adaptChat = inOrder(
   adaptLimit(['max_tokens', 'max_completion_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),

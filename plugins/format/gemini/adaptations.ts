@@ -54,7 +54,7 @@ function withoutSchemas(body: JsonObject, isJsonKnown: boolean): JsonObject {
   return { ...body, [name]: Object.fromEntries(Object.entries(config).filter(([entry]) => isKept(camelName(entry)))) };
 }
 
-/** What a route of the Gemini format is known to refuse is taken out or said differently. */
+/** Adapts a Gemini request to the capabilities and quirks of a route. */
 export const adaptGemini = inOrder(
   adaptGeneration,
   adaptMedia(probe, ['contents', 'systemInstruction'], camelName),

@@ -46,7 +46,7 @@ const outputWording: OutputWording = {
   instruct: (body, text) => ({ ...body, system: instructedText(body['system'], text) }),
 };
 
-/** What a route of the Messages format is known to refuse is taken out or said differently. */
+/** Adapts a Messages request to the capabilities and quirks of a route. */
 export const adaptMessagesRequest = inOrder(
   adaptLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),

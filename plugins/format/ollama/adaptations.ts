@@ -1,7 +1,7 @@
 import { adaptLimit, adaptSampling, adaptStops } from '../pass-through/adapt-parameters.ts';
 import { inOrder, withInner } from '../pass-through/adaptation.ts';
 
-/** What a model on an Ollama route is known to refuse is taken out or said differently. */
+/** Adapts an Ollama request to the capabilities and quirks of a route. */
 export const adaptOllama = inOrder(
   withInner('options', adaptLimit(['num_predict'])),
   withInner('options', adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'])),

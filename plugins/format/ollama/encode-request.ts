@@ -19,7 +19,7 @@ const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model gives one answer at a time', { param: 'n' });
+    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
   }
   const { format, instruction } = writeFormat(conversation, target);
   const options = withoutUnset(writeOptions(conversation));

@@ -16,8 +16,8 @@ export interface AdaptationTarget {
 /**
  * Adapts a request to what is known of a route. Returns the very same body when it concerns nothing in it.
  *
- * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when what would have
- *   to be said differently cannot be understood
+ * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when what it
+ *   would have to change cannot be understood
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
 

@@ -71,7 +71,7 @@ const outputWording: OutputWording = {
   },
 };
 
-/** What a route of the Responses format is known to refuse is taken out or said differently. */
+/** Adapts a Responses request to the capabilities and quirks of a route. */
 export const adaptResponses = inOrder(
   adaptLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),

@@ -23,7 +23,7 @@ import type { Way } from '../way.ts';
 import { encodeForRoute } from './encode-for-route.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
-/** Reads the client's request once, for however many routes it has to be translated. */
+/** Decodes the client's request once, for all routes into whose formats it is translated. */
 export class CallTranslator {
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
@@ -43,7 +43,7 @@ export class CallTranslator {
   read(): { readonly conversation: Conversation; readonly notes: Notes } {
     const { format } = this.#request;
     if (!isClientTextFormat(format)) {
-      const message = `Requests in the ${format.name} format cannot be translated into another format`;
+      const message = `Requests in the ${format.name} format cannot be translated into another format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
     this.#conversation ??= format.client.text.decodeRequest(exactBody(this.#request), this.#notes);
@@ -57,7 +57,7 @@ export class CallTranslator {
   open(route: Route, to: FormatDescriptor, conversation?: Conversation): Translation {
     const read = this.read();
     if (!isTextFormat(to)) {
-      const message = `Requests cannot be translated into the ${to.name} format`;
+      const message = `Requests cannot be translated into the ${to.name} format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
     const notes = new Notes();

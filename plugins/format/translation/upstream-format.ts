@@ -18,7 +18,7 @@ export function upstreamFormat(route: Route, { format, purpose, body }: ClientRe
   }
   if (purpose === 'count') {
     if (formats.includes(format.name) && route.profile.quirks.count_tokens) return format;
-    throw new GatewayError('not_supported', 'The route does not count tokens');
+    throw new GatewayError('not_supported', 'The route does not count tokens.');
   }
   if (needsResponses(route, format, body['tools'])) return responses;
   const spoken = preferredFormat(format, formats);
@@ -39,6 +39,6 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
 
 function notSpoken({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
   const spoken = upstream.formats.join(', ');
-  const message = `The model is not served in the ${name} format; it speaks ${spoken}`;
+  const message = `The model is not served in the ${name} format; it speaks ${spoken}.`;
   return new GatewayError('not_supported', message, { param: 'model' });
 }

@@ -28,7 +28,7 @@ const formatters = new Map<string, Formatter>();
 
 /** @param timeZone of the reader; the gateway's own when it is undefined or not a zone */
 export function formatterFor(language: Language, timeZone: string | undefined): Formatter {
-  const zone = timeZone !== undefined && isTimeZone(timeZone) ? timeZone : ownTimeZone();
+  const zone = canonicalZone(timeZone) ?? ownTimeZone();
   const key = `${language} ${zone}`;
   const known = formatters.get(key);
   if (known !== undefined) return known;
@@ -58,12 +58,22 @@ function createFormatter(locale: string, timeZone: string): Formatter {
   };
 }
 
-/** Only zones of this list: a cookie must not decide how many formatters there are. */
-const timeZones = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC']);
-
-function isTimeZone(name: string): boolean {
-  return timeZones.has(name);
+/**
+ * The canonical name of a zone, so that there are no more formatters than zones, whatever cookies say.
+ *
+ * @returns undefined for what is not the name of a zone
+ */
+function canonicalZone(name: string | undefined): string | undefined {
+  if (name === undefined || !zoneName.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
 }
+
+/** Names alone: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
+const zoneName = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 
 function ownTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;

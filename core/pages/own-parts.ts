@@ -12,6 +12,7 @@ export const ownTexts = defineTexts({ en, id });
 /** What the layout loads, and what pages of plugins may: htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: 'style.css', path: join(viewsFolder, 'style.css') },
+  { name: 'dark.css', path: join(viewsFolder, 'dark.css') },
   { name: 'icon.svg', path: join(viewsFolder, 'icon.svg') },
   { name: 'page.js', path: join(viewsFolder, 'page.js') },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },

@@ -75,6 +75,7 @@ export class Renderer {
       language: visit.language,
       languages: languages.map((id) => ({ id, name: visit.t(`language.${id}`) })),
       theme: visit.theme,
+      colorScheme: visit.theme === 'system' ? 'light dark' : visit.theme,
       themes,
       path: visit.path,
       layout,

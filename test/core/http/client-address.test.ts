@@ -5,27 +5,27 @@ const via = (proxies: string[], peer: string, forwarded?: string) =>
   createClientAddress(proxies)(peer, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
 
 describe('the address of a client', () => {
-  it('is the peer’s when no proxy is trusted, whatever the header says', () => {
+  it('is that of the peer when no proxy is trusted, whatever the header says', () => {
     expect(via([], '203.0.113.9', '1.1.1.1')).toBe('203.0.113.9');
   });
 
-  it('is the peer’s when the peer is no trusted proxy', () => {
+  it('is that of the peer when the peer is not a trusted proxy', () => {
     expect(via(['10.0.0.0/8'], '203.0.113.9', '1.1.1.1')).toBe('203.0.113.9');
   });
 
-  it('is what a trusted proxy says', () => {
+  it('is what a trusted proxy reports', () => {
     expect(via(['10.0.0.0/8'], '10.0.0.1', '1.1.1.1')).toBe('1.1.1.1');
   });
 
-  it('is the nearest that no trusted proxy has, not what the client wrote in front', () => {
+  it('is the nearest one that is not a trusted proxy, not what the client prepended', () => {
     expect(via(['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.1.1.1, 10.0.0.2')).toBe('1.1.1.1');
   });
 
-  it('is the peer’s when all in the header are proxies', () => {
+  it('is that of the peer when every hop is a trusted proxy', () => {
     expect(via(['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.1');
   });
 
-  it('is the peer’s when the proxy says nothing', () => {
+  it('is that of the peer when the proxy sends no header', () => {
     expect(via(['10.0.0.0/8'], '10.0.0.1')).toBe('10.0.0.1');
   });
 
@@ -36,23 +36,23 @@ describe('the address of a client', () => {
     },
   );
 
-  it('is not looked for behind what is no address', () => {
+  it('is not searched for behind a malformed entry', () => {
     expect(via(['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, junk')).toBe('10.0.0.1');
   });
 
-  it('may be one of IPv6', () => {
+  it('can be an IPv6 address', () => {
     expect(via(['10.0.0.1'], '10.0.0.1', '2001:db8::7')).toBe('2001:db8::7');
   });
 
-  it('is told by a proxy of IPv6 too', () => {
+  it('is reported by an IPv6 proxy too', () => {
     expect(via(['fd00::/8'], 'fd00::1', '1.1.1.1')).toBe('1.1.1.1');
   });
 
-  it('is told by a proxy of IPv4 that comes in over IPv6', () => {
+  it('is reported by an IPv4-mapped proxy', () => {
     expect(via(['10.0.0.0/8'], '::ffff:10.0.0.1', '1.1.1.1')).toBe('1.1.1.1');
   });
 
-  it('is told by a single address and nobody beside it', () => {
+  it('is reported by a single trusted address, not by its neighbours', () => {
     expect([via(['10.0.0.1'], '10.0.0.1', '1.1.1.1'), via(['10.0.0.1'], '10.0.0.2', '1.1.1.1')]).toEqual([
       '1.1.1.1',
       '10.0.0.2',

@@ -46,7 +46,7 @@ describe('endpoint table', () => {
     expect(found('GET', '/v1/responses/a/b')).toBeUndefined();
   });
 
-  it('tells which methods are possible', () => {
+  it('returns the allowed methods of a path', () => {
     expect(found('GET', '/v1/messages')).toEqual({ allowed: ['POST'] });
     expect(found('DELETE', '/v1/models/x')).toEqual({ allowed: ['GET'] });
   });
@@ -55,7 +55,7 @@ describe('endpoint table', () => {
     expect(found('POST', path)).toBeUndefined();
   });
 
-  it('survives a broken escape', () => {
+  it('keeps a malformed escape as it is', () => {
     expect(found('GET', '/v1/models/%E0%A4%A')).toEqual(['get_model', { id: '%E0%A4%A' }]);
   });
 });

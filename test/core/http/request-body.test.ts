@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe('a body', () => {
-  it('in pieces is put together', async () => {
+  it('in chunks is joined', async () => {
     const { request, body } = receive();
     for (const piece of ['{"a"', ':', '1}']) request.push(piece);
     request.push(null);
@@ -54,12 +54,12 @@ describe('a body', () => {
     expect(await body.bytes()).toBe(await body.bytes());
   });
 
-  it('is not read before anybody asks', () => {
+  it('is not read before a stage asks for it', () => {
     const { request, invitations } = receive();
     expect([request.readableFlowing, invitations()]).toEqual([null, 0]);
   });
 
-  it('is invited once', async () => {
+  it('sends 100 Continue once', async () => {
     const { request, body, invitations } = receive();
     request.push(null);
     await Promise.all([body.bytes(), body.text()]);
@@ -70,7 +70,7 @@ describe('a body', () => {
     expect(await received('').bytes()).toHaveLength(0);
   });
 
-  it('that breaks off is refused', async () => {
+  it('that is truncated is refused', async () => {
     const { request, body } = receive();
     const bytes = body.bytes();
     request.push('{');
@@ -80,7 +80,7 @@ describe('a body', () => {
 });
 
 describe('a body that is too large', () => {
-  it('is refused by its declared length before it is invited', async () => {
+  it('is refused by its declared length before 100 Continue', async () => {
     const { body, invitations } = receive({ headers: { 'content-length': '1001' } });
     expect([await codeOf(body.bytes()), invitations()]).toEqual(['request_too_large', 0]);
   });
@@ -101,13 +101,13 @@ describe('a body that is too large', () => {
     expect(request.isPaused()).toBe(true);
   });
 
-  it('is one that is larger than its declared length said', async () => {
+  it('is also one that exceeds its declared length', async () => {
     expect(await codeOf(received(Buffer.alloc(1_001), { headers: { 'content-length': '5' } }).bytes())).toBe(
       'request_too_large',
     );
   });
 
-  it('is one that unpacks to too much', async () => {
+  it('is also one that is too large after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000));
     const headers = { 'content-encoding': 'gzip' };
     expect(await codeOf(received(bomb, { headers, maxBytes: 10_000 }).bytes())).toBe('request_too_large');
@@ -120,7 +120,7 @@ describe('a body that is too large', () => {
 });
 
 describe('a body that does not come', () => {
-  it('is given up after the timeout', async () => {
+  it('times out', async () => {
     vi.useFakeTimers();
     const { body } = receive({ timeout: 10 });
     const code = codeOf(body.bytes());
@@ -128,7 +128,7 @@ describe('a body that does not come', () => {
     expect(await code).toBe('request_timeout');
   });
 
-  it('is waited for while bytes still come', async () => {
+  it('is read on while bytes arrive', async () => {
     vi.useFakeTimers();
     const { request, body } = receive({ timeout: 10 });
     const bytes = body.bytes();
@@ -141,7 +141,7 @@ describe('a body that does not come', () => {
     expect(await bytes).toHaveLength(3);
   });
 
-  it('leaves no timer behind once it has come', async () => {
+  it('leaves no timer behind once it has arrived', async () => {
     vi.useFakeTimers();
     await received('x').bytes();
     expect(vi.getTimerCount()).toBe(0);
@@ -200,7 +200,7 @@ describe('a content-type', () => {
     );
   });
 
-  it('does not matter to who wants bytes', async () => {
+  it('does not matter to stages that read bytes', async () => {
     expect(await received('x', { headers: { 'content-type': 'image/png' } }).text()).toBe('x');
   });
 });
@@ -223,15 +223,15 @@ describe('JSON', () => {
     },
   );
 
-  it.each(['null', '1', '"text"', '[]', '[{}]', 'true'])('that is no object is refused: %s', (text) => {
+  it.each(['null', '1', '"text"', '[]', '[{}]', 'true'])('that is not an object is refused: %s', (text) => {
     expect(refused(text)).toBe('The body must be a JSON object.');
   });
 
-  it('that is broken is refused without being quoted', () => {
+  it('that is malformed is refused without being quoted', () => {
     expect(refused('{"key": sk-secret}')).not.toContain('secret');
   });
 
-  it('that is broken is refused with the place', () => {
+  it('that is malformed is refused with the position', () => {
     expect(refused('{"a":1,}')).toContain('position 7');
   });
 
@@ -243,11 +243,11 @@ describe('JSON', () => {
     expect(refused(nested(levels))).toBe(`The body nests deeper than ${maxJsonDepth} levels.`);
   });
 
-  it('with a name twice has the last', () => {
+  it('with a duplicate name keeps the last', () => {
     expect(parseJsonBody('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
 
-  it('with __proto__ has it as a name like any other', () => {
+  it('with __proto__ treats it like any other name', () => {
     const body = parseJsonBody('{"__proto__":{"x":1}}');
     expect([Object.hasOwn(body, '__proto__'), Object.getPrototypeOf(body)]).toEqual([true, Object.prototype]);
   });
@@ -259,7 +259,7 @@ describe('JSON', () => {
     expect(await body.bytes()).toEqual(bytes);
   });
 
-  it('with half a surrogate is taken', () => {
+  it('with a lone surrogate is accepted', () => {
     expect(parseJsonBody(String.raw`{"a":"\ud800"}`)).toEqual({ a: '\ud800' });
   });
 });

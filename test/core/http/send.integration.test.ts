@@ -183,21 +183,21 @@ describe('a stream that fails', () => {
     expect(sending.sent.bytes).toBe((await text).length);
   });
 
-  it('by a mistake does not tell which', async () => {
+  it('by a mistake of ours does not reveal which', async () => {
     const { sending, text } = await failing(streams, undefined, new TypeError('secret'));
     await using _ = sending;
     expect(await text).not.toContain('secret');
     expect(sending.exchange.failure?.code).toBe('internal_error');
   });
 
-  it('is cut where its format has no error', async () => {
+  it('is reset where its format has no error', async () => {
     const { sending, text } = await failing({ 'content-type': 'image/png' });
     await using _ = sending;
     await expect(text).rejects.toThrow();
     expect(sending.exchange.failure).toBe(broken);
   });
 
-  it('is cut when it is closed without an end and without an error', async () => {
+  it('is reset when it closes without end or error', async () => {
     const body = streamOf();
     await using sending = await send({ status: 200, headers: streams, body });
     body.push('data: 1\n\n');
@@ -208,7 +208,7 @@ describe('a stream that fails', () => {
   });
 });
 
-describe('a silent stream', () => {
+describe('an idle stream', () => {
   it.each([
     ['chat', ': keep-alive\n\n'],
     ['messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
@@ -237,7 +237,7 @@ describe('a silent stream', () => {
     expect(response.headers.get('x-accel-buffering')).toBe('no');
   });
 
-  it('whose answer lets wait is told so at once, head and all', async () => {
+  it('whose first event is slow sends its head at once', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await using sending = await send({ status: 200, headers: streams, body: streamOf(), isAwaited: true });
     const { body } = await sending.client;
@@ -246,7 +246,7 @@ describe('a silent stream', () => {
     });
   });
 
-  it('that is no event stream is left alone', async () => {
+  it('that is not an event stream gets no keep-alives', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await using _ = await send({ status: 200, headers: {}, body: streamOf() });
     expect(vi.getTimerCount()).toBe(0);
@@ -262,7 +262,7 @@ describe('a silent stream', () => {
   });
 });
 
-describe('a client that takes nothing of its answer', () => {
+describe('a client that stops reading', () => {
   it.each([
     ['whole', () => Buffer.alloc(64 * 1024 * 1024)],
     ['a stream', endless],
@@ -273,7 +273,7 @@ describe('a client that takes nothing of its answer', () => {
     expect([exchange.isClientGone, exchange.failure?.code]).toEqual([true, 'request_timeout']);
   });
 
-  it('is not given up while nothing waits for it', async () => {
+  it('stays connected while no data waits for it', async () => {
     const body = streamOf();
     await using sending = await send({ status: 200, headers: streams, body, isAwaited: true }, undefined, {
       writeTimeout: 0.05,
@@ -297,13 +297,13 @@ describe('a body that stalls', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('that never closes either ends all the same', async () => {
+  it('that never closes ends all the same', async () => {
     const body = new Readable({ read() {}, destroy() {} });
     await using sending = await send({ status: 200, headers: streams, body }, createExchange(), stalls);
     expect(await (await sending.client).text()).toContain('stalled');
   });
 
-  it('cuts a body whose format has no errors', async () => {
+  it('resets a body whose format has no errors', async () => {
     const body = streamOf();
     body.push('{');
     await using sending = await send({ status: 200, headers: {}, body }, createExchange(), stalls);

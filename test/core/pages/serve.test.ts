@@ -182,11 +182,16 @@ describe('the language of a page', () => {
   });
 });
 
-it('the theme that was chosen is on the page', async () => {
+it.each([
+  ['system', 'light dark', ' media="(prefers-color-scheme: dark)"'],
+  ['dark', 'dark', ''],
+  ['light', 'light', undefined],
+])('the theme %s loads the dark colours accordingly', async (theme, scheme, media) => {
   const browser = new Browser(await serve());
-  expect((await browser.get('/fine')).payload).not.toContain('data-theme');
-  await browser.send('/preferences', { theme: 'dark' });
-  expect((await browser.get('/fine')).payload).toContain('<html lang="en" data-theme="dark"');
+  await browser.send('/preferences', { theme });
+  const { payload } = await browser.get('/fine');
+  expect(payload).toContain(`<meta name="color-scheme" content="${scheme}">`);
+  expect(/dark\.css"(.*?)>/.exec(payload)?.[1]).toBe(media);
 });
 
 describe('the headers of a page', () => {

@@ -51,6 +51,10 @@ it.each([
   expect(() => new Translator(sources)).toThrow(message);
 });
 
+it('zones of one meaning share a formatter', () => {
+  expect(formatterFor('en', 'asia/JAKARTA')).toBe(formatterFor('en', 'Asia/Jakarta'));
+});
+
 describe('values for a reader', () => {
   const moment = new Date('2026-11-25T14:40:00Z');
 
@@ -66,7 +70,7 @@ describe('values for a reader', () => {
     expect(format.money(95_000, 'IDR')).toBe('Rp\u00a095.000');
   });
 
-  it.each([undefined, '', 'Nowhere/Else', '../etc', 'x'.repeat(10_000)])(
+  it.each([undefined, '', '+07:00', 'Nowhere/Else', '../etc', 'x'.repeat(10_000)])(
     'in a zone that is not one are in ours: %s',
     (zone) => {
       expect(formatterFor('en', zone).timeZone).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);

@@ -15,8 +15,8 @@ export interface PaymentProvider {
   /** ISO 4217 codes that it takes. */
   readonly currencies: readonly string[];
   /**
-   * Connects to the provider with the settings of the plugin's own section of gateway.yaml. Called once for each
-   * loaded configuration that selects it; does no I/O.
+   * Returns the calls to the provider, with the settings of the plugin's own section of gateway.yaml. Called for each
+   * loaded configuration that selects it, and for those with open orders of it after another was selected. Does no I/O.
    *
    * @throws Error when a secret is missing: a provider without its secret never accepts anything
    */
@@ -35,11 +35,15 @@ export interface PaymentConnection {
    *   `unknown`: it may exist; core then reads its status before it creates another
    */
   charge(request: ChargeRequest, signal: AbortSignal): Promise<Charge>;
-  /** Reads a charge at the provider. The state is `unknown` when the provider has no such charge. */
+  /**
+   * Reads a charge at the provider. The state is `unknown` when the provider has no such charge, or cannot look it up by
+   * our reference alone (Xendit).
+   */
   status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
    * Verifies and reads a notification, synchronously and without I/O. Compare signatures with `timingSafeEqual` over
-   * digests of equal length. Undefined when it is not authentic.
+   * digests of equal length. Undefined when it is not authentic, or
+   * meant for another merchant: core refuses it with 403.
    */
   readNotification(notification: RawNotification): PaymentNotification | undefined;
   /** The response that the provider expects to a notification that has been stored; 200 without a body when left out. */
@@ -66,7 +70,7 @@ export interface Money {
 
 /** What to charge. One order may have several attempts, each with a reference of its own. */
 export interface ChargeRequest extends Money {
-  /** Ours; unique for ever: at most 40 characters of letters, digits, `-` and `.`. */
+  /** Ours; unique for ever, and so the idempotency key too: at most 40 letters, digits, `-` and `.`. */
   readonly reference: string;
   /** At most 60 characters of ASCII, shown to the buyer. */
   readonly description: string;

@@ -6,7 +6,7 @@ import { checkReply } from './check-reply.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
-import { defaultStageTimeout, waitForStage } from './watchdog.ts';
+import { defaultStageTimeout, Watchdog } from './watchdog.ts';
 
 /** A stage, by the name that gateway.yaml lists. */
 export interface NamedStage {
@@ -39,6 +39,7 @@ export class Pipeline {
   readonly #starting: readonly WatchedStage[];
   readonly #ending: readonly WatchedStage[];
   readonly #stageTimeout: number;
+  readonly #watchdog = new Watchdog();
   #running = 0;
   #retired: PromiseWithResolvers<void> | undefined;
 
@@ -187,7 +188,7 @@ export class Pipeline {
     exchange: Exchange,
   ): Promise<T> {
     try {
-      return await waitForStage(work, { owner, moment }, timeout, exchange, discardLate);
+      return await this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
     } catch (error) {
       if (error instanceof StageFault && moment !== 'done') exchange.abort(toGatewayError(error));
       throw error;

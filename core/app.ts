@@ -108,7 +108,7 @@ export class Gateway {
     }
   }
 
-  /** Where the gateway listens, for the machine it runs on. */
+  /** The gateway's URL on its own machine. */
   get url(): string {
     const { address, port, family } = this.#assembly.listener.address() as AddressInfo;
     const name = address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
@@ -119,7 +119,7 @@ export class Gateway {
     return this.#handler.serving.host;
   }
 
-  /** What an operator should know about what runs. */
+  /** Warnings about the running configuration. */
   get notices(): string[] {
     return [...pipelineNotices(this.#config.stages, this.#assembly.registry), ...catalogNotices(this.host.catalog)];
   }
@@ -134,11 +134,11 @@ export class Gateway {
   }
 
   /**
-   * Loads gateway.yaml again. Exchanges under way finish on what they began with. When anything is wrong, everything
-   * stays as it is.
+   * Loads gateway.yaml again. Exchanges in flight finish on their configuration. If anything fails, the running
+   * configuration stays.
    *
    * @returns false when the file has not changed
-   * @throws ConfigError, or what a stage could not be created for
+   * @throws ConfigError, or the error of a stage that could not be created
    */
   reload(): Promise<boolean> {
     const change = this.#changing.then(() => this.#reload());
@@ -146,7 +146,7 @@ export class Gateway {
     return change;
   }
 
-  /** Lets what runs finish within the limit of gateway.yaml, then closes everything. */
+  /** Lets running exchanges finish within the drain limit, then closes everything. */
   async stop(): Promise<void> {
     if (!this.#isServing) return;
     this.#isServing = false;
@@ -188,7 +188,7 @@ export class Gateway {
     return true;
   }
 
-  /** A plugin that the file adds is not loaded before the next start, so what only it can know is not refused as unknown. */
+  /** A plugin that the file adds is loaded at the next start, so its names are not refused as unknown. */
   #validate(document: GatewayDocument): Config {
     const { registry } = this.#assembly;
     try {
@@ -201,10 +201,10 @@ export class Gateway {
   }
 
   /**
-   * Builds what this configuration needs beside what runs, then serves it in one step and activates its stages. When any
-   * part cannot be built, the others are released and what runs stays as it is.
+   * Builds this configuration beside the running one, then serves it in one step and activates its stages. If a part cannot
+   * be built, the others are released and the running configuration stays.
    *
-   * @returns what served before
+   * @returns the previous configuration
    */
   async #serve(config: Config): Promise<Serving | undefined> {
     const undo = new AsyncDisposableStack();

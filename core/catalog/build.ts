@@ -4,10 +4,10 @@ import { closestName } from '../config/mistake.ts';
 import type { SectionValue, SectionValues } from '../config/section.ts';
 import { mergeProfiles, type ProfileSettings } from './profile.ts';
 
-/** Names found through patterns that are remembered; clients could otherwise fill the memory with inventions. */
+/** Cached names that patterns matched; without a limit, clients could fill the memory. */
 const rememberedNames = 10_000;
 
-/** Makes the catalog of a valid configuration. Upstreams that are off take their routes with them. */
+/** Builds the catalog of a valid configuration. Routes of upstreams that are off are left out. */
 export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string, Vendor>): Catalog {
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
@@ -16,7 +16,7 @@ export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string,
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases));
 }
 
-/** What an operator should know about a catalog: what is off, and what that takes along. */
+/** Warnings about a catalog: upstreams that are off, and models without routes because of that. */
 export function catalogNotices({ upstreams: all, unavailable }: Catalog): string[] {
   const off = all.filter(({ isEnabled }) => !isEnabled);
   return [
@@ -88,7 +88,7 @@ function readUpstream(
     apiKeys,
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
     isDemo: vendor?.isDemo === true,
-    // An endpoint of the operator's own may well work without a key; a vendor's does not.
+    // A self-hosted endpoint may work without a key; a vendor's does not.
     isEnabled: apiKeys.length > 0 || auth === 'none' || vendor === undefined,
   };
 }
@@ -144,7 +144,7 @@ function readRoute(
 
 type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
 
-/** What a vendor's preset says about a model, the general before the particular. */
+/** The profile settings of a vendor's preset for a model, general ones first. */
 function vendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
   const particular = vendor.models?.filter(({ match }) => globRegex(match).test(model)) ?? [];

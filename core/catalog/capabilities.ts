@@ -6,18 +6,18 @@ const flag = { type: 'boolean' } as const;
 /** What a model can do on a route. All true where nothing else is configured. */
 export const capabilitiesSchema = {
   type: 'object',
-  description: 'What the model can do there. What is left out is what the vendor’s models usually can.',
+  description: 'What the model can do; by default what the vendor’s models can.',
   properties: {
-    images: { ...flag, description: 'Reads pictures.' },
-    files: { ...flag, description: 'Reads documents, PDF for instance.' },
-    audio: { ...flag, description: 'Hears.' },
+    images: { ...flag, description: 'Accepts images.' },
+    files: { ...flag, description: 'Accepts documents, such as PDF.' },
+    audio: { ...flag, description: 'Accepts audio.' },
     tools: { ...flag, description: 'Calls tools.' },
     parallel_tools: { ...flag, description: 'Calls several tools at once.' },
-    reasoning: { ...flag, description: 'Thinks before it answers, when asked to.' },
+    reasoning: { ...flag, description: 'Reasons before it answers, when requested.' },
     structured_output: {
       type: 'string',
       enum: ['schema', 'object', 'none'],
-      description: 'Answers in JSON: by a schema, as any object, or only as far as the prompt can make it.',
+      description: 'Answers in JSON: by a schema, as any object, or only by instruction in the prompt.',
     },
   },
   additionalProperties: false,
@@ -29,7 +29,7 @@ export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
 /** What a model can do on a route. */
 export type Capabilities = Settled<CapabilitySettings>;
 
-/** What holds where neither vendor nor operator has configured anything. */
+/** The defaults where neither vendor nor operator has configured anything. */
 export const defaultCapabilities: Capabilities = {
   images: true,
   files: true,

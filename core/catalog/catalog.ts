@@ -1,29 +1,29 @@
 import type { Logger } from '../logger.ts';
 import type { Profile, ProfileSettings } from './profile.ts';
 
-/** What is known about a vendor without asking the operator. Presets are data; `upstream` registers them. */
+/** The preset of a vendor. `upstream` registers them. */
 export interface Vendor extends ProfileSettings {
-  readonly name: string; // as gateway.yaml says it: openai, anthropic, …
-  readonly title: string; // as people say it
-  /** Names of the formats that its endpoint speaks. */
+  readonly name: string; // in gateway.yaml: openai, anthropic, …
+  readonly title: string; // for people
+  /** Names of its endpoint's formats. */
   readonly formats: readonly string[];
   /** With the version segment: the format's path (`/chat/completions`) is appended. */
   readonly baseUrl: string;
   readonly auth: AuthScheme;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The same for models whose name there matches; `*` stands for anything. The last match counts most. */
+  /** The same for models whose upstream name matches; `*` matches anything. Later matches override earlier ones. */
   readonly models?: readonly (ProfileSettings & { readonly match: string })[];
-  /** True for upstreams that answer out of thin air. Refused in production. */
+  /** True for upstreams that make their answers up. Refused in production. */
   readonly isDemo?: boolean;
-  /** For a vendor that the gateway runs itself: starts its server, once, when an upstream of it is used. */
+  /** Starts the server of a vendor that the gateway runs itself, once, when an upstream of it is used. */
   start?(parts: { readonly log: Logger }): Promise<{ readonly baseUrl: string } & AsyncDisposable>;
 }
 
-/** Where an API key stands in a request: `Authorization: Bearer`, a header of that name, or nowhere. */
+/** Where a request carries its API key: `Authorization: Bearer`, a header of this name, or nowhere. */
 export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'none'] as const;
 
-/** How an API key travels to an upstream. */
+/** How an API key is sent to an upstream. */
 export type AuthScheme = (typeof authSchemes)[number];
 
 /** Where requests can be sent. */
@@ -40,18 +40,18 @@ export interface Upstream {
   readonly isEnabled: boolean;
 }
 
-/** A model as served by one upstream. Timeouts are in seconds; undefined means what the `upstream` stage says. */
+/** A model on one upstream. Timeouts are in seconds; undefined means the value of the `upstream` stage. */
 export interface Route {
   readonly id: string; // upstream/model-there
   readonly upstream: Upstream;
-  readonly model: string; // the name there
+  readonly model: string; // the upstream's name
   /** Lower is tried first. Routes of the same priority share requests by weight. */
   readonly priority: number;
   readonly weight: number;
   readonly connectTimeout: number | undefined;
   readonly firstByteTimeout: number | undefined;
   readonly idleTimeout: number | undefined;
-  /** Tokens that a prompt may have there; undefined when neither route nor model says. */
+  /** Tokens of a prompt, at most; undefined when neither route nor model declares it. */
   readonly maxInputTokens: number | undefined;
   readonly profile: Profile;
 }
@@ -63,21 +63,21 @@ export interface Model {
   readonly routes: readonly Route[];
   /** Seconds without content after which the next route is asked as well; undefined for never. */
   readonly hedgeAfter?: number | undefined;
-  /** True when the next route is asked to go on with a streamed text that has broken off. */
+  /** True when the next route continues a streamed text that has broken off. */
   readonly resume?: boolean | undefined;
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
 }
 
-/** Everything that clients can ask for. Immutable; a reload makes a new one. */
+/** All models. Immutable; a reload makes a new one. */
 export interface Catalog {
   /** In the order of gateway.yaml. */
   readonly models: readonly Model[];
   readonly upstreams: readonly Upstream[];
   /** Models whose upstreams are all off. */
   readonly unavailable: readonly Model[];
-  /** The model of that name, or the one that an alias of that name leads to. */
+  /** The model of this name or alias. */
   resolve(name: string): Model | undefined;
-  /** The catalog name nearest to a name that does not exist, for "did you mean". */
+  /** The most similar name, for "did you mean". */
   suggest(name: string): string | undefined;
 }

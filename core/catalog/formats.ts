@@ -3,16 +3,16 @@ import type { ReplyText } from '../pipeline/reply-text.ts';
 import type { ReasoningWay } from './quirks.ts';
 
 /**
- * What core knows of a wire format: how a client, or an upstream, writes requests and replies. Plugins register them.
+ * The part of a wire format that core uses. Plugins register formats.
  *
- * A client's format is known from the path before any stage runs, so even the first refusal has its shape.
+ * The path determines a client's format before any stage runs, so even the first refusal has its shape.
  */
 export interface WireFormat extends Audience {
-  /** As gateway.yaml has it: chat, responses, messages, … */
+  /** Name in gateway.yaml: chat, responses, messages, … */
   readonly name: string;
-  /** Ways in which it can ask for reasoning; none where no conversations are held. */
+  /** Ways to request reasoning; empty for formats without conversations. */
   readonly reasoningWays: readonly ReasoningWay[];
-  /** Where its replies have the text of an answer; missing where no conversations are held by clients. */
+  /** Where its replies have the text of an answer; undefined for formats without client conversations. */
   readonly replyText?: ReplyText;
 }
 

@@ -1,7 +1,7 @@
 import { type Capabilities, type CapabilitySettings, defaultCapabilities } from './capabilities.ts';
 import { defaultQuirks, type Quirks, type QuirkSettings } from './quirks.ts';
 
-/** What is configured of a model on a route, each member left out where nothing is. */
+/** The configured part of a profile. */
 export interface ProfileSettings {
   readonly capabilities?: CapabilitySettings | undefined;
   readonly quirks?: QuirkSettings | undefined;
@@ -13,7 +13,7 @@ export interface Profile {
   readonly quirks: Quirks;
 }
 
-/** Lays settings over each other: of several that set a member, the last one counts. */
+/** Merges settings over the defaults; later ones override earlier ones. */
 export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile {
   return {
     capabilities: Object.assign({}, defaultCapabilities, ...settings.map(({ capabilities }) => capabilities)),

@@ -3,7 +3,7 @@ import { upstreams } from './sections.ts';
 import type { SectionValues } from '../config/section.ts';
 import type { Logger } from '../logger.ts';
 
-/** Servers of vendors that the gateway runs itself (the demo), started when an upstream first needs them. */
+/** Servers of vendors that the gateway runs itself, such as the demo, started when an upstream first needs them. */
 export class VendorServers implements AsyncDisposable {
   readonly #vendors: ReadonlyMap<string, Vendor>;
   readonly #log: Logger;

@@ -42,7 +42,7 @@ export class RequestMeters implements Observer {
     });
     this.#attempts = new Counter({
       name: 'attempts_total',
-      help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, unfit, gone, none).',
+      help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, no_model, gone, none).',
       labelNames: ['route', 'outcome', 'fault'],
       registers,
     });

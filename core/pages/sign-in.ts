@@ -3,6 +3,7 @@ import type { Host } from '../host.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
 import { type Cookies, cookiesOf, isSessionToken } from './cookies.ts';
+import { requireSameOrigin } from './form-token.ts';
 import { operatorsSection } from './operators.ts';
 import { PageError } from './page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
@@ -12,6 +13,9 @@ export const signInPath = '/sign-in';
 
 /** Ms after which reading a session counts as failed. */
 const readTimeout = 2_000;
+
+/** Methods that change nothing, as hapi writes them. */
+const safeMethods = new Set(['get', 'head', 'options']);
 
 const outageLog = new Throttle(60_000);
 
@@ -28,13 +32,14 @@ export function sessionsOf(host: Host): Sessions {
 /**
  * The hapi strategy `session`. A route with `auth: 'session'` is for accounts that are signed in; with the scope
  * `operator` for those that `operators` names; in the mode `try` a request without a session, and one during an outage of
- * the database, is served as a visitor's.
+ * the database, is served as a visitor's. Requests that change something count only when they come from this origin.
  */
 export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
     async authenticate(request, h) {
       const { token } = cookiesOf(request, host());
       if (!isSessionToken(token)) return h.unauthenticated(signedOut());
+      if (!safeMethods.has(request.method)) requireSameOrigin(request, host().service.baseUrl);
       const open = await readSession(host(), token);
       if (open === undefined) return h.unauthenticated(signedOut());
       const isOperator = isOperatorOf(host(), open);

@@ -75,6 +75,7 @@ async function serve({ settings = {}, hasSignIn = true }: Setup = {}): Promise<S
     server.gateway.texts(testTexts);
     for (const page of [pageAt('/'), minePage, pageAt('/operator', { role: 'operator' })]) server.gateway.page(page);
     if (hasSignIn) server.gateway.page(signInPage);
+    server.route({ method: 'POST', path: '/act', options: { auth: 'session' }, handler: () => 'done' });
     server.route({
       method: 'GET',
       path: '/callback',
@@ -220,6 +221,21 @@ describe('a page for accounts', () => {
       expect((await browser.get('/mine')).statusCode).toBe(302);
     },
   );
+});
+
+describe('a route of hapi with the strategy "session"', () => {
+  it.each([
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+  ])('that changes something answers a POST with %j by %i', async (headers, status) => {
+    const browser = await signedIn(await serve(), rani);
+    expect((await browser.post('/act', {}, headers as Record<string, string>)).statusCode).toBe(status);
+  });
+
+  it('is for accounts alone', async () => {
+    expect((await new Browser(await serve()).post('/act', {})).statusCode).toBe(401);
+  });
 });
 
 describe('a page for operators', () => {

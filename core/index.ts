@@ -30,6 +30,7 @@ export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export * from './facts.ts';
 export { mapText } from './pipeline/map-text.ts';
 export type { TextMap, TextMapper } from './pipeline/text-mapper.ts';
+export type { ObjectEvent, ReplyText, TextBlocks } from './pipeline/reply-text.ts';
 export { type BodyTransform, mapBody } from './pipeline/map-body.ts';
 export type { Reply, Trailers } from './pipeline/reply.ts';
 export {
@@ -88,8 +89,10 @@ export {
   type CacheEntry,
   type Events,
   type Limiter,
+  type Limits,
   type Shared,
   SharedUnavailable,
+  type Take,
 } from './shared/shared.ts';
 
 // Models, vendors and upstreams.

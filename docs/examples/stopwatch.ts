@@ -1,6 +1,6 @@
 /**
- * A stage to copy from. It tells clients how long the gateway took to begin its answer, counts the slow ones, and may
- * refuse callers from outside opening hours. Load it from gateway.yaml:
+ * A stage with all its moments. It adds the time until the answer as a header, counts slow requests, and refuses requests
+ * outside opening hours:
  *
  *     plugins: [./docs/examples/stopwatch.ts]
  *     pipeline:
@@ -9,18 +9,17 @@
  *       - plan
  *       …
  *
- * The file may export stages, as here, or a hapi plugin called `plugin` whose `register(server)` adds stages, endpoints,
- * jobs and sections of gateway.yaml through `server.gateway`.
+ * A file may export stages, as here, or a hapi plugin named `plugin`; see docs/plugins.md.
  */
 import { defineFact, defineStage, GatewayError, principal } from 'daypass';
 
-/** What this stage found out, for stages of yours that stand behind it. */
+/** What this stage tells later stages. */
 export const stopwatch = defineFact<{ readonly isSlow: () => boolean }>('stopwatch');
 
 export const stopwatchStage = defineStage({
   name: 'stopwatch',
-  description: 'Tells clients how long the gateway took, and keeps opening hours.',
-  // Facts that earlier stages must have written. A gateway.yaml in which none does is refused.
+  description: 'Adds the elapsed time as a header, and keeps opening hours.',
+  // Facts that an earlier stage must have written; gateway.yaml is refused otherwise.
   reads: [principal],
   writes: [stopwatch],
   // Validates gateway.yaml, completes it in editors, fills in defaults, and gives `create` its types.
@@ -44,7 +43,7 @@ export const stopwatchStage = defineStage({
     additionalProperties: false,
   },
   create({ slow_after, opens_at }, host) {
-    // What outlives an exchange is made here, once for each configuration. Throw to refuse the configuration. Change nothing
+    // State that outlives an exchange is created here, once for each configuration. Throw to refuse the configuration. Change nothing
     // outside of the stage: a stage further down may still refuse, and this one then never serves.
     let slow = 0;
 
@@ -54,16 +53,16 @@ export const stopwatchStage = defineStage({
         host.log.info(`answers are slow after ${slow_after} s`);
       },
 
-      // Down the list. Return nothing to go on, a reply to answer, a function to answer after the stages behind have
-      // entered; throw a GatewayError to refuse. Make it async only if it has to wait.
+      // In list order. Return nothing to continue, a reply to answer, or a function to answer after the later stages have
+      // entered; throw a GatewayError to refuse. Make it async only if it waits.
       enter(exchange) {
         if (new Date(host.now()).getUTCHours() < opens_at) {
-          throw new GatewayError('forbidden', `the gateway opens at ${opens_at}:00 UTC`);
+          throw new GatewayError('forbidden', `The gateway opens at ${opens_at}:00 UTC.`);
         }
         exchange.set(stopwatch, { isSlow: () => exchange.elapsed > slow_after * 1000 });
       },
 
-      // Back up, when status and headers are known and nothing has been sent. Refusals of later stages come by as well.
+      // In reverse order, when status and headers are known and nothing has been sent. Refusals of later stages pass too.
       leave(exchange, reply) {
         return { ...reply, headers: { ...reply.headers, 'x-elapsed': `${Math.round(exchange.elapsed)}ms` } };
       },
@@ -71,12 +70,12 @@ export const stopwatchStage = defineStage({
       // Once, however the exchange ended: answered, refused, failed or aborted.
       done(exchange, outcome) {
         if (outcome.duration > slow_after * 1000) slow++;
-        // Missing where an earlier stage has refused: `find` instead of `get`.
+        // `find`, not `get`: the fact is missing when an earlier stage has refused.
         if (exchange.find(stopwatch)?.isSlow())
           host.log.info(`${exchange.id} was slow, the ${slow}. since the last reload`);
       },
 
-      // When no exchange runs on this configuration any more.
+      // After the last exchange of this configuration.
       [Symbol.asyncDispose]() {
         host.log.info(`${slow} slow exchanges`);
       },

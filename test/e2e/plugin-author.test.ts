@@ -43,6 +43,22 @@ describe('a folder outside of the gateway', () => {
     expect(await run(bin('tsc'))).toBe('');
   });
 
+  it('adds types of events of its own', async () => {
+    await writeFile(
+      join(folder, 'events.ts'),
+      `import type { Host, Registry } from 'daypass';
+declare module 'daypass' {
+  interface EventTypes { 'note.written': { readonly accountId: string } }
+}
+export function listen(gateway: Registry): void {
+  gateway.on('note.written', ({ accountId }, host: Host) => host.log.info(accountId));
+  gateway.on('order.paid', ({ orderId }, { events }) => events.publish('note.written', { accountId: orderId }));
+}
+`,
+    );
+    expect(await run(bin('tsc'))).toBe('');
+  });
+
   it('is told what does not fit those types', async () => {
     const text = "import { defineStage } from 'daypass';\nexport const wrong = defineStage({ name: 7 });\n";
     await writeFile(join(folder, 'wrong.ts'), text);

@@ -68,7 +68,7 @@ describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
     const response = await ask(gateway.url);
     const body: unknown = await response.json();
     expect(response.status).toBe(isOpen ? 200 : 403);
-    if (!isOpen) expect(body).toMatchObject({ error: { message: 'the gateway opens at 23:00 UTC' } });
+    if (!isOpen) expect(body).toMatchObject({ error: { message: 'The gateway opens at 23:00 UTC.' } });
   });
 
   it('has its options validated like built-in stages', async () => {

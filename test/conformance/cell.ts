@@ -27,7 +27,7 @@ export interface Cell {
   readonly isStream: boolean;
 }
 
-/** `absent`: the client's format has no words for the feature. */
+/** `absent`: the client's format does not have the feature. */
 export type Outcome =
   | { readonly verdict: 'pass' }
   | { readonly verdict: 'loss'; readonly losses: readonly string[] }
@@ -55,7 +55,7 @@ export async function runCell(fixture: ConformanceFixture, cell: Cell): Promise<
 
 const ajv = new Ajv({ strict: false });
 
-/** @throws AssertionError that tells where a value is not as the schema says */
+/** @throws AssertionError with the place where a value violates its schema */
 function validate(schema: object, value: unknown, what: string): void {
   ok(ajv.validate(schema, value), `${what} is misshapen: ${ajv.errorsText()}\n${JSON.stringify(value)}`);
 }
@@ -66,9 +66,9 @@ class CellRun {
   readonly #client: ClientFormat;
   readonly #losses: readonly Loss[];
   readonly #turns: readonly Turn[];
-  /** Answers, as the client got them. */
+  /** Answers as the client received them. */
   readonly #answers: JsonObject[] = [];
-  /** Of the turn that is played. */
+  /** Of the current turn. */
   #upstream: UpstreamTextFormat;
   #notes = '';
   #isLossy = false;
@@ -121,7 +121,7 @@ class CellRun {
     return { type: 'echo', raw: this.#client.echo(answer, entry.forgets === true) };
   }
 
-  /** What has come to the upstream. */
+  /** Checks what the upstream received. */
   #hear(before: number, turn: Turn, index: number, body: string): void {
     const upstream = this.#upstream;
     const { isStream } = this.#cell;
@@ -135,8 +135,8 @@ class CellRun {
     const sent = request.json<JsonObject>();
     validate(format.schema, sent, 'the request to the upstream');
     const heard = format.hear(sent);
-    const isSealed = heard.said.some((entry) => entry.type === 'thought' && entry.seal !== undefined);
-    ok(turn.elsewhere === undefined || !isSealed, 'a foreign seal has come to the upstream');
+    const isSigned = heard.said.some((entry) => entry.type === 'thought' && entry.signature !== undefined);
+    ok(turn.elsewhere === undefined || !isSigned, 'the upstream received a foreign signature');
     const ideal = idealHeard(turn, this.#turns, this.#client, upstream);
     this.#isLossy ||= isLossy(
       comparableHeard(heard, turn, upstream),
@@ -145,7 +145,7 @@ class CellRun {
     );
   }
 
-  /** What has come to the client. */
+  /** Checks what the client received. */
   #see(answer: Answer, response: Response, body: string, model: string): void {
     ok(response.status === 200, `the client got ${response.status}: ${body}`);
     const whole = this.#cell.isStream
@@ -168,12 +168,12 @@ class CellRun {
     this.#isLossy ||= isLossy(seen, ideal, seenAfterLosses(this.#losses, ideal));
   }
 
-  /** What is not translated goes through as it is. */
+  /** A same-format reply passes through unchanged. */
   get #isPassedThrough(): boolean {
     return this.#cell.client === this.#upstream;
   }
 
-  /** Counts that are made up for in what passes through are the two that clients cannot do without. */
+  /** Estimated counts in a reply that passes through are the two that clients require. */
   #mayBeMisshapen({ usage }: Answer): boolean {
     return usage === undefined && this.#isPassedThrough;
   }
@@ -193,7 +193,7 @@ class CellRun {
     return this.#client.fold(events);
   }
 
-  /** What the upstream would not understand is refused before it is asked. */
+  /** A request that the upstream cannot understand is refused before it is sent. */
   #notServed(before: number, { status }: Response, body: string): void {
     ok(this.#fixture.requests.length === before, 'the upstream was asked for what it cannot do');
     ok(status === 400, `a refusal is a ${status}: ${body}`);
@@ -224,9 +224,9 @@ function statusOf(failure: Failure, client: TextFormat): number {
   return client === 'messages' ? 529 : 503;
 }
 
-/** The words by which the tools of a format know that the prompt has to be shortened. */
+/** The messages by which the tools of a format recognize that the prompt must be shortened. */
 function isOverflow(body: JsonObject, client: TextFormat): boolean {
   const { message } = body['error'] as { message: string };
-  // OpenAI's clients know it by its code, which is looked at with the other members.
+  // OpenAI's clients recognize it by its code, which is checked with the other members.
   return client === 'messages' ? message.startsWith('prompt is too long') : message !== '';
 }

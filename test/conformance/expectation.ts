@@ -6,10 +6,10 @@ import type { Turn } from './features.ts';
 import type { Heard, Loss } from './losses.ts';
 import { type Answer, type Ask, compact, type Entry, type Seen, type Spoken, type Tool } from './talk.ts';
 
-/** Formats in which a failed result is marked as such, not said to be one. */
+/** Formats with an error flag on tool results. */
 const flagged: ReadonlySet<UpstreamTextFormat> = new Set(['messages', 'gemini']);
 
-/** What an upstream has to hear of a turn, when nothing is lost. */
+/** The request of a turn as the upstream must receive it without losses. */
 export function idealHeard(
   turn: Turn,
   turns: readonly Turn[],
@@ -21,7 +21,7 @@ export function idealHeard(
     {
       ...turn.ask,
       said: said.map((entry) => (client.hasErrorFlag || !flagged.has(upstream) ? entry : failureInWords(entry))),
-      // Who knows no stop sequences is not told of them: the gateway cuts the answer.
+      // Without stop sequences in the upstream's format, the gateway truncates the answer itself.
       stop: upstream === 'responses' ? undefined : turn.ask.stop,
       isSerial: client.hasSerialCalls ? turn.ask.isSerial : undefined,
     },
@@ -30,7 +30,7 @@ export function idealHeard(
   );
 }
 
-/** What was heard, as far as it was asked for and can be compared. */
+/** The comparable part of the received request. */
 export function comparableHeard(heard: Ask, turn: Turn, upstream: UpstreamTextFormat): Heard {
   const { limit, ...rest } = heard;
   return normalized({ ...rest, ...(turn.ask.limit !== undefined && { limit }) }, turn, upstream);
@@ -39,21 +39,21 @@ export function comparableHeard(heard: Ask, turn: Turn, upstream: UpstreamTextFo
 function normalized(ask: Ask, turn: Turn, upstream: UpstreamTextFormat): Heard {
   const said = ask.said.filter((entry): entry is Spoken => entry.type !== 'echo');
   const isElsewhere = turn.elsewhere !== undefined;
-  // A stranger has no use for thoughts, sealed or not; that no seal reaches it is looked at separately.
+  // Another upstream cannot use the reasoning; that no signature reaches it is checked separately.
   const kept = isElsewhere ? said.filter(({ type }) => type !== 'thought') : said;
   return compact({
     ...ask,
-    // Whether it can go on thinking without them is for the rules of its format to say.
+    // The rules of its format decide whether it can continue reasoning without them.
     effort: isElsewhere ? undefined : ask.effort,
     said: kept.map((entry) => (entry.type === 'thought' ? comparableThought(entry, upstream) : entry)),
     tools: ask.tools?.map(comparableTool),
   }) as unknown as Heard;
 }
 
-/** Gemini wants only signatures back; Chat and Ollama know none. */
+/** Gemini requires only signatures; Chat and Ollama have none. */
 function comparableThought(entry: Extract<Spoken, { type: 'thought' }>, upstream: UpstreamTextFormat): Spoken {
   if (upstream === 'gemini') return { ...entry, text: '' };
-  return upstream === 'chat' || upstream === 'ollama' ? { ...entry, seal: undefined } : entry;
+  return upstream === 'chat' || upstream === 'ollama' ? { ...entry, signature: undefined } : entry;
 }
 
 /** A tool without arguments may have a schema that allows none. */
@@ -63,12 +63,12 @@ function comparableTool(tool: Tool): Tool {
   return isEmpty ? { ...tool, schema: undefined } : tool;
 }
 
-/** What was answered, as the same upstream has to hear it again. */
+/** An answer as the same upstream must receive it in the next request. */
 function spoken(entry: Entry, turns: readonly Turn[], isForgotten: boolean): Spoken[] {
   if (entry.type !== 'echo') return [entry];
   const answer = turns[entry.turn]?.answer;
   if (answer === undefined || typeof answer === 'string') throw new Error('only an answer can be repeated');
-  // Where nothing is sealed, nothing is wanted back.
+  // Without signatures, nothing must return.
   const kept = answer.blocks.filter(({ type }) => type !== 'thought' || !isForgotten || entry.forgets !== true);
   return kept.map((block) =>
     block.type === 'text' || block.type === 'refusal' ? { type: 'text', by: 'model', text: block.text } : block,
@@ -81,7 +81,7 @@ function failureInWords(entry: Spoken): Spoken {
   return { ...result, text: `Error: ${entry.text}` };
 }
 
-/** What a client has to see of an answer, when nothing is lost. */
+/** An answer as the client must receive it without losses. */
 export function idealSeen(answer: Answer, client: ClientFormat): Seen {
   const isUntold = answer.end === 'stop_sequence' && !client.tellsStop;
   return {
@@ -95,9 +95,9 @@ export function idealSeen(answer: Answer, client: ClientFormat): Seen {
 }
 
 /**
- * True when something is as the losses say, and not as it should be.
+ * True when the actual value is the one with losses.
  *
- * @throws AssertionError when it is neither
+ * @throws AssertionError when it is neither that nor the lossless one
  */
 export function isLossy<T>(seen: T, ideal: T, lossy: T): boolean {
   try {
@@ -117,7 +117,7 @@ export function seenAfterLosses(losses: readonly Loss[], seen: Seen): Seen {
   return losses.reduce((so, loss) => loss.sees?.(so) ?? so, seen);
 }
 
-/** Members that an error has to have, among others. @throws AssertionError */
+/** Checks members that an error must have. @throws AssertionError */
 export function expectMembers(value: unknown, members: JsonObject): void {
   const found = value as JsonObject;
   for (const [name, wanted] of Object.entries(members)) {

@@ -1,7 +1,7 @@
 import { type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
 import type { Answer, AnswerBlock, Ask, Call, Entry, Failure, Thought, Tool, Usage } from './talk.ts';
 
-/** One thing that clients use: a few turns with the same upstream, and what has to come of each. */
+/** One feature: a few turns with the same upstream, and the expected result of each. */
 export interface Feature {
   readonly name: string;
   readonly turns: readonly Turn[];
@@ -10,7 +10,7 @@ export interface Feature {
 export interface Turn {
   readonly ask: Ask;
   readonly answer: Answer | Failure;
-  /** Format of another upstream, which answers this turn instead of the cell's own, as after a failover. */
+  /** The format of another upstream that answers this turn, as after a failover. */
   readonly elsewhere?: UpstreamTextFormat;
 }
 
@@ -48,7 +48,11 @@ const picture =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const address = 'https://pictures.example/cat.png';
 
-const thought: Thought = { type: 'thought', text: 'The city is Oslo, so I ask there.', seal: 'c2VhbGVkIHRob3VnaHRz' };
+const thought: Thought = {
+  type: 'thought',
+  text: 'The city is Oslo, so I ask there.',
+  signature: 'c2VhbGVkIHRob3VnaHRz',
+};
 const paris = calls('call_paris1', 'get_weather', { city: 'Paris', note: 'ünï "quoted" \\ {' });
 const oslo = calls('call_oslo1', 'get_weather', { city: 'Oslo' });
 
@@ -251,7 +255,7 @@ export const features: readonly Feature[] = [
   },
 ];
 
-/** The turn after a call that came with thoughts. */
+/** The turn after a call that came with reasoning. */
 function reasoningTurn(answer: Entry[]): Turn {
   return {
     ask: {

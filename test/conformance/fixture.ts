@@ -5,20 +5,20 @@ import { clients } from './clients/index.ts';
 import type { Answer, Failure } from './talk.ts';
 import { upstreams } from './upstreams/index.ts';
 
-/** A gateway between clients and upstreams of every format. Asked by one cell at a time. */
+/** A gateway between clients and upstreams of every format. Used by one cell at a time. */
 export interface ConformanceFixture extends AsyncDisposable {
   readonly url: string;
   readonly key: string;
-  /** What the upstreams answer from now on. */
+  /** The next answers of the upstreams. */
   answer: Answer | Failure;
-  /** What they have got. */
+  /** The requests they received. */
   readonly requests: readonly RecordedRequest[];
 }
 
-/** What the upstreams call their only model. */
+/** The upstreams' only model. */
 export const modelThere = 'there';
 
-/** Vendors whose own format it is, so that nothing but the format is lost. */
+/** The vendor that owns each format, so that losses come from the format only. */
 export const vendorOf: Readonly<Record<UpstreamTextFormat, string>> = {
   chat: 'openai',
   responses: 'openai',
@@ -31,12 +31,12 @@ export interface Place {
   readonly client: TextFormat;
   readonly upstream: UpstreamTextFormat;
   readonly isStream: boolean;
-  /** Failing takes a key out of service, so each fails on an upstream of its own. */
+  /** A failure puts the key into cooldown, so each failure has its own upstream. */
   readonly failure?: Failure | undefined;
   readonly isElsewhere?: boolean | undefined;
 }
 
-/** The model by which a cell is answered. */
+/** The model of a cell. */
 export function modelFor({ client, upstream, isStream, failure, isElsewhere }: Place): string {
   if (failure === undefined) return isElsewhere === true ? `${upstream}-elsewhere` : upstream;
   return `${upstream}-${client}-${isStream ? 'streamed' : 'whole'}-${failure.replaceAll(' ', '-')}`;
@@ -58,7 +58,7 @@ export async function openConformanceFixture(databaseUrl: string): Promise<Confo
   });
 }
 
-/** The format in which an upstream was asked, and whether for a stream; undefined when nobody asks so. */
+/** The format of an upstream request, and whether it asks for a stream; undefined for any other request. */
 export function askedAs({
   path,
   json,
@@ -84,7 +84,7 @@ function reply(request: RecordedRequest, response: ScriptedResponse, answer: Ans
   response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, upstream.stream(said, modelThere));
 }
 
-/** Who knows no stop sequences goes on. */
+/** An upstream without stop sequences continues after one. */
 function unstopped(answer: Answer): Answer {
   if (answer.unstopped === undefined) return answer;
   return { ...answer, blocks: [...answer.blocks.slice(0, -1), goOn(answer)], end: 'stop', stopSequence: undefined };

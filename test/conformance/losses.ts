@@ -2,31 +2,31 @@ import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
 import type { Feature as CheckedFeature } from '../../plugins/format/matrix.ts';
 import type { Ask, Seen, Spoken, Tool } from './talk.ts';
 
-/** A request as it has to be heard: nothing in it is an echo. */
+/** A request as the upstream must understand it, without echoes. */
 export interface Heard extends Omit<Ask, 'said'> {
   readonly said: readonly Spoken[];
 }
 
-/** What a pair of formats cannot do, and what comes instead. */
+/** What a pair of formats cannot express, and what happens instead. */
 export interface Loss {
   readonly name: string;
   readonly feature: string | readonly string[];
-  /** The line of `gateway check` that says the same; undefined when it says nothing about the feature. */
+  /** The column of `gateway check` with this loss; undefined when it has none for the feature. */
   readonly checked?: CheckedFeature;
   happens(client: TextFormat, upstream: UpstreamTextFormat): boolean;
-  /** What the upstream hears instead. @param turn counts from 0 */
+  /** What the upstream receives instead. @param turn counts from 0 */
   hears?(heard: Heard, turn: number, upstream: UpstreamTextFormat): Heard;
-  /** What the client sees instead. */
+  /** What the client receives instead. */
   sees?(seen: Seen): Seen;
-  /** The note that the client gets about it; undefined when only the reply shows it. */
+  /** The client's note about it; undefined when only the reply shows it. */
   readonly note?: RegExp;
   /** True where the gateway refuses the request, because the upstream would. */
   readonly isRefused?: boolean;
-  /** True for what depends on something outside: here the feature works. */
+  /** True for a loss that depends on circumstances: here the feature works. */
   readonly isCondition?: boolean;
 }
 
-/** The only losses there may be; anything else is a failure, and so is a loss that does not happen. */
+/** The only accepted losses. Any other is a failure, and so is a listed one that does not happen. */
 export const losses: readonly Loss[] = [
   {
     name: 'the grammar of freeform tools is described, not enforced',
@@ -115,7 +115,7 @@ export const losses: readonly Loss[] = [
   },
 ];
 
-/** The turn of `reasoning` in which the client forgets what its official format has no words for. */
+/** The turn of `reasoning` in which the client drops what its official format does not have. */
 const forgettingTurn = 2;
 
 export function lossesOf(feature: string, client: TextFormat, upstream: UpstreamTextFormat): readonly Loss[] {
@@ -126,13 +126,13 @@ function withoutThoughts(heard: Heard): Heard {
   return { ...heard, said: heard.said.filter(({ type }) => type !== 'thought') };
 }
 
-/** Without what it thought before a call, a Messages endpoint refuses to go on thinking. */
+/** Without the reasoning before a call, a Messages endpoint refuses to continue reasoning. */
 function forgotten(heard: Heard, upstream: UpstreamTextFormat): Heard {
   const { effort, ...rest } = withoutThoughts(heard);
   return upstream === 'messages' ? rest : { ...rest, effort };
 }
 
-/** The grammar stands in the description, and the input is the one member of an object. */
+/** The grammar becomes part of the description, and the input the only member of an object. */
 function asFunction({ name, description, grammar }: Tool): Tool {
   return {
     name,

@@ -1,9 +1,9 @@
 /**
  * `npm run conformance`: a whole gateway between clients and upstreams of every format. Plays every feature on every
- * pair, streamed and whole, and prints what passes, what is lost, and what fails; ends with 1 when anything fails.
+ * pair, streamed and whole, and prints passes, losses and failures. Exits with 1 when anything fails.
  *
  *     npm run conformance -- --only messages,chat,reasoning   client, upstream and feature; `*` for all
- *     npm run conformance -- --write                          puts the table into docs/conformance.md
+ *     npm run conformance -- --write                          writes the table into docs/conformance.md
  */
 import { parseArgs } from 'node:util';
 import { execute, startPostgres, withDatabase } from '../support/global-postgres.ts';

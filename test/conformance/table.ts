@@ -14,7 +14,7 @@ const page = join(import.meta.dirname, '..', '..', 'docs', 'conformance.md');
 const begin = '<!-- begin of the table -->';
 const end = '<!-- end of the table -->';
 
-/** Features down, pairs across: one table a client format, and the losses that its numbers stand for. */
+/** One table per client format, with features down and upstream formats across, and the numbered losses. */
 export function writeTable(lines: readonly Line[]): string {
   const tables = textFormats.flatMap((client) => {
     const own = lines.filter(({ cell }) => cell.client === client);
@@ -27,7 +27,7 @@ export function writeTable(lines: readonly Line[]): string {
   return [...tables, ...(named.length === 0 ? [] : [`Losses:\n\n${named.join('\n')}`])].join('\n\n');
 }
 
-/** One entry a failed cell. */
+/** One entry per failed cell. */
 export function describeFailures(lines: readonly Line[]): string[] {
   return lines.flatMap(({ cell, outcome }) =>
     outcome.verdict === 'fail' ? [`${describeCell(cell)}\n${outcome.why}`] : [],
@@ -38,7 +38,7 @@ export function describeCell({ client, upstream, feature, isStream }: Cell): str
   return `${client} by ${upstream}, ${feature}, ${isStream ? 'streamed' : 'whole'}`;
 }
 
-/** Puts the table into the documentation, between its two marks. */
+/** Writes the table into the documentation, between its two marks. */
 export async function writePage(lines: readonly Line[]): Promise<void> {
   const text = await readFile(page, 'utf8');
   const [before, rest = ''] = text.split(begin);
@@ -59,7 +59,7 @@ function tableOf(client: string, lines: readonly Line[]): string {
   return [head, `| --- |${upstreamTextFormats.map(() => ' --- |').join('')}`, ...rows].join('\n');
 }
 
-/** Streamed and whole together, where they are the same. */
+/** Streamed and whole together where they are equal. */
 function cellOf(lines: readonly Line[]): string {
   const words = lines.map(({ cell, outcome }) => ({
     word: wordOf(outcome),

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 
-/** A request in no format's words: as a client asks, and as an upstream has understood. */
+/** A request independent of formats: as a client means it, and as an upstream understands it. */
 export interface Ask {
   readonly system?: string | undefined;
   readonly said: readonly Entry[];
@@ -8,7 +8,7 @@ export interface Ask {
   /** One call at a time. */
   readonly isSerial?: boolean | undefined;
   readonly effort?: string | undefined;
-  /** JSON Schema that the answer has to keep. */
+  /** JSON Schema that the answer must satisfy. */
   readonly schema?: JsonObject | undefined;
   readonly stop?: readonly string[] | undefined;
   /** Tokens of the answer. */
@@ -17,18 +17,18 @@ export interface Ask {
 
 export type Entry =
   | { readonly type: 'text'; readonly by: 'user' | 'model'; readonly text: string }
-  | { readonly type: 'image'; readonly image: string } // data URL, or address
+  | { readonly type: 'image'; readonly image: string } // data URL or URL
   | Thought
   | Call
   | Result
-  /** What a model has answered, in the words in which the client got it; `turn` counts from 0. */
+  /** An answer in the format in which the client received it; `turn` counts from 0. */
   | { readonly type: 'echo'; readonly turn: number; readonly forgets?: boolean };
 
 export interface Thought {
   readonly type: 'thought';
   readonly text: string;
-  /** As the upstream that made it has sealed it; undefined when it came back without. */
-  readonly seal: string | undefined;
+  /** The signature of its upstream; undefined when it returned without. */
+  readonly signature: string | undefined;
 }
 
 export interface Call {
@@ -50,7 +50,7 @@ export interface Result {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** Undefined when it takes nothing, and for freeform tools. */
+  /** Undefined for tools without arguments and freeform tools. */
   readonly schema?: JsonObject | undefined;
   /** Lark, of a freeform tool. */
   readonly grammar?: string | undefined;
@@ -61,11 +61,11 @@ export interface Answer {
   readonly blocks: readonly AnswerBlock[];
   readonly end: End;
   readonly stopSequence?: string | undefined;
-  /** What an upstream says further on that knows no stop sequences. */
+  /** The continuation from an upstream without stop sequences. */
   readonly unstopped?: string | undefined;
   /** Undefined when the upstream does not count. */
   readonly usage: Usage | undefined;
-  /** True when a stream is answered to who wanted the whole, and the other way round. */
+  /** True when the upstream streams to a client that wants a whole answer, and the reverse. */
   readonly isOtherKind?: boolean;
 }
 
@@ -81,16 +81,16 @@ export type End = 'stop' | 'stop_sequence' | 'length' | 'calls' | 'withheld';
 export interface Usage {
   readonly input: number; // tokens, cached ones included
   readonly cached: number;
-  readonly output: number; // thoughts included
+  readonly output: number; // reasoning included
   readonly thinking: number;
 }
 
-/** Errors that upstreams answer with. */
+/** Error responses of upstreams. */
 export type Failure = 'overflow' | 'rate limit' | 'bad key';
 
-/** What a client has seen of an answer. */
+/** An answer as a client received it. */
 export interface Seen {
-  /** A refusal's words too. */
+  /** The text of a refusal included. */
   readonly text: string;
   readonly thought: string;
   readonly calls: readonly Call[];
@@ -99,14 +99,14 @@ export interface Seen {
   readonly usage: Usage | undefined;
 }
 
-/** An entry that is said in words of our own. */
+/** An entry independent of formats. */
 export type Spoken = Exclude<Entry, { readonly type: 'echo' }>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects of a list; none when there is no list. */
+/** The objects of a list; empty for anything else. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -127,7 +127,7 @@ export function maybeText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Media type and base64 of a data URL; undefined for other addresses. */
+/** Media type and base64 of a data URL; undefined for other URLs. */
 export function splitDataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
   const match = /^data:([^;,]+);base64,(.*)$/.exec(url);
   return match === null ? undefined : { mediaType: match[1] as string, data: match[2] as string };
@@ -142,7 +142,7 @@ export function parseInput(text: string): JsonValue {
   return JSON.parse(text === '' ? '{}' : text) as JsonValue;
 }
 
-/** Without members that are undefined, as it travels. */
+/** Without undefined members, as in JSON. */
 export function compact(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

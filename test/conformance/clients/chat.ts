@@ -94,7 +94,7 @@ function writePart(entry: Written): JsonObject {
   return { type: 'image_url', image_url: { url: entry.image } };
 }
 
-/** The format has no flag for errors: its tools say it in words. */
+/** The format has no error flag, so the text of the result says it. */
 function writeResult({ id, text, isError }: Result): JsonObject {
   return { role: 'tool', tool_call_id: id, content: isError === true ? `Error: ${text}` : text };
 }
@@ -132,7 +132,7 @@ function readUsage(value: unknown): ReturnType<ClientFormat['read']>['usage'] {
   };
 }
 
-/** What the chunks add up to, as the helper of the openai SDK adds them. */
+/** Folds chunks as the helper of the openai SDK does. */
 function fold(events: readonly StreamEvent[]): JsonObject {
   insist(events.at(-1)?.data === '[DONE]', 'the stream does not end with [DONE]');
   const chunks = events.slice(0, -1).map(({ data }) => objectOf(JSON.parse(data)));

@@ -1,13 +1,13 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Ask, Failure, Seen, Spoken } from '../talk.ts';
 
-/** Where a client's request goes. */
+/** The address of a client's request. */
 export interface Address {
   readonly model: string;
   readonly isStream: boolean;
 }
 
-/** An entry as a client can write it: what it has got is in its own words already. */
+/** An entry as a client can write it; answers are in its own format already. */
 export type Written = Spoken | { readonly type: 'echo'; readonly raw: readonly JsonObject[] };
 
 /** A request as a client writes it. */
@@ -15,17 +15,17 @@ export interface Question extends Omit<Ask, 'said'> {
   readonly said: readonly Written[];
 }
 
-/** A client of one format: what it sends, and how it reads what comes. */
+/** A client of one format: how it writes requests and reads answers. */
 export interface ClientFormat {
   path(address: Address): string;
   readonly keyHeader: string;
   write(question: Question, address: Address): JsonObject;
-  /** What a streamed answer is as a whole. @throws when events contradict each other */
+  /** Folds a streamed answer. @throws when events contradict each other */
   fold(events: readonly StreamEvent[]): JsonObject;
   read(whole: JsonObject): Seen;
-  /** What goes into the next request for an answer. @param forgets only what the official format has words for */
+  /** An answer in the next request. @param forgets keeps only what the official format has */
   echo(whole: JsonObject, forgets: boolean): JsonObject[];
-  /** What tells the client of an error. */
+  /** The error in an answer. */
   readonly failures: Readonly<Record<Failure, JsonObject>>;
   readonly schemas: {
     readonly whole: object;
@@ -34,15 +34,15 @@ export interface ClientFormat {
     eventType(event: JsonObject): string;
     readonly events: Readonly<Record<string, object>>;
   };
-  /** True for what a client of the format has no words for. */
+  /** True for what the format does not have. */
   cannotSay(feature: string): boolean;
-  /** True when `echo` leaves thoughts out, if it forgets. */
+  /** True when `echo` drops reasoning if it forgets. */
   readonly echoLosesThoughts: boolean;
-  /** True when calls can be asked for one at a time. */
+  /** True when parallel calls can be turned off. */
   readonly hasSerialCalls: boolean;
   /** True when a result of a tool can be marked as an error. */
   readonly hasErrorFlag: boolean;
-  /** True when the format tells which stop sequence was met. */
+  /** True when the format reports the matched stop sequence. */
   readonly tellsStop: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** @throws Error that says what is wrong with a stream */
+/** @throws Error with the mistake in a stream */
 export function insist(isTrue: boolean, what: string): asserts isTrue {
   if (!isTrue) throw new Error(what);
 }

@@ -127,7 +127,7 @@ function readUsage(value: unknown): ReturnType<ClientFormat['read']>['usage'] {
   return { input, cached: numberOf(value['cachedContentTokenCount']), output, thinking };
 }
 
-/** All parts of all chunks, texts of a kind joined, in the envelope of the last. */
+/** All parts of all chunks with joined texts, in the envelope of the last chunk. */
 function fold(events: readonly StreamEvent[]): JsonObject {
   const chunks = events.map(({ data }) => objectOf(JSON.parse(data)));
   const candidates = chunks.map((chunk) => objectsOf(chunk['candidates'])[0] ?? {});

@@ -130,7 +130,7 @@ function readUsage(value: unknown): ReturnType<ClientFormat['read']>['usage'] {
   };
 }
 
-/** What the events add up to, as MessageStream of the anthropic SDK adds them. */
+/** Folds events as MessageStream of the anthropic SDK does. */
 function fold(events: readonly StreamEvent[]): JsonObject {
   const content: JsonObject[] = [];
   let message: JsonObject | undefined;

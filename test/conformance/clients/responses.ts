@@ -92,7 +92,7 @@ function writeInput({ said }: Question): JsonObject[] {
   return items;
 }
 
-/** The format has no flag for errors: its tools say it in words. */
+/** The format has no error flag, so the text of the result says it. */
 function writeResult({ id, text, image, isError }: Result, items: readonly JsonObject[]): JsonObject {
   const call = items.find((item) => item['call_id'] === id);
   const type = call?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
@@ -154,7 +154,7 @@ const deltaOf: Readonly<Record<string, string>> = {
   'response.custom_tool_call_input.delta': 'input',
 };
 
-/** The response of the last event, when deltas, items and response say the same. */
+/** The response of the last event, when deltas, items and response agree. */
 function fold(events: readonly StreamEvent[]): JsonObject {
   const all = events.map(({ data }) => objectOf(JSON.parse(data)));
   const deltas = new Map<number, string>();

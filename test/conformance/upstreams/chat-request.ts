@@ -1,5 +1,5 @@
 /**
- * JSON schema (draft-07) of the requests that a Chat Completions upstream takes, as far as the features use them.
+ * JSON schema (draft-07) of the requests that a Chat Completions upstream accepts, as far as the features use them.
  * Source: OpenAI API reference, "Create chat completion".
  */
 import { shape } from '../../support/schemas/shape.ts';
@@ -32,7 +32,7 @@ const message = {
   anyOf: [
     shape({ role: { enum: ['system', 'developer'] }, content: said }),
     shape({ role: is('user'), content: { anyOf: [filled, list({ anyOf: [textPart, imagePart] })] } }),
-    // Members that OpenAI does not have are those that a client of this format hands back.
+    // Members that OpenAI does not have are those that clients of this format return.
     shape(
       { role: is('assistant'), content: { anyOf: [{ type: 'null' }, said] } },
       { refusal: { type: ['string', 'null'] }, tool_calls: list(call), reasoning_content: text },

@@ -18,7 +18,7 @@ import {
 import { chatRequestSchema } from './chat-request.ts';
 import { checkAnswered, interleave, piecesOf, unnamed, type UpstreamFormat } from './upstream-format.ts';
 
-/** A Chat Completions endpoint, that tells its thoughts as DeepSeek's does. Source: OpenAI API reference. */
+/** A Chat Completions endpoint with reasoning as DeepSeek sends it. Source: OpenAI API reference. */
 export const chatUpstream: UpstreamFormat = {
   path: () => '/chat/completions',
   schema: chatRequestSchema,
@@ -116,7 +116,7 @@ function isInstruction({ role }: JsonObject): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** Every call has its result at once, before anybody says anything else. */
+/** Each call is followed by its result before any other message. */
 function checkOrder(messages: readonly JsonObject[]): void {
   for (let index = 0; index < messages.length; index++) {
     const calls = objectsOf(messages[index]?.['tool_calls']).map(({ id }) => textOf(id));
@@ -139,7 +139,7 @@ function hearMessage(message: JsonObject): Entry[] {
   const thought = maybeText(message['reasoning_content']);
   const text = hearText(content);
   return [
-    ...(thought === undefined ? [] : [{ type: 'thought', text: thought, seal: undefined } as const]),
+    ...(thought === undefined ? [] : [{ type: 'thought', text: thought, signature: undefined } as const]),
     ...(text === '' ? [] : [{ type: 'text', by: 'model', text } as const]),
     ...objectsOf(message['tool_calls']).map(hearCall),
   ];

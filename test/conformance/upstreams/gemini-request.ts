@@ -1,5 +1,5 @@
 /**
- * JSON schema (draft-07) of the requests that a generateContent upstream takes, as far as the features use them.
+ * JSON schema (draft-07) of the requests that a generateContent upstream accepts, as far as the features use them.
  * Source: Gemini API reference, "GenerateContent".
  */
 import { shape } from '../../support/schemas/shape.ts';

@@ -73,7 +73,7 @@ export const geminiUpstream: UpstreamFormat = {
   },
 };
 
-/** A user begins, sides alternate, and the turn after calls has as many results. */
+/** The first turn is the user's, roles alternate, and the turn after calls has as many results. */
 function checkOrder(contents: readonly JsonObject[]): void {
   for (const [index, { role, parts }] of contents.entries()) {
     if (role !== (index % 2 === 0 ? 'user' : 'model'))
@@ -91,17 +91,17 @@ function namesOf(parts: unknown, member: 'functionCall' | 'functionResponse'): s
   return objectsOf(parts).flatMap((part) => (isObject(part[member]) ? [textOf(objectOf(part[member])['name'])] : []));
 }
 
-/** What stands for a signature that is lost. Source: Gemini docs, "Thought signatures". */
+/** The placeholder for a lost signature. Source: Gemini docs, "Thought signatures". */
 const skipped = 'skip_thought_signature_validator';
 /** The first call of an answer is always signed, thoughts or not. */
 const unthinking = 'bm8gdGhvdWdodHM=';
 
 function hearPart(by: 'user' | 'model', part: JsonObject): Entry[] {
   const { functionCall, functionResponse, inlineData, fileData } = part;
-  const seal = maybeText(part['thoughtSignature']);
-  const isThought = seal !== undefined && seal !== skipped && seal !== unthinking;
-  // The words of thoughts mean nothing when they come back.
-  const sealed: Entry[] = isThought ? [{ type: 'thought', text: '', seal }] : [];
+  const signature = maybeText(part['thoughtSignature']);
+  const isThought = signature !== undefined && signature !== skipped && signature !== unthinking;
+  // Returned thought text has no meaning.
+  const sealed: Entry[] = isThought ? [{ type: 'thought', text: '', signature }] : [];
   if (isObject(functionCall)) {
     const { id, name, args } = functionCall;
     return [...sealed, { type: 'call', id: textOf(id), name: textOf(name), input: objectOf(args) }];
@@ -125,17 +125,17 @@ function hearResult({ id, response, parts }: JsonObject): Entry {
   };
 }
 
-/** A signature stands on the part that the thoughts led to. */
+/** The signature is on the part that the thoughts led to. */
 function writeParts({ blocks }: Answer): JsonObject[] {
   const first = blocks.find(({ type }) => type === 'call');
-  let seal: string | undefined;
+  let signature: string | undefined;
   return blocks.map((block) => {
     if (block.type === 'thought') {
-      seal = block.seal;
+      signature = block.signature;
       return { text: block.text, thought: true };
     }
-    const thoughtSignature = seal ?? (block === first ? unthinking : undefined);
-    seal = undefined;
+    const thoughtSignature = signature ?? (block === first ? unthinking : undefined);
+    signature = undefined;
     return compact({ ...writePart(block), thoughtSignature });
   });
 }
@@ -146,7 +146,7 @@ function writePart(block: Exclude<AnswerBlock, { type: 'thought' }>): JsonObject
   return { functionCall: { id: block.id, name: block.name, args } };
 }
 
-/** Texts come in pieces, calls whole; a signature comes with the last piece. */
+/** Texts are streamed in pieces, calls whole; the signature comes with the last piece. */
 function chop(part: JsonObject): JsonObject[] {
   if (typeof part['text'] !== 'string') return [part];
   const { text, thoughtSignature, ...rest } = part;

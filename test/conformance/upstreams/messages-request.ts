@@ -1,5 +1,5 @@
 /**
- * JSON schema (draft-07) of the requests that a Messages upstream takes, as far as the features use them.
+ * JSON schema (draft-07) of the requests that a Messages upstream accepts, as far as the features use them.
  * Source: Anthropic API reference, "Create a Message".
  */
 import { shape } from '../../support/schemas/shape.ts';

@@ -97,10 +97,10 @@ export const messagesUpstream: UpstreamFormat = {
   },
 };
 
-/** What budgets mean: those that the clients of the test ask for. */
+/** The budgets of the test's clients, by effort. */
 const efforts = new Map([[16_384, 'high']]);
 
-/** A user begins, sides alternate, and results come first in the turn after their calls. */
+/** The first turn is the user's, roles alternate, and results come first in the turn after their calls. */
 function checkOrder(messages: readonly JsonObject[]): void {
   for (const [index, { role, content }] of messages.entries()) {
     if (role !== (index % 2 === 0 ? 'user' : 'assistant'))
@@ -116,7 +116,7 @@ function checkOrder(messages: readonly JsonObject[]): void {
   }
 }
 
-/** Who thinks has to get back what it thought before the calls whose results it is told. */
+/** With thinking, the thinking before a call must return with its result. */
 function checkThoughts(messages: readonly JsonObject[]): void {
   const isResult = objectsOf(messages.at(-1)?.['content']).some(({ type }) => type === 'tool_result');
   const [first] = objectsOf(messages.at(-2)?.['content']);
@@ -133,7 +133,7 @@ function hearContent(by: 'user' | 'model', content: unknown): Entry[] {
       case 'image':
         return { type: 'image', image: hearImage(block) };
       case 'thinking':
-        return { type: 'thought', text: textOf(block['thinking']), seal: textOf(block['signature']) };
+        return { type: 'thought', text: textOf(block['thinking']), signature: textOf(block['signature']) };
       case 'tool_use':
         return { type: 'call', id: textOf(block['id']), name: textOf(block['name']), input: objectOf(block['input']) };
       default:
@@ -171,7 +171,7 @@ function writeBlock(block: AnswerBlock): JsonObject {
       return { type: 'tool_use', id: block.id, name: block.name, input };
     }
     case 'thought':
-      return { type: 'thinking', thinking: block.text, signature: block.seal };
+      return { type: 'thinking', thinking: block.text, signature: block.signature };
     default:
       return { type: 'text', text: block.text };
   }
@@ -208,7 +208,7 @@ function opening(block: JsonObject): JsonObject {
 function deltasOf(block: AnswerBlock): JsonObject[] {
   if (block.type === 'thought') {
     const texts = piecesOf(block.text).map((thinking) => ({ type: 'thinking_delta', thinking }));
-    return [...texts, { type: 'signature_delta', signature: block.seal }];
+    return [...texts, { type: 'signature_delta', signature: block.signature }];
   }
   if (block.type !== 'call') return piecesOf(block.text).map((text) => ({ type: 'text_delta', text }));
   const json = JSON.stringify(objectOf(writeBlock(block)['input']));

@@ -1,5 +1,5 @@
 /**
- * JSON schema (draft-07) of the requests that Ollama's native chat endpoint takes, as far as the features use them.
+ * JSON schema (draft-07) of the requests that Ollama's native chat endpoint accepts, as far as the features use them.
  * Source: Ollama API reference, "Generate a chat message"; docs, "Tool calling", "Thinking", "Structured outputs".
  */
 import { shape } from '../../support/schemas/shape.ts';
@@ -10,7 +10,7 @@ const object = { type: 'object' } as const;
 const is = (value: string): object => ({ const: value });
 const list = (items: object): object => ({ type: 'array', items, minItems: 1 });
 const name = { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' };
-/** Base64 without a data URL around it. */
+/** Plain base64, not a data URL. */
 const image = { type: 'string', pattern: '^[A-Za-z0-9+/]+=*$' };
 
 const call = shape({ function: shape({ name, arguments: object }) }, { id: filled });

@@ -59,7 +59,7 @@ export const ollamaUpstream: UpstreamFormat = {
   },
 };
 
-/** Every call has its result at once, in the order of the calls, by the name of the tool. */
+/** Calls are followed by their results at once, in order, by the name of the tool. */
 function checkOrder(messages: readonly JsonObject[]): void {
   for (let index = 0; index < messages.length; index++) {
     const calls = objectsOf(messages[index]?.['tool_calls']).map((call) => textOf(objectOf(call['function'])['name']));
@@ -81,7 +81,7 @@ function hearMessage(message: JsonObject): Entry[] {
   const thought = maybeText(thinking);
   const shown = Array.isArray(images) ? images : [];
   return [
-    ...(thought === undefined ? [] : [{ type: 'thought', text: thought, seal: undefined } as const]),
+    ...(thought === undefined ? [] : [{ type: 'thought', text: thought, signature: undefined } as const]),
     ...(said === '' ? [] : [{ type: 'text', by, text: said } as const]),
     ...shown.map((image): Entry => ({ type: 'image', image: dataUrl('image/png', image) })),
     ...objectsOf(message['tool_calls']).map(hearCall),
@@ -113,7 +113,7 @@ function writeCall({ id, name, input }: Call): JsonObject {
   return { id, function: { name, arguments: typeof input === 'string' ? { input } : input } };
 }
 
-/** There is one reason besides a limit, calls and refusals included. */
+/** One finish reason for everything but a limit, calls and refusals included. */
 function end({ end: why, usage }: Answer): JsonObject {
   return {
     done: true,

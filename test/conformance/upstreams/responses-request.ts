@@ -1,5 +1,5 @@
 /**
- * JSON schema (draft-07) of the requests that a Responses upstream takes, as far as the features use them.
+ * JSON schema (draft-07) of the requests that a Responses upstream accepts, as far as the features use them.
  * Source: OpenAI API reference, "Create a model response".
  */
 import { shape } from '../../support/schemas/shape.ts';
@@ -42,7 +42,7 @@ const item = {
     shape({ type: is('function_call_output'), call_id: callId, output }, kept),
     shape({ type: is('custom_tool_call'), call_id: callId, name, input: text }, kept),
     shape({ type: is('custom_tool_call_output'), call_id: callId, output }, kept),
-    // Without its seal an upstream that keeps nothing does not know the item.
+    // A stateless upstream cannot use the item without its encrypted content.
     shape(
       {
         type: is('reasoning'),

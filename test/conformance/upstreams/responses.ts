@@ -15,7 +15,7 @@ import {
 import { responsesRequestSchema } from './responses-request.ts';
 import { checkAnswered, named, piecesOf, type UpstreamFormat } from './upstream-format.ts';
 
-/** A Responses endpoint that keeps nothing. Source: OpenAI API reference, "Responses". */
+/** A stateless Responses endpoint. Source: OpenAI API reference, "Responses". */
 export const responsesUpstream: UpstreamFormat = {
   path: () => '/responses',
   schema: responsesRequestSchema,
@@ -79,7 +79,7 @@ export const responsesUpstream: UpstreamFormat = {
   },
 };
 
-/** Reasoning is refused when what it led to does not come next. */
+/** Reasoning is refused when the item it led to does not follow. */
 function checkReasoning(items: readonly JsonObject[]): void {
   for (const [index, { type }] of items.entries()) {
     const next = items[index + 1];
@@ -99,7 +99,7 @@ function hearItem(item: JsonObject): Entry[] {
   const text = objectsOf(item['summary'])
     .map((part) => textOf(part['text']))
     .join('');
-  return [{ type: 'thought', text, seal: textOf(item['encrypted_content']) }];
+  return [{ type: 'thought', text, signature: textOf(item['encrypted_content']) }];
 }
 
 function hearMessage({ role, content }: JsonObject): Entry[] {
@@ -136,7 +136,7 @@ function writeItem(block: AnswerBlock, index: number): JsonObject {
   switch (block.type) {
     case 'thought': {
       const summary = [writeSummary(block.text)];
-      return compact({ id: `rs_${index}`, type: 'reasoning', summary, encrypted_content: block.seal, status });
+      return compact({ id: `rs_${index}`, type: 'reasoning', summary, encrypted_content: block.signature, status });
     }
     case 'call': {
       const call = { call_id: block.id, name: block.name, status };
@@ -158,7 +158,7 @@ function writeSummary(text: string): JsonObject {
   return { type: 'summary_text', text };
 }
 
-/** What an item is while it is written. */
+/** An item in progress. */
 function opening(item: JsonObject): JsonObject {
   const empty: JsonObject = {};
   for (const name of ['arguments', 'input']) if (name in item) empty[name] = '';
@@ -241,7 +241,7 @@ function response(answer: Answer, model: string, output: JsonObject[]): JsonObje
   };
 }
 
-/** What a response repeats of its request, where nothing was said. */
+/** Request members that a response repeats, with their defaults. */
 const defaults = {
   instructions: null,
   max_output_tokens: null,

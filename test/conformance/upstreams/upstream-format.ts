@@ -1,28 +1,28 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Answer, Ask, Failure } from '../talk.ts';
 
-/** An upstream of one format: how it understands a request, and the ways it can answer. */
+/** An upstream of one format: how it reads requests and writes answers. */
 export interface UpstreamFormat {
-  /** Where it is asked, behind its base URL. */
+  /** Path after the base URL. */
   path(model: string, isStream: boolean): string;
-  /** Media type of a stream; that of server-sent events when left out. */
+  /** Media type of a stream; by default that of server-sent events. */
   readonly streamType?: string;
-  /** What it takes: anything else is refused by the vendor, or silently lost. */
+  /** Schema of accepted requests: the vendor refuses or silently ignores anything else. */
   readonly schema: object;
-  /** What it has understood. @throws Error when the request breaks a rule that no schema can say */
+  /** Reads a request. @throws Error when it violates a rule that no schema expresses */
   hear(body: JsonObject): Ask;
   whole(answer: Answer, model: string): JsonObject;
-  /** Events of a stream, as they stand on the wire. */
+  /** Events of a stream on the wire. */
   stream(answer: Answer, model: string): string;
   readonly failures: Readonly<Record<Failure, { readonly status: number; readonly body: JsonObject }>>;
 }
 
-/** A text in pieces, as models say it. */
+/** A text in pieces, as models stream it. */
 export function piecesOf(text: string): string[] {
   return text.match(/.{1,7}/gsu) ?? [];
 }
 
-/** Takes one piece of each list in turn: calls that come side by side. */
+/** Takes one piece of each list in turn, for interleaved calls. */
 export function interleave<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
@@ -33,12 +33,12 @@ export function unnamed(events: readonly JsonObject[]): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-/** Events that carry their type as name too. */
+/** Events with their type as name. */
 export function named(events: readonly JsonObject[]): string {
   return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-/** The ids of calls that an answer's results have to be of, each once and at once. @throws Error */
+/** The calls whose results must follow, each once. @throws Error */
 export function checkAnswered(calls: readonly string[], results: readonly string[], where: string): void {
   const missing = calls.filter((id) => !results.includes(id));
   const foreign = results.filter((id) => !calls.includes(id));

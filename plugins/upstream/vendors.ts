@@ -49,6 +49,7 @@ export const vendors: readonly Vendor[] = [
       strict_tools: true,
       hosted_search: true,
       automatic_caching: true,
+      stop: 8_191,
       count_tokens: true,
       prefill: true,
       max_output_tokens: 64_000,

@@ -47,6 +47,7 @@ function withThoughts(message: JsonObject, path: string, isAlways: boolean): Jso
 
 function withPlainText(message: JsonObject): JsonObject {
   const { content } = message;
+  if (content === null) return { ...message, content: '' };
   if (!Array.isArray(content)) return message;
   const texts = content.flatMap((part) => textOf(part));
   return texts.length === content.length ? { ...message, content: texts.join('\n\n') } : message;

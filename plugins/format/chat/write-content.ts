@@ -22,7 +22,7 @@ export function writeContent(parts: readonly Part[], target: EncodeTarget): stri
   const written = parts.map((part) => writePart(part, target));
   const texts = written.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   const isText = texts.length === written.length;
-  return isText && (texts.length === 1 || target.profile.quirks.text_content) ? texts.join('\n\n') : written;
+  return isText && texts.length === 1 ? texts.join('') : written;
 }
 
 /** Writes the text of an assistant message. */

@@ -73,8 +73,8 @@ function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: Enc
 
 /** A model that reasons inside the text gets it back there. */
 function withThoughts(text: string, thoughts: string | undefined, { profile }: EncodeTarget): JsonObject {
-  const { inline_thinking, text_content } = profile.quirks;
-  const content = text === '' && !text_content ? null : text;
+  const { inline_thinking } = profile.quirks;
+  const content = text === '' ? null : text;
   if (thoughts === undefined) return { content };
   if (!inline_thinking) return { content, reasoning_content: thoughts };
   return { content: thoughts === '' ? content : `<think>\n${thoughts}\n</think>\n\n${text}` };

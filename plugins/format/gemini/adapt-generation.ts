@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { noteCutting } from '../canonical/stop-cutter.ts';
+import { textsOf } from '../request/members.ts';
 import type { Adaptation } from '../pass-through/adaptation.ts';
 import { camelName, fieldsOf } from './fields.ts';
 import { readThinking } from './read-generation.ts';
@@ -26,9 +28,10 @@ export const adaptGeneration: Adaptation = (body, { profile, notes }) => {
 };
 
 function changesFor(profile: Profile, notes: Notes): Map<string, Change> {
-  const { sampling, max_output_tokens: most } = profile.quirks;
+  const { sampling, max_output_tokens: most, stop } = profile.quirks;
   const changes = new Map<string, Change>([['thinkingConfig', (value) => changeThinking(value, { profile, notes })]]);
   if (most !== undefined) changes.set('maxOutputTokens', (value) => limit(value, most, notes));
+  changes.set('stopSequences', (value) => cutStops(value, stop, notes));
   for (const name of sampling ? [] : samplingNames) changes.set(name, () => void notes.drop(name));
   return changes;
 }
@@ -50,6 +53,14 @@ function limit(value: JsonValue, most: number, notes: Notes): JsonValue {
   if (typeof value !== 'number' || value <= most) return value;
   notes.approximate(`the limit of output tokens as ${most}`);
   return most;
+}
+
+/** The gateway looks for the others in the answer. */
+function cutStops(value: JsonValue, most: number, notes: Notes): JsonValue | undefined {
+  const wanted = textsOf(value);
+  if (wanted.length <= most) return value;
+  noteCutting(notes);
+  return most === 0 ? undefined : wanted.slice(0, most);
 }
 
 /** What cannot be read stays as it is: the route may know more of its own format. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
-import { member, textsOf } from '../request/members.ts';
+import { textsOf } from '../request/members.ts';
+import { fieldsOf } from './fields.ts';
 import { GeminiReplyAdapter } from './reply-adapter.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec } from './codec.ts';
@@ -78,7 +79,7 @@ export const gemini: ClientTextFormat = {
       parallelSwitch: false,
       reasoning: 'signed',
     },
-    reportedStops: ({ generationConfig }) => textsOf(member(generationConfig, 'stopSequences')),
+    reportedStops: (body) => textsOf(fieldsOf(fieldsOf(body)['generationConfig'])['stopSequences']),
     adapt: adaptGemini,
   },
 };

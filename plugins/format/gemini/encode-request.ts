@@ -3,7 +3,6 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../canonical/dialogue.ts';
-import { noteCutting } from '../canonical/stop-cutter.ts';
 import { writeContents } from './write-contents.ts';
 import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
@@ -23,7 +22,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const generationConfig = withoutUnset({
     ...writeSampling(conversation),
     maxOutputTokens: conversation.maxOutputTokens,
-    stopSequences: writeStop(conversation, target),
+    stopSequences: conversation.stop.length === 0 ? undefined : [...conversation.stop],
     ...config,
     thinkingConfig: writeThinking(conversation.reasoning, target),
   });
@@ -55,12 +54,6 @@ function writeSampling({ sampling }: Conversation): JsonObject {
     frequencyPenalty: frequencyPenalty || undefined,
     seed,
   };
-}
-
-function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
-  const taken = stop.slice(0, profile.quirks.stop);
-  if (taken.length < stop.length) noteCutting(notes);
-  return taken.length === 0 ? undefined : taken;
 }
 
 /** Notes what the format cannot express. */

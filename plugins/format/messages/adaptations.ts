@@ -3,7 +3,7 @@ import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
 import { adaptOutput, instructedText, type OutputWording, withoutEmpty } from '../pass-through/adapt-output-format.ts';
-import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
+import { adaptLimit, adaptSampling, adaptStops, adaptUser } from '../pass-through/adapt-parameters.ts';
 import {
   adaptForcedTools,
   adaptStrictTools,
@@ -51,6 +51,7 @@ export const adaptMessagesRequest = inOrder(
   adaptLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),
   adaptUser(['metadata']),
+  adaptStops('stop_sequences'),
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
   adaptMedia(probe, ['messages', 'system']),
   adaptStrictTools(withoutStrict),

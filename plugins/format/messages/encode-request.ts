@@ -94,26 +94,19 @@ function writeThinkingSampling(
 }
 
 /** White space alone is refused. */
-function writeStop({ stop }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
-  const taken = stop.filter((sequence) => sequence.trim() !== '').slice(0, profile.quirks.stop);
+function writeStop({ stop }: Conversation, { notes }: EncodeTarget): string[] | undefined {
+  const taken = stop.filter((sequence) => sequence.trim() !== '');
   if (taken.length < stop.length) noteCutting(notes);
   return taken.length === 0 ? undefined : taken;
 }
 
 /** The user, hashed when it is too long or looks like an email address or phone number. */
-function writeUser(
-  { user: named, metadata = {} }: Conversation,
-  { profile, notes }: EncodeTarget,
-): JsonObject | undefined {
+function writeUser({ user: named, metadata = {} }: Conversation, { notes }: EncodeTarget): JsonObject | undefined {
   const { user_id: id, ...others } = metadata;
   const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
   // Of the metadata, only the user has a place.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
-  if (!profile.quirks.end_user) {
-    notes.drop('user');
-    return undefined;
-  }
   const isPlain = user.length <= maxUserLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }

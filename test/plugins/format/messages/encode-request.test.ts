@@ -431,7 +431,7 @@ describe('parameters', () => {
     for (const user of ['a@b.example', '+49 170 1234567', 'x'.repeat(257)]) {
       expect(bodyOf({ user }).body['metadata']).toEqual({ user_id: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
     }
-    expect(bodyOf({ user: 'someone' }, parameters({ end_user: false }))).toMatchObject({ notes: ['dropped user'] });
+    expect(bodyOf({ user: 'someone' }, parameters({ end_user: false }))).toMatchObject({ notes: ['dropped metadata'] });
   });
 
   it('name the end user by what the client files the request under, and nothing else of it', () => {

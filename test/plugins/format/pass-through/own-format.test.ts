@@ -11,6 +11,18 @@ const hi = { role: 'user', content: 'Hi' };
 const late = { role: 'system', content: 'In French.' };
 const reminder = '<system-reminder>\nIn French.\n</system-reminder>';
 
+/** Answers in which the third stop sequence comes after the first word. */
+const answers: Partial<Record<TextFormat, JsonObject>> = {
+  chat: { choices: [{ index: 0, message: { role: 'assistant', content: 'one c two' }, finish_reason: 'stop' }] },
+  messages: {
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'text', text: 'one c two' }],
+    stop_reason: 'end_turn',
+  },
+  gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'one c two' }] }, finishReason: 'STOP' }] },
+};
+
 /** A call of a model whose only route speaks the client's format. */
 function callOf(format: TextFormat, body: JsonObject, quirks: ProfileSettings['quirks'] = {}) {
   const upstream = upstreamAt('http://127.0.0.1:1/v1', { formats: [format] });
@@ -121,6 +133,38 @@ describe('freeform tools on a route of the client’s own format', () => {
 
   it('pass through where the route knows them', () => {
     expect(sent('responses', asks, { freeform_tools: true })).toMatchObject({ body: asks, notes: [] });
+  });
+});
+
+describe('stop sequences on a route of the client’s own format', () => {
+  const stops = ['a', 'b', 'c'];
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+
+  it.each<[TextFormat, JsonObject, JsonObject]>([
+    ['chat', { messages: [hi], stop: stops }, { stop: ['a', 'b'] }],
+    ['messages', { max_tokens: 9, messages: [hi], stop_sequences: stops }, { stop_sequences: ['a', 'b'] }],
+    [
+      'gemini',
+      { contents, generationConfig: { stopSequences: stops } },
+      { generationConfig: { stopSequences: ['a', 'b'] } },
+    ],
+    [
+      'gemini',
+      { contents, generation_config: { stop_sequences: stops } },
+      { generation_config: { stop_sequences: ['a', 'b'] } },
+    ],
+  ])('of %s are cut to what the route takes, and the gateway looks for the others', (format, body, cut) => {
+    const { call, route } = callOf(format, body, { stop: 2 });
+    const { body: bytes, notes } = call.encode(route);
+    expect(JSON.parse(String(bytes))).toMatchObject(cut);
+    expect(notes).toHaveLength(1);
+    const { body: answer } = call.read(route).whole(Buffer.from(JSON.stringify(answers[format])), 'application/json');
+    expect(answer.toString()).toContain('"one "');
+  });
+
+  it('stay as they are where the route takes them', () => {
+    const body = { max_tokens: 9, messages: [hi], stop_sequences: stops };
+    expect(sent('messages', body)).toMatchObject({ body, notes: [] });
   });
 });
 

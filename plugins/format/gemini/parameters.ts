@@ -12,6 +12,9 @@ import {
   texts,
 } from '../request/parameters.ts';
 
+/** Most tokens of a thinking budget that every model accepts. Source: Gemini docs, "Thinking". */
+export const mostThinkingTokens = 24_576;
+
 /** Source: Gemini API reference, "GenerateContent". */
 export const geminiParameters = parameters(
   {

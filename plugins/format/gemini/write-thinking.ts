@@ -2,11 +2,10 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { mostThinkingTokens } from './parameters.ts';
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
-/** The highest budget that all models accept, in tokens. Source: Gemini docs, "Thinking". */
-const mostThinkingTokens = 24_576;
 /** Lets the model choose. */
 const dynamicBudget = -1;
 

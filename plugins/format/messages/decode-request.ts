@@ -17,6 +17,7 @@ import {
 } from '../canonical/read.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import { messagesBounds } from './parameters.ts';
 
 /** Members that are read, or that only control prompt caching. */
 const known = new Set(
@@ -26,7 +27,6 @@ const known = new Set(
   ).split(' '),
 );
 const knownOfOutput = new Set(['effort', 'format']);
-const fewestThinkingTokens = 1_024;
 
 /**
  * Reads a request for a message. Source: Anthropic API reference, "Create a Message".
@@ -72,12 +72,13 @@ function readReasoning(
   const thinking = maybeObject(value, 'thinking');
   if (thinking === undefined) return effort && { effort, budget: undefined, wantsText: false };
   const wantsText = maybeText(thinking['display'], 'thinking.display') !== 'omitted';
-  const budget = maybeInteger(thinking['budget_tokens'], 'thinking.budget_tokens', fewestThinkingTokens);
+  const budget = maybeInteger(thinking['budget_tokens'], 'thinking.budget_tokens', messagesBounds.thinkingTokens);
   switch (readText(thinking['type'], 'thinking.type')) {
     case 'disabled':
       return { effort: 'none', budget: undefined, wantsText: false };
     case 'enabled':
-      if (budget === undefined) throw invalid('thinking.budget_tokens', `an integer from ${fewestThinkingTokens}`);
+      if (budget === undefined)
+        throw invalid('thinking.budget_tokens', `an integer from ${messagesBounds.thinkingTokens}`);
       return { effort, budget, wantsText };
     case 'between_tools':
       notes.approximate('thinking between_tools as adaptive');

@@ -5,6 +5,7 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../canonical/dialogue.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
+import { messagesBounds } from './parameters.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
@@ -12,9 +13,6 @@ import { writeTools } from './write-tools.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
-const maxUserLength = 256;
-/** The lowest `top_p` accepted together with thinking. */
-const minThinkingTopP = 0.95;
 
 /**
  * Writes a request for a message. Source: Anthropic API reference, "Create a Message".
@@ -73,10 +71,12 @@ function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThink
   const isWarm = temperature !== undefined && temperature !== 1;
   // Newer models accept only one of the two; both default to 1.
   if (isWarm && topP !== undefined && topP !== 1) target.notes.drop('top_p');
-  if (temperature !== undefined && temperature > 1) target.notes.approximate('temperature as 1');
+  if (temperature !== undefined && temperature > messagesBounds.temperature)
+    target.notes.approximate(`temperature as ${messagesBounds.temperature}`);
   const isTopPAlone = topP !== undefined && topP !== 1 && !isWarm;
   return {
-    temperature: temperature === undefined || isTopPAlone ? undefined : Math.min(temperature, 1),
+    temperature:
+      temperature === undefined || isTopPAlone ? undefined : Math.min(temperature, messagesBounds.temperature),
     top_p: isTopPAlone ? topP : undefined,
     top_k: topK,
   };
@@ -86,7 +86,7 @@ function writeThinkingSampling(
   { temperature, topP, topK }: Conversation['sampling'],
   { notes }: EncodeTarget,
 ): JsonObject {
-  const isTopPTaken = topP !== undefined && topP >= minThinkingTopP;
+  const isTopPTaken = topP !== undefined && topP >= messagesBounds.thinkingTopP;
   if (temperature !== undefined && temperature !== 1) notes.drop('temperature');
   if (topP !== undefined && !isTopPTaken) notes.drop('top_p');
   if (topK !== undefined) notes.drop('top_k');
@@ -107,7 +107,7 @@ function writeUser({ user: named, metadata = {} }: Conversation, { notes }: Enco
   // Of the metadata, only the user has a place.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
-  const isPlain = user.length <= maxUserLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
+  const isPlain = user.length <= messagesBounds.userLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }
 

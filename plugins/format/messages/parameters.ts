@@ -12,13 +12,23 @@ import {
   word,
 } from '../request/parameters.ts';
 
+/** Bounds that requests are brought to. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
+export const messagesBounds = {
+  temperature: 1,
+  /** Least `top_p` that is accepted together with thinking. */
+  thinkingTopP: 0.95,
+  /** Fewest tokens of a thinking budget. */
+  thinkingTokens: 1_024,
+  userLength: 256,
+} as const;
+
 /** Source: Anthropic API reference, "Create a Message". */
 export const messagesParameters = parameters({
   messages: someObjects,
   stream: boolean,
   system: textOr(objects),
   max_tokens: integer(1),
-  temperature: number(0, 1),
+  temperature: number(0, messagesBounds.temperature),
   top_p: number(0, 1),
   top_k: integer(0),
   stop_sequences: texts,

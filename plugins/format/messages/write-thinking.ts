@@ -3,6 +3,7 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
 import type { AssistantTurn, DialogueTurn } from '../canonical/dialogue.ts';
 import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { messagesBounds } from './parameters.ts';
 
 export interface WrittenThinking {
   readonly thinking: JsonObject | undefined;
@@ -11,7 +12,6 @@ export interface WrittenThinking {
 }
 
 const off: WrittenThinking = { thinking: undefined, effort: undefined };
-const fewestThinkingTokens = 1_024;
 /** The efforts of the format. */
 const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
@@ -54,9 +54,9 @@ function writeBudget(
 ): JsonObject | undefined {
   const asked =
     (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', profile.quirks.efforts));
-  const enough = Math.max(asked, fewestThinkingTokens);
+  const enough = Math.max(asked, messagesBounds.thinkingTokens);
   const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
-  if (fitting < fewestThinkingTokens) {
+  if (fitting < messagesBounds.thinkingTokens) {
     notes.drop('reasoning: the answer has no room for it');
     return undefined;
   }

@@ -7,12 +7,11 @@ import { clampEffort, wantedEffort } from '../canonical/effort.ts';
 import { isPlainMetadata } from '../canonical/metadata.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
+import { minOutputTokens } from './parameters.ts';
 import { writeItems } from './write-items.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { writeTools } from './write-tools.ts';
 
-/** The lowest limit that OpenAI accepts. */
-const minOutputTokens = 16;
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
 /**

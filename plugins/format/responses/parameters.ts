@@ -11,6 +11,9 @@ import {
   texts,
 } from '../request/parameters.ts';
 
+/** Fewest tokens that an answer may be limited to: OpenAI refuses less. */
+export const minOutputTokens = 16;
+
 /** Source: OpenAI API reference, "Create a model response". */
 export const responsesParameters = parameters({
   input: textOr(objects),

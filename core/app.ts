@@ -228,6 +228,7 @@ export class Gateway {
     const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog);
     const section = config.get(listen);
     const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = section;
+    const clientAddress = createClientAddress(proxies);
     return {
       host,
       pipeline: await buildPipeline(
@@ -238,7 +239,7 @@ export class Gateway {
       ),
       bodyLimits: { maxBytes, timeout },
       writeTimeout: section.write_timeout,
-      clientAddress: createClientAddress(proxies),
+      clientAddress,
     };
   }
 

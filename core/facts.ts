@@ -56,7 +56,7 @@ export interface RateLimitState {
  * - `key`: the upstream rejected the key, or its quota is used up.
  * - `throttled`: too many requests to this upstream.
  * - `route`: the route is faulty.
- * - `no_model`: the route does not serve this model or request, whatever its health.
+ * - `no_model`: the route does not have this model.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
  */
 export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 'no_model' | 'gone';

@@ -19,8 +19,8 @@ export interface Adapter extends RouteCalls {
   /** How the conversation begins, cut at some length: the same text for each of its turns. */
   readonly opening: string;
   /**
-   * How to ask another route to go on with an answer that broke off after the client had got some of it. Undefined when
-   * that is not wanted, or not possible at this point. Missing where it never is.
+   * How to ask another route to continue an answer that broke off after its first content. Undefined when that is not
+   * wanted, or not possible at this point. Missing where it never is.
    */
   resume?(broken: ReplyReader): RouteCalls | undefined;
 }

@@ -2,7 +2,7 @@ import { type ErrorMeaning, GatewayError } from '../errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { statedWait } from './retry-after.ts';
 
-/** What an upstream says about an error, in whichever of the many shapes. */
+/** An error as an upstream reports it, in any of many shapes. */
 export interface ReportedError {
   readonly message: string | undefined;
   readonly type: string | undefined;
@@ -14,7 +14,7 @@ export interface ReportedError {
 
 /**
  * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}` and `{base_resp}`.
- * Undefined when the value reports no error, as far as the body shows without a status.
+ * Undefined when the value reports no error, without regard to the status.
  */
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
   if (!isJsonObject(body)) return undefined;
@@ -27,7 +27,7 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   return { message: text(status['status_msg']), type: undefined, code: text(status['status_code']), param: undefined };
 }
 
-/** The same for a body that came with an error status: then a bare `message` or `detail` is one too. */
+/** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
 export function readRefusal(body: JsonObject | undefined): ReportedError {
   return readReportedError(body) ?? describe(body ?? {});
 }
@@ -36,52 +36,52 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
 const overflowWords =
   /prompt is too long|maximum context length|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length/i;
 
-/** True when the prompt does not fit: another route may have more room, the same one never will. */
+/** True when the prompt does not fit the context: another route may have a larger one. */
 export function isContextOverflow({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return code === 'context_length_exceeded' || overflowWords.test(message ?? '');
 }
 
-/** How vendors and their resellers say that they have no room, whatever status they say it with. */
+/** How vendors and resellers report a lack of capacity, with whatever status. */
 const capacityWords =
   /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)|负载(已饱和|过高|较高)|(服务|系统|服务器|模型|当前)[^，。]{0,8}(繁忙|过载)/i;
-/** The same where they are all that is said: further on in a sentence they may be the client's own. */
+/** The same at the beginning of a message; later in a sentence the words may be the client's. */
 const plainCapacityWords =
   /^(the |our )?(engine|model|server|service|system)?s?( is| are)?( currently| temporarily| too)* ?(overloaded|busy|at capacity)\b|^we( are|['’]re) (currently )?experiencing high (demand|load|traffic)/i;
 const capacityCodes = /overloaded|\bslow_down\b/i;
 
-/** What stands in quotation marks may be the client's own words. An apostrophe within a word is not one. */
+/** Text in quotation marks may be the client's. An apostrophe inside a word is not a quotation mark. */
 const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
-/** True for a refusal that says nothing about the request: the same request would be served with more room, or elsewhere. */
+/** True for a lack of capacity: the same request would be served later, or elsewhere. */
 function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
   if (isContextOverflow({ code, message })) return false;
   if ([type, code].some((word) => capacityCodes.test(word ?? '') || capacityWords.test(word ?? ''))) return true;
   return [capacityWords, plainCapacityWords].some((words) => words.test(message ?? ''));
 }
 
-/** How vendors say that they do not have the model. The client's model is ours: it exists. */
+/** How vendors report an unknown model. The client named a model of the catalog, which exists. */
 const modelWords =
   /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
-/** The same where it comes as a 400, whose words may be about parameters as well. A full stop may be part of a name. */
+/** The same with a 400, whose message may be about parameters as well. A name may contain a period. */
 const certainModelWords =
   /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid/i;
 const modelCodes = new Set(['model_not_found', 'model_not_supported', 'unknown_model']);
 
-/** True when the upstream does not have the model, or does not give it to our key. */
+/** True when the upstream does not have the model, or the key has no access to it. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
 }
 
-/** What a request may name that belongs to the client, and that an upstream may not have. */
+/** Objects of the client that a request may name and an upstream may not have. */
 const clientThings =
   /\b(file|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
-/** True for a 404 about something of the client's; any other is about the model or the path, and those are ours. */
+/** True for a 404 about an object of the client; any other is about the model or the path, which the gateway chose. */
 export function isClientThingMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 
-/** How vendors say that our credential is wrong or our money is spent, where the status does not say so. */
+/** How vendors report an invalid key or spent credit, where the status does not. */
 const keyCodes = new Set([
   'authentication_error',
   'billing_error',
@@ -94,7 +94,7 @@ const keyCodes = new Set([
 const keyWords =
   /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
 
-/** How they say that there were too many requests, with whatever status. */
+/** How vendors report too many requests, with whatever status. */
 const throttleCodes = new Set([
   'rate_limit_error',
   'rate_limit_exceeded',
@@ -105,12 +105,12 @@ const throttleCodes = new Set([
 const throttleWords =
   /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
 
-/** How they say within an answer, by Google's words or by a status, that they are out of service or were too slow. */
+/** Codes inside an answer, Google's or statuses, for an outage and for a timeout. */
 const outageCodes = new Set(['UNAVAILABLE', '503', '529']);
 const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
 const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
 
-/** How vendors, and resellers of several, say that what the client has written is not allowed. */
+/** How vendors and resellers report forbidden content of the client. */
 const moderationCodes = new Set([
   'content_policy_violation',
   'content_filter',
@@ -120,15 +120,15 @@ const moderationCodes = new Set([
 const moderationWords =
   /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter|moderation)\b/i;
 
-/** True when the content of the request was refused: another key, and mostly another route, says the same. */
+/** True when the content of the request was refused: another key, and usually another route, refuses it too. */
 export function isModeration({ type, code, message }: ReportedError): boolean {
   return [type, code].some((word) => moderationCodes.has(word ?? '')) || moderationWords.test(message ?? '');
 }
 
-/** Refusals that repeat names which the client has chosen: words in them say nothing. */
+/** Messages that repeat names chosen by the client: their words do not count. */
 const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
-/** What an error is about, as its words say. Undefined when they say none of these: then the status decides. */
+/** What an error means by its codes and message; undefined when the status decides. */
 export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(said)) return 'overflow';
   const codes = [said.type, said.code].filter((code) => code !== undefined);
@@ -141,28 +141,28 @@ export function meaningOf(said: ReportedError): ErrorMeaning | undefined {
   return modelCodes.has(said.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
 }
 
-/** What may stand in a vendor's words and is nobody's business: credentials, accounts and addresses of the operator. */
+/** Secrets that a vendor's message may contain: credentials, accounts and addresses of the operator. */
 const secrets =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
-/** Longer words of a vendor are cut first: redaction must take bounded time. */
+/** Characters of a vendor's message that are searched for secrets; the rest is dropped, which bounds the time. */
 const longestWords = 16_384;
 
 /**
- * A vendor's words as a client may see them, cut to so many characters.
+ * A vendor's message without secrets, cut to so many characters.
  *
- * @param own what is secret whatever it looks like: the keys that gateway.yaml has, and the host
+ * @param own known secrets: the keys of gateway.yaml, and the host
  */
 export function withoutSecrets(message: string, length: number, own: readonly string[] = []): string {
-  // A secret that is cut in half is not found any more.
+  // Before cutting: half a secret is not found.
   return withoutOwn(message.slice(0, longestWords), own).replace(secrets, '[…]').slice(0, length);
 }
 
-/** The same for words that are no sentences: nothing that only looks like a secret is taken away. */
+/** Removes the known secrets only: for codes and names, which may look like secrets. */
 export function withoutOwn(words: string, own: readonly string[]): string {
   return own.reduce((rest, secret) => rest.replaceAll(secret, '[…]'), words);
 }
 
-/** Our credential was refused: the client must never take that for its own. @param words for the operator */
+/** The operator's key was refused: the client must not take that for its own. @param words for the log */
 export function keyRefused(words?: string): GatewayError {
   return new GatewayError('unavailable', 'The model is temporarily unavailable. The operator has been notified.', {
     retryAfter: 30,
@@ -171,7 +171,7 @@ export function keyRefused(words?: string): GatewayError {
   });
 }
 
-/** @param retryAfter seconds; 5 where the upstream has not said */
+/** @param retryAfter seconds; 5 where the upstream asked for none */
 export function throttled(retryAfter: number = 5): GatewayError {
   return new GatewayError('rate_limited', 'All routes of this model are over their rate limit. Retry later.', {
     retryAfter,
@@ -179,13 +179,13 @@ export function throttled(retryAfter: number = 5): GatewayError {
   });
 }
 
-/** An error that came inside a 200: as far as the client is concerned, the upstream has failed. */
+/** An error inside a 200: for the client, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
   const said = withoutSecrets(reported?.message ?? 'no message', 500);
   const meaning = reported && meaningOf(reported);
   switch (meaning) {
     case 'overflow':
-      // Clients shorten the conversation when they see these words, and otherwise repeat it in vain.
+      // Clients shorten the conversation on this code, and repeat the request in vain without it.
       return new GatewayError('upstream_rejected', said, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
         meaning,
@@ -199,7 +199,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
   }
 }
 
-/** What a failure that is not the request's is called, by what the upstream's words mean. */
+/** The code of a failure that the request has not caused, by the meaning of the error. */
 export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
   if (meaning === 'capacity') return 'unavailable';
   return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';

@@ -69,7 +69,7 @@ describe('a whole answer', () => {
     expect(events).toEqual(['content', 'end well']);
   });
 
-  it('comes after 1xx answers, which count for nothing', async () => {
+  it('comes after 1xx answers, which are ignored', async () => {
     const body = JSON.stringify(answer);
     await using upstream = await createUpstream((_request, response) => {
       response.raw('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n');
@@ -80,7 +80,7 @@ describe('a whole answer', () => {
     expect((await attemptAt(upstream.url, false).run()).status).toBe(200);
   });
 
-  it('hands on no other header of the upstream', async () => {
+  it('passes no other header of the upstream', async () => {
     await using upstream = await createUpstream((_request, response) =>
       response.json(200, answer, { 'set-cookie': 'a=b', 'x-vendor': 'secret' }),
     );
@@ -238,14 +238,14 @@ describe('an attempt that is given up', () => {
     expect(attempt.status).toBe(0);
   });
 
-  it('reports no end: who ran it knows', async () => {
+  it('reports no end, which its caller knows', async () => {
     await faultOf((_request, response) => response.json(500, {}));
     expect(events).toEqual([]);
   });
 });
 
 /** What undici would do is done by the test, on a clock of its own. */
-describe('time', () => {
+describe('a timeout', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   });
@@ -296,7 +296,7 @@ describe('time', () => {
       expect(await ended).toMatchObject({ after: 2, thrown: { kind: 'route', status: 503 } });
     });
 
-    it('leaves a judgement by what has come', async () => {
+    it('classifies a refusal by the part that has come', async () => {
       const { attempt, ended } = start(false);
       attempt.onResponseStart(controller, 400, jsonHead);
       attempt.onResponseData(controller, Buffer.from('{"error":{"message":"Incorrect API key provided"}}'));
@@ -361,7 +361,7 @@ describe('time', () => {
       expect(await isHeldBack(300)).toBe(true);
     });
 
-    it('is not counted where it is a moment', async () => {
+    it('is not counted where it is short', async () => {
       expect(await isHeldBack(50)).toBe(false);
     });
   });

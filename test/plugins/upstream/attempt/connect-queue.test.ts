@@ -11,12 +11,12 @@ afterEach(() => {
 const enter = (queue: ConnectQueue, count: number) => Array.from({ length: count }, () => queue.enter());
 
 describe('attempts that wait for a connection', () => {
-  it('wait to the end when they are few', () => {
+  it('wait until the connect timeout when they are few', () => {
     const queue = new ConnectQueue();
     expect(enter(queue, 10).map(({ doubtAfter }) => doubtAfter)).toEqual(Array(10).fill(undefined));
   });
 
-  it('beyond those doubt it once the first has waited too long', () => {
+  it('over that number count it as doubtful once the first has waited too long', () => {
     const queue = new ConnectQueue();
     enter(queue, 10);
     vi.advanceTimersByTime(200);
@@ -26,7 +26,7 @@ describe('attempts that wait for a connection', () => {
     expect(queue.enter().doubtAfter).toBe(0);
   });
 
-  it('have no doubt any more when they are connected', () => {
+  it('are not doubtful any more once they are connected', () => {
     const queue = new ConnectQueue();
     enter(queue, 10);
     const late = queue.enter();

@@ -35,31 +35,31 @@ describe('a broken connection', () => {
     });
   });
 
-  it('is taken for a stale one where answers mingle, when any had come over it', () => {
+  it('counts as stale on HTTP/2 when any answer had come over it', () => {
     expect(connectionFault(broken('UND_ERR_SOCKET', { bytesRead: 500 }), false).isStaleConnection).toBe(true);
   });
 
-  it('is no stale one when nothing has ever come over it, and the request may be the cause', () => {
+  it('is not stale when nothing has ever come over it, and the request may be the cause', () => {
     expect(connectionFault(broken('ECONNRESET', { bytesRead: 0, bytesBefore: 0 }), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: true,
     });
   });
 
-  it('is no stale one when it was reset before it was open, and no request is the cause', () => {
+  it('is not stale when it was reset before it was open, and no request is the cause', () => {
     expect(connectionFault(broken('ECONNRESET'), false)).toMatchObject({
       isStaleConnection: false,
       mayBeCausedByRequest: false,
     });
   });
 
-  it('is no stale one once the upstream has begun to answer', () => {
+  it('is not stale once the upstream has begun to respond', () => {
     expect(connectionFault(broken('ECONNRESET', { bytesRead: 500, bytesBefore: 500 }), true).isStaleConnection).toBe(
       false,
     );
   });
 
-  it('that was refused is no stale one', () => {
+  it('that was refused is not stale', () => {
     expect(connectionFault(broken('ECONNREFUSED'), false).isStaleConnection).toBe(false);
   });
 
@@ -70,7 +70,7 @@ describe('a broken connection', () => {
     expect(error.cause).toBe(cause);
   });
 
-  it('by a fault of ours stays that fault', () => {
+  it('by a fault of the gateway stays that fault', () => {
     const fault = routeFault('upstream_timeout', 'silent');
     expect(connectionFault(fault, false)).toBe(fault);
   });

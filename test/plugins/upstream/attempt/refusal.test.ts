@@ -74,12 +74,12 @@ describe('a refusal', () => {
     expect(refusal(400, { error: { message } })).toMatchObject({ kind: 'route', error: { code: 'unavailable' } });
   });
 
-  it('with status 400 and the words of a timeout is told as one', () => {
+  it('with status 400 and the message of a timeout is a timeout', () => {
     const fault = refusal(400, { error: { message: 'upstream request timeout' } });
     expect(fault).toMatchObject({ kind: 'route', error: { code: 'upstream_timeout' } });
   });
 
-  it('of the type model_overloaded is about a lack of room', () => {
+  it('of the type model_overloaded is about a lack of capacity', () => {
     expect(refusal(400, { error: { type: 'model_overloaded', message: 'no' } }).kind).toBe('route');
   });
 
@@ -188,7 +188,7 @@ describe('a refusal', () => {
     expect(refusal(status, '<html>no</html>').kind).toBe('route');
   });
 
-  it('for lack of room with 403 is no fault of the key', () => {
+  it('for lack of capacity with 403 is not the fault of the key', () => {
     expect(refusal(403, { error: { message: 'The model is currently overloaded' } }).kind).toBe('route');
   });
 
@@ -231,11 +231,11 @@ describe('a refusal', () => {
     expect(refusal(503).status).toBe(503);
   });
 
-  it('for too many requests tells how long to wait', () => {
+  it('for too many requests has its Retry-After', () => {
     expect(refusal(429, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
   });
 
-  it('for too many requests tells the wait that its words name, when no header does', () => {
+  it('for too many requests has the wait of its message, when no header has one', () => {
     const body = { error: { message: 'Rate limit reached. Please try again in 1m30s.' } };
     expect(refusal(429, body).error.details.retryAfter).toBe(90);
     expect(refusal(429, body, { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
@@ -303,7 +303,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('of the request with several details says all of them', () => {
+  it('of the request with several details has all of them', () => {
     const detail = [
       { loc: ['body', 'model'], msg: 'Field required' },
       { loc: ['body', 'n'], msg: 'Input should be a valid integer' },
@@ -338,12 +338,12 @@ describe('a refusal', () => {
     expect(refusal(status).error.code).toBe(code);
   });
 
-  it('for lack of room is told as that, whatever its status', () => {
+  it('for lack of capacity is reported as that, whatever its status', () => {
     const body = { error: { message: 'The engine is currently overloaded, please try again later' } };
     expect([400, 500].map((status) => refusal(status, body).error.code)).toEqual(['unavailable', 'unavailable']);
   });
 
-  it('of the route tells the wait that the upstream names', () => {
+  it('of the route has the wait that the upstream names', () => {
     expect(refusal(503, '', { 'retry-after': '12' }).error.details.retryAfter).toBe(12);
   });
 
@@ -352,11 +352,11 @@ describe('a refusal', () => {
     expect([error.status(descriptors.messages), error.wording('anthropic').type]).toEqual([413, 'request_too_large']);
   });
 
-  it('of the request with endless words is cut', () => {
+  it('of the request with a huge message is cut', () => {
     expect(refusal(400, { error: 'x'.repeat(10_000) }).error.message).toHaveLength(4_000);
   });
 
-  it('of the key says nothing of what the upstream said', () => {
+  it('of the key shows nothing of the upstream’s message', () => {
     const { error } = refusal(401, { error: { message: 'sk-abc is wrong', type: 't', code: 'c' } });
     expect(JSON.stringify([error.message, error.details])).not.toContain('sk-abc');
   });

@@ -27,15 +27,15 @@ const fail = (times: number, now = 0, source?: string) =>
 const stateAt = (now: number) => breaker.status(now).state;
 
 describe('a closed breaker', () => {
-  it('lets requests through', () => {
+  it('lets requests pass', () => {
     expect(admits(0)).toBe(true);
   });
 
-  it('opens at so many failures one after the other, and says so once', () => {
+  it('opens at so many consecutive failures, and reports it once', () => {
     expect([fail(2), fail(1), stateAt(0)]).toEqual([false, true, 'open']);
   });
 
-  it('starts to count again after a success', () => {
+  it('starts counting again after a success', () => {
     fail(2);
     breaker.succeeded(0, old);
     expect([fail(2), stateAt(0)]).toEqual([false, 'closed']);
@@ -56,7 +56,7 @@ describe('a closed breaker', () => {
     expect(stateAt(100)).toBe('open');
   });
 
-  it('does not go by a share of few calls', () => {
+  it('ignores the share of few calls', () => {
     for (let call = 0; call < 4; call++) {
       fail(1);
       breaker.succeeded(0, old);
@@ -64,7 +64,7 @@ describe('a closed breaker', () => {
     expect(stateAt(0)).toBe('closed');
   });
 
-  it('forgets what lies behind the window', () => {
+  it('forgets calls before the window', () => {
     for (let call = 0; call < 5; call++) {
       fail(1, 0);
       breaker.succeeded(0, old);
@@ -125,11 +125,11 @@ describe('an open breaker', () => {
     fail(3);
   });
 
-  it('lets nothing through until the cooldown is over', () => {
+  it('lets nothing pass until the cooldown is over', () => {
     expect([admits(999), admits(1_000)]).toEqual([false, true]);
   });
 
-  it('lets one probe through, not the herd', () => {
+  it('lets one probe pass, and nothing else', () => {
     expect([admits(1_000), admits(1_000), admits(1_001)]).toEqual([true, false, false]);
   });
 
@@ -150,7 +150,7 @@ describe('an open breaker', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000]);
   });
 
-  it('does not mind the failures of requests that were sent before it opened', () => {
+  it('ignores failures of requests that were sent before it opened', () => {
     fail(10, 500);
     expect(breaker.status(500).opensUntil).toBe(1_000);
   });
@@ -174,7 +174,7 @@ describe('an open breaker', () => {
     expect(stateAt(1_001)).toBe('open');
   });
 
-  it('goes by its probe, and not by a request that was sent before it opened', () => {
+  it('is decided by its probe, not by a request that was sent before it opened', () => {
     const probe = probeAt(1_000);
     expect(breaker.failed(1_100, 'down', undefined, old)).toBe(false);
     expect(breaker.succeeded(1_100, old)).toBe(false);
@@ -183,7 +183,7 @@ describe('an open breaker', () => {
     expect(breaker.succeeded(1_200, probe)).toBe(true);
   });
 
-  it('does not go by a probe that was given up for another', () => {
+  it('is not decided by a probe that was given up for another', () => {
     const first = probeAt(1_000);
     breaker.released(first);
     const second = probeAt(1_001);
@@ -193,19 +193,19 @@ describe('an open breaker', () => {
     expect(breaker.succeeded(1_200, second)).toBe(true);
   });
 
-  it('goes by a probe that tries again, with another key for instance', () => {
+  it('is decided by a probe that retries, for example with another key', () => {
     const probe = probeAt(1_000);
     breaker.released(probe);
     expect(breaker.succeeded(1_100, probe)).toBe(true);
   });
 
-  it('is as good as new after a reset', () => {
+  it('forgets everything at a reset', () => {
     breaker.reset();
     expect([admits(0), fail(2)]).toEqual([true, false]);
   });
 });
 
-it('adopts what another instance has found out', () => {
+it('adopts the state of another instance', () => {
   breaker.adopt({ state: 'open', opensUntil: 5_000, reason: 'down there', openings: 2 });
   expect([admits(4_999), admits(5_000)]).toEqual([false, true]);
 });

@@ -41,8 +41,8 @@ async function untilProbe(): Promise<Pass> {
   return (await health.admit(route)) as Pass;
 }
 
-describe('a shared store that is away at first', () => {
-  it('is asked again, so that what others learn is heard as soon as it is there', async () => {
+describe('a shared store that is down at first', () => {
+  it('is retried, so that reports of other instances arrive as soon as it is up', async () => {
     const shared = new MemoryShared();
     vi.spyOn(shared.events, 'subscribe').mockRejectedValueOnce(new SharedUnavailable('away'));
     const log = { info: () => undefined, warn: (line: string) => void lines.push(line), error: () => undefined };
@@ -55,7 +55,7 @@ describe('a shared store that is away at first', () => {
     expect(lines).toContain('cannot receive route states of other instances; retrying: away');
   });
 
-  it('is not asked any more once the gateway stops', async () => {
+  it('is not retried once the gateway stops', async () => {
     const shared = new MemoryShared();
     vi.spyOn(shared.events, 'subscribe').mockRejectedValue(new SharedUnavailable('away'));
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -75,7 +75,7 @@ describe('a route that has become slow', () => {
     expect(state()).toBe('closed');
   });
 
-  it('is left out when it is slow for several', () => {
+  it('opens its breaker when it is slow for several', () => {
     for (const source of ['a', 'b']) serve(9_000, source);
     expect(state()).toBe('open');
   });
@@ -89,7 +89,7 @@ describe('a route that has become slow', () => {
       health.contentCame(route, probe);
     });
 
-    it('is not back at the first content of its probe', () => {
+    it('stays open at the first content of its probe', () => {
       expect(state()).toBe('half_open');
     });
 
@@ -100,19 +100,19 @@ describe('a route that has become slow', () => {
       );
     });
 
-    it('is back when its probe is as fast as it was', () => {
+    it('closes when its probe is as fast as usual', () => {
       serve(100, 'c', probe);
       expect(state()).toBe('closed');
     });
 
-    it('has to show its pace even when it has failed otherwise since', async () => {
+    it('must reach its usual throughput even when it has failed otherwise since', async () => {
       fail('route: 503', probe);
       now += 10_000;
       health.contentCame(route, (await health.admit(route)) as Pass);
       expect(state()).toBe('half_open');
     });
 
-    it('has nothing to show once it was back', async () => {
+    it('needs no throughput once it was closed', async () => {
       serve(100, 'c', probe);
       health.contentCame(route, await untilProbe());
       expect(state()).toBe('closed');
@@ -121,41 +121,41 @@ describe('a route that has become slow', () => {
 });
 
 describe('the log', () => {
-  it('says when a route is left out, for how long and why, once', () => {
+  it('has one line when a breaker opens, with duration and reason', () => {
     fail('route: 500');
     fail('route: 503 down');
     fail('route: 503 sent before that was known');
     expect(lines).toEqual(['warn route one/model-there: breaker opened for 5 s: route: 503 down']);
   });
 
-  it('says when the probe has failed, and how long the pause is then', async () => {
+  it('has a line when the probe has failed, with the longer cooldown', async () => {
     fail('route: no connection', await untilProbe());
     expect(lines.slice(1)).toEqual([
       'warn route one/model-there: probe failed, breaker stays open for 10 s: route: no connection',
     ]);
   });
 
-  it('says when the probe has shown that the route is back, once', async () => {
+  it('has one line when the probe has closed the breaker', async () => {
     const probe = await untilProbe();
     health.contentCame(route, probe);
     serve(10, 'conversation', probe);
     expect(lines.slice(1)).toEqual(['info route one/model-there: breaker closed: the route responds again']);
   });
 
-  it('begins anew with the pauses after that', async () => {
+  it('starts with the shortest cooldown after that', async () => {
     health.contentCame(route, await untilProbe());
     fail('route: 500');
     fail('route: 500');
     expect(lines.at(-1)).toBe('warn route one/model-there: breaker opened for 5 s: route: 500');
   });
 
-  it('says when somebody has let a route in', async () => {
+  it('has a line when an operator resets a route', async () => {
     await untilProbe();
     health.reset(route.id);
     expect(lines.slice(1)).toEqual(['info route one/model-there: breaker closed: reset by an operator']);
   });
 
-  it('has one line of it, whatever the upstream wrote', () => {
+  it('has one line, whatever the upstream sent', () => {
     fail('route: 503');
     fail('route: 503 <html>\n  <h1>Down</h1>\r\n</html>');
     expect(lines).toEqual([

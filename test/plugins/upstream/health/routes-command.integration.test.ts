@@ -60,13 +60,13 @@ describe('a dead route', () => {
     for (let request = 0; request < 5; request++) await ask();
   });
 
-  it('is left out after five failures, and costs nothing any more', async () => {
+  it('is skipped after five failures, and costs nothing any more', async () => {
     const before = broken.requests.length;
     for (let request = 0; request < 20; request++) expect((await ask()).status).toBe(200);
     expect(broken.requests.length - before).toBe(0);
   });
 
-  it('is shown at /readyz?verbose to whoever asks from the same machine', async () => {
+  it('is shown at /readyz?verbose to callers on the same machine', async () => {
     expect((await verbose()).routes).toMatchObject([
       { route: 'broken/m', state: 'open', reason: expect.stringContaining('503') },
       { route: 'sound/m', state: 'closed', reason: null },
@@ -78,7 +78,7 @@ describe('a dead route', () => {
     expect(await verbose({ 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('routes');
   });
 
-  it('is listed by gateway routes, and let in again by --reset', async () => {
+  it('is listed by gateway routes, and reset by --reset', async () => {
     expect(await command('--url', gateway.url)).toMatch(
       /^broken\/m +open +until \S+: route: 503.*\nsound\/m +closed\nbusy\/m +closed\n$/,
     );

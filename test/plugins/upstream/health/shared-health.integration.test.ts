@@ -205,7 +205,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that is away', () => {
     await becomes('closed', first, second);
   });
 
-  it('is not waited for by a request to a route that is left out', async () => {
+  it('is not awaited by a request to a route with an open breaker', async () => {
     const first = await startApart();
     first.proxy.turn('stall');
     open(first);

@@ -26,7 +26,7 @@ function learned(firstContent: number, rate: number): Throughput {
 }
 
 describe('the throughput of a route', () => {
-  it('is not judged before it is known', () => {
+  it('is not compared before it is known', () => {
     observe(throughput, 100, 50);
     expect(observe(throughput, 60_000, 1)).toBeUndefined();
   });
@@ -45,13 +45,13 @@ describe('the throughput of a route', () => {
     expect(observe(learned(500, 50), 500, 4)).toBe('4.0 tokens per second');
   });
 
-  it('does not get used to being slow', () => {
+  it('is not lowered by slow answers', () => {
     learned(500, 50);
     for (let answer = 0; answer < 100; answer++) observe(throughput, 20_000, 50);
     expect(observe(throughput, 20_000, 50)).toBeDefined();
   });
 
-  it('is slow after answers that used to come in an instant', () => {
+  it('is slow after answers that used to come at once', () => {
     often(() => stream(60, 0));
     expect(stream(60, 9)).toBe('6.7 tokens per second');
   });

@@ -11,7 +11,7 @@ it('an answer that comes in time is passed on as it is', async () => {
   expect(await withEarlyHead(Promise.resolve(reply), 10, createExchange())).toBe(reply);
 });
 
-it('an answer that lets wait is replaced by one that says so, and follows in it', async () => {
+it('a slow answer gets its head early, and follows in that reply', async () => {
   const answer = Promise.withResolvers<Reply>();
   const early = await withEarlyHead(answer.promise, 0.01, createExchange());
   expect(early).toMatchObject({ status: 200, isAwaited: true, body: expect.any(Readable) });

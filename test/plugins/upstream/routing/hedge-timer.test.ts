@@ -39,14 +39,14 @@ describe('hedgeTimer with a route', () => {
     expect(await lateAfter(hedgeTimer)).toBe(500);
   });
 
-  it('ends when its connection is doubted', async () => {
+  it('ends when its connection is doubtful', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     hedgeTimer.connecting(connectionDoubtedAfter(300));
     expect(await lateAfter(hedgeTimer)).toBe(300);
   });
 
-  it('counts from when the route was asked, although its connection was doubted meanwhile', async () => {
+  it('counts from when the route was asked, although its connection was doubtful meanwhile', async () => {
     const hedgeTimer = new HedgeTimer(0.5);
     hedgeTimer.begin();
     const connection = connectionDoubtedAfter(300);

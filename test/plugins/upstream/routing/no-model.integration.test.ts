@@ -46,7 +46,7 @@ describe('a route that does not have the model', () => {
     expect(fixture.health.isAvailable(routeTo(upstreamAt(first.url, { name: 'u0' })))).toBe(true);
   });
 
-  it('is tried again after a minute, and then rests for twice as long each time', async () => {
+  it('is tried again after a minute, and cools down for twice as long each time', async () => {
     await using first = await createUpstream(notThere);
     await using second = await createUpstream(serve);
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -57,7 +57,7 @@ describe('a route that does not have the model', () => {
     }
   });
 
-  it('begins anew with its rests once it has served', async () => {
+  it('starts with the shortest cooldown again once it has served', async () => {
     await using first = await createUpstream([notThere, notThere, serve, notThere]);
     await using second = await createUpstream(serve);
     await askOver(first, second);

@@ -45,7 +45,7 @@ describe('a request that is too long for its route', () => {
     expect(attemptsOf(exchange).at(-1)).toBe('u1/model-there served 200');
   });
 
-  it('passes by routes whose windows are not larger', async () => {
+  it('skips routes whose windows are not larger', async () => {
     await using small = await createUpstream(tooLong);
     await using other = await createUpstream(serve);
     await using large = await createUpstream(serve);
@@ -74,14 +74,14 @@ describe('a request that is too long for its route', () => {
     expect(attemptsOf(exchange)).toHaveLength(2);
   });
 
-  it('is told that it is too long when the larger route is down: a shorter one would be served', async () => {
+  it('is reported as too long when the larger route is down, since a shorter one would be served', async () => {
     await using small = await createUpstream(tooLong);
     await using large = await createUpstream(down);
     const refused = await refusalOf(fixture.relay(exchangeOver([small, 8_000], [large, 200_000])));
     expect(refused).toMatchObject({ code: 'upstream_rejected', message: error.message });
   });
 
-  it('is not held against the route', async () => {
+  it('does not count against the route', async () => {
     fixture.health.options.failures = 1;
     await using small = await createUpstream(tooLong);
     const route = routeTo(upstreamAt(small.url));

@@ -57,7 +57,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('leave the last try to another route, however many there are', async () => {
+  it('leave the last attempt to another route, however many keys there are', async () => {
     await using first = await createUpstream(refuse(401));
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([
@@ -98,7 +98,7 @@ describe('keys', () => {
     expect(upstream.requests.map(({ headers }) => headers.authorization?.at(-1))).toEqual(['a', 'b', 'b', 'b']);
   });
 
-  it('that were all throttled are not asked before the first is back, and the client is told when', async () => {
+  it('that were all throttled are not used before the first is available, and the client gets Retry-After', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
     const route = routeTo(upstreamAt(upstream.url));
     await refusalOf(fixture.relay(exchangeFor([route])));
@@ -118,7 +118,7 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor([other]))).status).toBe(200);
   });
 
-  it('that were throttled for different times are told as the shortest', async () => {
+  it('that were throttled for different times give the shortest Retry-After', async () => {
     const waits: Record<string, string> = { 'Bearer a': '5', 'Bearer b': '60' };
     await using upstream = await createUpstream((request, response) =>
       refuse(429, { 'retry-after': waits[request.headers.authorization ?? ''] ?? '1' })(request, response),
@@ -134,7 +134,7 @@ describe('keys', () => {
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
-  it('that were throttled leave the fault of another route to be told', async () => {
+  it('that were throttled leave the error to the fault of another route', async () => {
     await using first = await createUpstream(refuse(429, { 'retry-after': '60' }));
     await using second = await createUpstream(refuse(500));
     const routes = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(second.url, { name: 'two' }))];
@@ -164,7 +164,7 @@ describe('a connection that was closed while idle', () => {
   /** Answers once and then resets, on the same connection. */
   const staleAfterFirst: Handler[] = [serve, cut, serve];
 
-  it('is tried again at once on a new one', async () => {
+  it('is retried at once on a new one', async () => {
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));
@@ -184,7 +184,7 @@ describe('a connection that was closed while idle', () => {
     expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
-  it('is not held against the route', async () => {
+  it('does not count against the route', async () => {
     fixture.health.options.failures = 1;
     await using upstream = await createUpstream(staleAfterFirst);
     const route = routeTo(upstreamAt(upstream.url));
@@ -194,7 +194,7 @@ describe('a connection that was closed while idle', () => {
     expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
   });
 
-  it('says nothing about the wait when the route is throttled then', async () => {
+  it('does not change the cooldown when the route is throttled then', async () => {
     await using upstream = await createUpstream([serve, cut, refuse(429, { 'retry-after': '7' })]);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));
@@ -203,7 +203,7 @@ describe('a connection that was closed while idle', () => {
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
   });
 
-  it('is tried again once and not more often', async () => {
+  it('is retried once and not more often', async () => {
     await using upstream = await createUpstream([serve, cut, cut, serve]);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));
@@ -255,7 +255,7 @@ describe('a connection that breaks within the head of an answer', () => {
     expect(fixture.health.status([route])).toMatchObject([{ state: 'open' }]);
   });
 
-  it('is no stale one either when it had brought whole answers before', async () => {
+  it('is not stale either when it had carried whole answers before', async () => {
     await using upstream = await createUpstream([serve, begin]);
     const route = routeTo(upstreamAt(upstream.url));
     await fixture.relay(exchangeFor([route]));

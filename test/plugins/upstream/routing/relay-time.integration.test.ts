@@ -42,7 +42,7 @@ const refusedAs =
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 describe('a model with hedge_after', () => {
-  it('is served by the backup when the first route lets wait, and the first is cancelled', async () => {
+  it('is served by the backup when the first route is slow, and the first is cancelled', async () => {
     await using first = await createUpstream(() => undefined);
     await using backup = await createUpstream(serve);
     const there = [routeTo(upstreamAt(first.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
@@ -53,7 +53,7 @@ describe('a model with hedge_after', () => {
     expect(exchange.get(delivery).servedBy).toBe('two/model-there');
   });
 
-  it('is served by the first route when the backup lets wait as well, and the backup is cancelled', async () => {
+  it('is served by the first route when the backup is slow as well, and the backup is cancelled', async () => {
     const asked = Promise.withResolvers<void>();
     await using first = await createUpstream(async (_request, response) => {
       await asked.promise;
@@ -103,24 +103,24 @@ const relayedAfterRefusal = async (then: Handler) => {
 };
 
 describe('a backup that finds the request at fault', () => {
-  it('does not keep the first route from serving it', async () => {
+  it('does not prevent the first route from serving it', async () => {
     expect((await relayedAfterRefusal(serve)).outcome).toMatchObject({ status: 200 });
   });
 
-  it('is believed when the first route fails, and no other is asked', async () => {
+  it('decides when the first route fails, and no other is asked', async () => {
     const { outcome, spare } = await relayedAfterRefusal(refuse(500));
     expect(outcome).toMatchObject({ code: 'upstream_rejected', message: 'Unsupported parameter: seed' });
     expect(spare.requests).toHaveLength(0);
   });
 
   it.each(['seed has to be a number', 'this prompt is longer than the maximum context length'])(
-    'has its words told only when the first route has none: %s',
+    'has its message used only when the first route has none: %s',
     async (words) => {
       expect((await relayedAfterRefusal(refusedAs(words))).outcome).toMatchObject({ message: words });
     },
   );
 
-  it('counts as little when it was asked first and the other serves', async () => {
+  it('does not decide either when it was asked first and the other serves', async () => {
     const asked = Promise.withResolvers<void>();
     await using first = await createUpstream(async (request, response) => {
       await asked.promise;
@@ -138,7 +138,7 @@ describe('a backup that finds the request at fault', () => {
 });
 
 describe('deadlines', () => {
-  it('give up a route that does not begin to answer', async () => {
+  it('give up a route that does not begin to respond', async () => {
     fixture = createRelayFixture({ firstByteTimeout: 0.1 });
     await using upstream = await createUpstream(() => undefined);
     const error = await refusalOf(fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))])));
@@ -166,7 +166,7 @@ describe('deadlines', () => {
     expect((await refusalOf(fixture.relay(exchange))).code).toBe('upstream_timeout');
   });
 
-  it('give up a whole answer that is not complete in the time of all tries', async () => {
+  it('give up a whole answer that is not complete at the deadline', async () => {
     fixture = createRelayFixture({ deadline: 0.2 });
     await using upstream = await createUpstream((request, response) => {
       response.head(200, { 'content-type': 'application/json' });
@@ -186,7 +186,7 @@ describe('deadlines', () => {
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200']);
   });
 
-  it('of the route stand over those of the stage', async () => {
+  it('of the route take precedence over those of the stage', async () => {
     await using upstream = await createUpstream(() => undefined);
     const route = routeTo(upstreamAt(upstream.url), { firstByteTimeout: 0.1 });
     expect((await refusalOf(fixture.relay(exchangeFor([route])))).code).toBe('upstream_timeout');
@@ -235,7 +235,7 @@ describe('an exchange that ends early', () => {
     expect(attemptsOf(exchange)).toEqual(['one/model-there aborted 200']);
   });
 
-  it('by the gateway tells the reader why', async () => {
+  it('by the gateway gives the reader the reason', async () => {
     await using upstream = await createUpstream((_request, response) => response.sse(content('a')));
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))], { isStream: true });
     const reply = await fixture.relay(exchange);
@@ -254,7 +254,7 @@ describe('an exchange that ends early', () => {
 });
 
 describe('a stream', () => {
-  it('arrives as it was sent, and counts the tokens it was told', async () => {
+  it('arrives as it was sent, with the reported tokens', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2 };
     const { upstream, exchange, reply } = await relayStream((_request, response) => {
       response.sse(content('a'), content('b'), finish, { choices: [], usage }, '[DONE]');

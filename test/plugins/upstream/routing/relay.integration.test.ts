@@ -145,7 +145,7 @@ describe('failover', () => {
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed', 'two/model-there served 200']);
   });
 
-  it('leaves out routes that cannot serve the format, not even translated', async () => {
+  it('skips routes that cannot serve the format, not even translated', async () => {
     await using upstream = await createUpstream(serve);
     const exchange = exchangeFor([
       routeTo(upstreamAt(upstream.url, { formats: ['images'] })),
@@ -172,7 +172,7 @@ describe('failover', () => {
     expect(replies.map(({ status }) => status)).toEqual(exchanges.map(() => 200));
   });
 
-  it('lets only a few wait for a route that swallows connections', async () => {
+  it('lets only a few requests wait for a route that accepts no connections', async () => {
     await using hole = await createBlackHole();
     await using backup = await createUpstream(serve);
     const there = [
@@ -188,7 +188,7 @@ describe('failover', () => {
     await Promise.allSettled(replies);
   });
 
-  it('passes by a route that fails as well when no retries are left, to one that works', async () => {
+  it('skips a failing route when the retry budget is empty, and uses a healthy one', async () => {
     fixture.health.options.failures = 1_000;
     fixture.health.options.minimumCalls = 1_000;
     await using dying = await createUpstream(refuse(500));
@@ -199,7 +199,7 @@ describe('failover', () => {
     for (let count = 0; count < 60; count++) expect((await fixture.relay(exchangeFor(routes))).status).toBe(200);
   });
 
-  it('to a route that fails as well is bounded by what all requests share', async () => {
+  it('to a failing route is bounded by the shared retry budget', async () => {
     fixture.health.options.failures = 1_000;
     fixture.health.options.minimumCalls = 1_000;
     await using dying = await createUpstream(refuse(500));
@@ -212,7 +212,7 @@ describe('failover', () => {
     expect(backup.requests.length).toBeLessThanOrEqual(27);
   });
 
-  it('without any route says that the model is out of service', async () => {
+  it('without any route reports that the model is unavailable', async () => {
     expect(await refusalOf(fixture.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
   });
 
@@ -224,7 +224,7 @@ describe('failover', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('happens on 404, and the client is not told that anything of its own was missing', async () => {
+  it('happens on 404, and the client does not read that an object of its own is missing', async () => {
     await using upstream = await createUpstream(refuse(404));
     const there = upstreamAt(upstream.url);
     const error = await refusalOf(fixture.relay(exchangeFor([routeTo(there), routeTo(there)])));
@@ -255,7 +255,7 @@ it('an attempt says which format the request was put into', async () => {
   ]);
 });
 
-describe('what the client is told when every route failed', () => {
+describe('the error for the client when every route failed', () => {
   it('is the shortest wait when all are throttled', async () => {
     const error = await told(refuse(429, { 'retry-after': '30' }), refuse(429, { 'retry-after': '7' }));
     expect([error.code, error.details.retryAfter]).toEqual(['rate_limited', 7]);
@@ -265,7 +265,7 @@ describe('what the client is told when every route failed', () => {
     expect((await told(refuse(500), refuse(429))).code).toBe('upstream_failed');
   });
 
-  it('is that the model is out of service when the keys are refused', async () => {
+  it('is that the model is unavailable when the keys are refused', async () => {
     expect((await told(refuse(401), refuse(403))).code).toBe('unavailable');
   });
 
@@ -276,7 +276,7 @@ describe('what the client is told when every route failed', () => {
     },
   );
 
-  it('is what the upstream said when the request was refused', async () => {
+  it('is the upstream’s error when the request was refused', async () => {
     const error = await told(refuse(400));
     expect([error.message, error.wording('openai').type]).toEqual(['secret words of the vendor', 'odd']);
   });

@@ -119,7 +119,7 @@ it('what a slow reader has not read yet comes before the continuation', async ()
   expect(said(stream)).toBe(`${long.join('')}broken off and gone on`);
 });
 
-it('a text too long to go on from breaks off', async () => {
+it('a text too long to be continued breaks off', async () => {
   const piece = 'x'.repeat(64 * 1024);
   await using first = await createUpstream(async (_request, response) => {
     response.sse();

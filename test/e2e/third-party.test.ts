@@ -197,6 +197,34 @@ export const plugin = { name: 'brittle', register: ({ gateway }) => [slow, britt
     expect(rows).toEqual([{ outcome: 'failed', status: 500, error_code: 'internal_error' }]);
   });
 
+  it('that pipes a body by hand is named when the body breaks, and the stream of its client ends', async () => {
+    const text = `
+import { PassThrough, Readable } from 'node:stream';
+const options = { type: 'object', additionalProperties: false };
+export const piper = {
+  name: 'piper', description: 'Pipes.', options,
+  create: () => ({ leave: (exchange, reply) => ({ ...reply, body: reply.body.pipe(new PassThrough()) }) }),
+};
+export const breaker = {
+  name: 'breaker', description: 'Breaks off.', options,
+  create: () => ({
+    enter() {
+      const body = new Readable({ read() {} });
+      body.push('data: 1\\n\\n');
+      setTimeout(() => body.destroy(new Error('cut')), 100);
+      return { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
+    },
+  }),
+};`;
+    await install('piper', { type: 'module', exports: './index.js' }, { 'index.js': text });
+    const yaml = yamlFor(upstream.baseUrl).replace(/- plan\n[^]*- log\n/, '- piper\n  - breaker\n  - log\n');
+    await home.write(`plugins: [piper]\n${yaml}`, 'stage_timeout: 1');
+    await using gateway = await home.start();
+    const response = await ask(gateway.url);
+    expect(await response.text()).toMatch(/^data: 1\n\ndata: \{"error":.*\n\ndata: \[DONE\]\n\n$/);
+    expect(gateway.output()).toContain('stage "piper" has sent no chunk for 1 s (body)');
+  });
+
   it('that leaves a rejected promise unhandled is named, and ends nothing', async () => {
     const text = `
 export const bomb = {

@@ -23,7 +23,7 @@ export interface Lead {
 }
 
 /** A leader's signal to its followers: look again, or make your own call. */
-type Signal = 'look' | 'go';
+type LeaderSignal = 'look' | 'go';
 
 /**
  * Gets a cached entry, or the lead to make it.
@@ -32,22 +32,26 @@ type Signal = 'look' | 'go';
  * @returns undefined when neither came in time, the leader has freed its followers, or the exchange is over: the caller then
  *   makes its own call
  */
-export async function join(shared: Shared, key: string, signal: AbortSignal): Promise<CacheEntry | Lead | undefined> {
+export async function joinFlight(
+  shared: Shared,
+  key: string,
+  signal: AbortSignal,
+): Promise<CacheEntry | Lead | undefined> {
   const owner = randomUUID();
-  const found = await look(shared, key, owner);
+  const found = await lookUp(shared, key, owner);
   if (found !== undefined) return found;
   const until = performance.now() + maxWait;
-  let landed = Promise.withResolvers<Signal>();
+  let leaderSignal = Promise.withResolvers<LeaderSignal>();
   const unsubscribe = await shared.events.subscribe(channel(key), (signalled) =>
-    landed.resolve(signalled === 'go' ? 'go' : 'look'),
+    leaderSignal.resolve(signalled === 'go' ? 'go' : 'look'),
   );
   try {
     while (!signal.aborted && performance.now() < until) {
-      // Before the look, so that a leader that lands during it is noticed.
-      landed = Promise.withResolvers();
-      const later = await look(shared, key, owner);
+      // Before the look-up, so that a signal during it is noticed.
+      leaderSignal = Promise.withResolvers();
+      const later = await lookUp(shared, key, owner);
       if (later !== undefined) return later;
-      if ((await firstOrLate([landed.promise], pollInterval, signal)) === 'go') return undefined;
+      if ((await firstOrLate([leaderSignal.promise], pollInterval, signal)) === 'go') return undefined;
     }
     return undefined;
   } finally {
@@ -55,19 +59,19 @@ export async function join(shared: Shared, key: string, signal: AbortSignal): Pr
   }
 }
 
-async function look(shared: Shared, key: string, owner: string): Promise<CacheEntry | Lead | undefined> {
+async function lookUp(shared: Shared, key: string, owner: string): Promise<CacheEntry | Lead | undefined> {
   const entry = await shared.cache.get(key);
   if (entry !== undefined) return entry;
   try {
     if (!(await shared.cache.claim(key, owner, claimLifetime))) return undefined;
-    // Another leader may have landed between the look and the claim.
+    // Another leader may have stored a reply between the look-up and the claim.
     const late = await shared.cache.get(key);
     if (late === undefined) return takeLead(shared, key, owner);
-    await land(shared, key, owner, 'look');
+    await endLead(shared, key, owner, 'look');
     return late;
   } catch (error) {
     // A store that timed out may have granted the claim.
-    land(shared, key, owner, 'look').catch(() => undefined);
+    endLead(shared, key, owner, 'look').catch(() => undefined);
     throw error;
   }
 }
@@ -76,13 +80,13 @@ function takeLead(shared: Shared, key: string, owner: string): Lead {
   // Another exchange takes a claim that could not be extended. Two leaders cost one more call, nothing else.
   const extend = () => void shared.cache.extend(key, owner, claimLifetime).catch(() => undefined);
   const timer = setInterval(extend, extendInterval * 1000).unref();
-  const giveUp = (sent: Signal) => {
+  const giveUp = (sent: LeaderSignal) => {
     clearInterval(timer);
-    return land(shared, key, owner, sent);
+    return endLead(shared, key, owner, sent);
   };
   return {
     async store(value, seconds) {
-      let sent: Signal = 'go';
+      let sent: LeaderSignal = 'go';
       try {
         await shared.cache.set(key, value, seconds);
         sent = 'look';
@@ -96,7 +100,7 @@ function takeLead(shared: Shared, key: string, owner: string): Lead {
 }
 
 /** Releases the claim and signals the followers. */
-async function land({ cache, events }: Shared, key: string, owner: string, sent: Signal): Promise<void> {
+async function endLead({ cache, events }: Shared, key: string, owner: string, sent: LeaderSignal): Promise<void> {
   await cache.release(key, owner);
   await events.publish(channel(key), sent);
 }

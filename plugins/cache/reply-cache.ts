@@ -8,7 +8,7 @@ import { type CacheEntry, type Shared, SharedUnavailable } from '#core/shared/sh
 import { Throttle } from '#core/timing/throttle.ts';
 import { cacheKey } from './cache-key.ts';
 import { collect } from './collector.ts';
-import { join, type Lead } from './flight.ts';
+import { joinFlight, type Lead } from './flight.ts';
 import { decodeStored, encodeStored } from './stored-reply.ts';
 
 export interface ReplyCacheOptions {
@@ -19,13 +19,13 @@ export interface ReplyCacheOptions {
 }
 
 /** The lead of an exchange for whose reply others wait. */
-interface Duty {
+interface HeldLead {
   readonly lead: Lead;
   readonly seconds: number;
   isSettled: boolean;
 }
 
-const duty = defineFact<Duty>('cache_duty');
+const heldLead = defineFact<HeldLead>('cache_lead');
 /** Ms for which a store that has failed is bypassed, and between warnings about it. */
 const bypassAfterFailure = 1_000;
 const warnInterval = 60_000;
@@ -44,12 +44,12 @@ export class ReplyCache {
   }
 
   /** The cached reply to the same request; undefined when this exchange must make the call. */
-  async look(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
+  async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     if (performance.now() < this.#bypassedUntil) return undefined;
     // Throws for a body that is not a JSON object.
     await exchange.body.json();
     const key = cacheKey(exchange, exchange.get(principal).accountId, await exchange.body.text());
-    const found = await join(this.#options.shared, key, exchange.signal).catch((error) => this.#bypass(error));
+    const found = await joinFlight(this.#options.shared, key, exchange.signal).catch((error) => this.#bypass(error));
     exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;
     if ('value' in found) {
@@ -58,49 +58,49 @@ export class ReplyCache {
       exchange.set(cacheStatus, 'hit');
       return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', found) } };
     }
-    exchange.set(duty, { lead: found, seconds, isSettled: false });
+    exchange.set(heldLead, { lead: found, seconds, isSettled: false });
     return undefined;
   }
 
   /** Passes the reply on, and stores it once it is complete; undefined when it is not to be cached. */
-  keep(exchange: Exchange, reply: Reply): Reply | undefined {
-    const owed = exchange.find(duty);
-    if (owed === undefined) return undefined;
+  store(exchange: Exchange, reply: Reply): Reply | undefined {
+    const held = exchange.find(heldLead);
+    if (held === undefined) return undefined;
     if (reply.status !== 200) {
       // Also for an exchange whose client left while the store was asked: `release` had run before it got the lead.
-      this.#giveUp(exchange, owed);
+      this.#endLead(exchange, held);
       return undefined;
     }
-    const headers = { ...reply.headers, ...cacheHeaders('miss', { age: 0, expiresIn: owed.seconds }) };
+    const headers = { ...reply.headers, ...cacheHeaders('miss', { age: 0, expiresIn: held.seconds }) };
     const contentType = reply.headers['content-type'] ?? 'application/json';
     const { body } = reply;
     const { maxBytes } = this.#options;
-    const store = (bytes: Buffer | undefined) => {
+    const onBody = (bytes: Buffer | undefined) => {
       if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined)
-        this.#giveUp(exchange, owed);
-      else this.#settle(owed, (lead) => lead.store(encodeStored(contentType, bytes), owed.seconds));
+        this.#endLead(exchange, held);
+      else this.#settle(held, (lead) => lead.store(encodeStored(contentType, bytes), held.seconds));
     };
-    if (body instanceof Readable) return { ...reply, headers, body: collect(body, maxBytes, store) };
-    store(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));
+    if (body instanceof Readable) return { ...reply, headers, body: collect(body, maxBytes, onBody) };
+    onBody(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));
     return { ...reply, headers };
   }
 
   /** Gives up the lead of an exchange that is over. */
   release(exchange: Exchange): void {
-    const owed = exchange.find(duty);
-    if (owed !== undefined) this.#giveUp(exchange, owed);
+    const held = exchange.find(heldLead);
+    if (held !== undefined) this.#endLead(exchange, held);
   }
 
   /** A client that left says nothing about the reply, so that waiting for another leader makes sense only then. */
-  #giveUp(exchange: Exchange, owed: Duty): void {
-    this.#settle(owed, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
+  #endLead(exchange: Exchange, held: HeldLead): void {
+    this.#settle(held, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
   }
 
-  /** Ends the lead, once. A store that fails costs no client its reply. */
-  #settle(owed: Duty, work: (lead: Lead) => Promise<void>): void {
-    if (owed.isSettled) return;
-    owed.isSettled = true;
-    work(owed.lead).catch((error: unknown) => {
+  /** Settles the lead, once. A store that fails costs no client its reply. */
+  #settle(held: HeldLead, work: (lead: Lead) => Promise<void>): void {
+    if (held.isSettled) return;
+    held.isSettled = true;
+    work(held.lead).catch((error: unknown) => {
       if (error instanceof SharedUnavailable) this.#bypass(error);
       else this.#options.log.error('caching a reply failed', error);
     });

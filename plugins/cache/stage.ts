@@ -49,9 +49,9 @@ export const cacheStage = defineStage({
         if (asked === undefined || exchange.endpoint.isPublic) return;
         const seconds = readSeconds(String(asked), maxAge);
         if (exchange.format === undefined || !exchange.endpoint.isMetered) return;
-        return cache.look(exchange, seconds);
+        return cache.find(exchange, seconds);
       },
-      leave: (exchange, reply) => cache.keep(exchange, reply),
+      leave: (exchange, reply) => cache.store(exchange, reply),
       done: (exchange) => cache.release(exchange),
     };
   },

@@ -14,7 +14,7 @@ export class LocalFallback implements Limiter {
   readonly #local: MemoryLimiter;
   readonly #log: Logger;
   #retryAt = 0;
-  #isAway = false;
+  #isUnavailable = false;
 
   constructor(shared: Limiter, log: Logger, now: () => number) {
     this.#shared = shared;
@@ -43,7 +43,7 @@ export class LocalFallback implements Limiter {
   }
 
   #ask(shared: () => Take | Promise<Take>, local: () => Take): Take | Promise<Take> {
-    if (this.#isAway) {
+    if (this.#isUnavailable) {
       const now = performance.now();
       if (now < this.#retryAt) return local();
       this.#retryAt = now + retryInterval;
@@ -55,13 +55,13 @@ export class LocalFallback implements Limiter {
   async #wait(shared: Promise<Take>, local: () => Take): Promise<Take> {
     try {
       const take = await shared;
-      if (this.#isAway) this.#log.info('rate limits are shared between instances again');
-      this.#isAway = false;
+      if (this.#isUnavailable) this.#log.info('rate limits are shared between instances again');
+      this.#isUnavailable = false;
       return take;
     } catch (error) {
       if (!(error instanceof SharedUnavailable)) throw error;
-      if (!this.#isAway) this.#log.warn(`rate limits apply to each instance separately: ${error.message}`);
-      this.#isAway = true;
+      if (!this.#isUnavailable) this.#log.warn(`rate limits apply to each instance separately: ${error.message}`);
+      this.#isUnavailable = true;
       this.#retryAt = performance.now() + retryInterval;
       return local();
     }

@@ -140,12 +140,12 @@ export const surfaces = { chat, responses, messages: messagesSurface(Anthropic) 
 
 const ownIds = /^(?:chatcmpl|resp|msg|rs|fc|req)[-_]/;
 /** Opaque reasoning state behind the gateway's tag. The mock makes it from random ids. */
-const seal = /^(dps1[^.]*\.).*$/;
+const state = /^(dps1[^.]*\.).*$/;
 const dates = new Set(['created', 'created_at', 'completed_at']);
 const helperMembers = new Set(['parsed', 'parsed_arguments', 'parsed_output', 'output_parsed', '_request_id']);
 
 /**
- * An answer without what differs from one to the next: ids (not those of calls), dates, what is inside of seals, what
+ * An answer without what differs from one to the next: ids (not those of calls), dates, what is inside of states, what
  * the SDK's helpers add.
  */
 export function comparable(answer: unknown): unknown {
@@ -155,5 +155,5 @@ export function comparable(answer: unknown): unknown {
 function dropVarying(key: string, value: unknown): unknown {
   if (dates.has(key) || helperMembers.has(key)) return undefined;
   if (typeof value !== 'string') return value;
-  return key === 'id' && ownIds.test(value) ? undefined : value.replace(seal, '$1');
+  return key === 'id' && ownIds.test(value) ? undefined : value.replace(state, '$1');
 }

@@ -9,7 +9,7 @@ const object = { type: 'object' } as const;
 const is = (value: string): object => ({ const: value });
 const list = (items: object): object => ({ type: 'array', items, minItems: 1 });
 const name = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$' };
-const sealed = { thoughtSignature: filled };
+const tagged = { thoughtSignature: filled };
 
 const inline = shape({ inlineData: shape({ mimeType: filled, data: filled }) });
 const shown = [inline, shape({ fileData: shape({ fileUri: filled }, { mimeType: filled }) })];
@@ -24,8 +24,8 @@ const content = {
       role: is('model'),
       parts: list({
         anyOf: [
-          shape({ text: { type: 'string' } }, { ...sealed, thought: { type: 'boolean' } }),
-          shape({ functionCall: shape({ name, args: object }, { id: filled }) }, sealed),
+          shape({ text: { type: 'string' } }, { ...tagged, thought: { type: 'boolean' } }),
+          shape({ functionCall: shape({ name, args: object }, { id: filled }) }, tagged),
         ],
       }),
     }),

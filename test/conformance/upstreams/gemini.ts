@@ -101,16 +101,16 @@ function hearPart(by: 'user' | 'model', part: JsonObject): Entry[] {
   const signature = maybeText(part['thoughtSignature']);
   const isThought = signature !== undefined && signature !== skipped && signature !== unthinking;
   // Returned thought text has no meaning.
-  const sealed: Entry[] = isThought ? [{ type: 'thought', text: '', signature }] : [];
+  const tagged: Entry[] = isThought ? [{ type: 'thought', text: '', signature }] : [];
   if (isObject(functionCall)) {
     const { id, name, args } = functionCall;
-    return [...sealed, { type: 'call', id: textOf(id), name: textOf(name), input: objectOf(args) }];
+    return [...tagged, { type: 'call', id: textOf(id), name: textOf(name), input: objectOf(args) }];
   }
   if (isObject(functionResponse)) return [hearResult(functionResponse)];
   if (isObject(inlineData)) return [{ type: 'image', image: dataUrl(inlineData['mimeType'], inlineData['data']) }];
   if (isObject(fileData)) return [{ type: 'image', image: textOf(fileData['fileUri']) }];
   const text = textOf(part['text']);
-  return text === '' || part['thought'] === true ? sealed : [...sealed, { type: 'text', by, text }];
+  return text === '' || part['thought'] === true ? tagged : [...tagged, { type: 'text', by, text }];
 }
 
 function hearResult({ id, response, parts }: JsonObject): Entry {

@@ -31,7 +31,7 @@ const annotation = shape({
   type: is('url_citation'),
   url_citation: shape({ url: text, title: text, start_index: count, end_index: count }),
 });
-const sealed = shape({ type: is('reasoning.encrypted'), data: filled, index: count, text_length: count });
+const tagged = shape({ type: is('reasoning.encrypted'), data: filled, index: count, text_length: count });
 const oldCall = shape({ name: filled, arguments: text });
 const call = {
   anyOf: [
@@ -39,7 +39,7 @@ const call = {
     shape({ id: filled, type: is('custom'), custom: shape({ name: filled, input: text }) }),
   ],
 };
-const added = { annotations: list(annotation, 1), reasoning_content: filled, reasoning_details: list(sealed, 1) };
+const added = { annotations: list(annotation, 1), reasoning_content: filled, reasoning_details: list(tagged, 1) };
 
 const message = {
   ...shape(
@@ -89,7 +89,7 @@ const deltas = {
   content: shape({ content: filled }),
   refusal: shape({ refusal: filled }),
   reasoning_content: shape({ reasoning_content: filled }),
-  reasoning_details: shape({ reasoning_details: list(sealed, 1) }),
+  reasoning_details: shape({ reasoning_details: list(tagged, 1) }),
   annotations: shape({ annotations: list(annotation, 1) }),
   tool_calls: shape({ tool_calls: { ...list({ anyOf: [openingCall, nextOfCall] }, 1), maxItems: 1 } }),
   function_call: shape({ function_call: { anyOf: [oldCall, shape({ arguments: filled })] } }),

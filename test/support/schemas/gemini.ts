@@ -13,13 +13,13 @@ const bytes = {
   type: 'string',
   pattern: '^(?:[A-Za-z0-9+/]{4})+$|^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/]=)$',
 };
-const sealed = { thoughtSignature: bytes };
+const tagged = { thoughtSignature: bytes };
 
 const part = {
   anyOf: [
-    shape({ text }, sealed),
+    shape({ text }, tagged),
     shape({ text: someText, thought: is(true) }),
-    shape({ functionCall: shape({ id: someText, name: someText, args: { type: 'object' } }) }, sealed),
+    shape({ functionCall: shape({ id: someText, name: someText, args: { type: 'object' } }) }, tagged),
   ],
 };
 const content = shape({ role: is('model'), parts: { type: 'array', minItems: 1, items: part } });

@@ -23,7 +23,7 @@ const names = new ToolNames(
 function guardOf(): GrammarGuard {
   return new GrammarGuard({
     names,
-    tag: (kind, data) => `sealed:${kind}:${data}`,
+    tag: (kind, data) => `tagged:${kind}:${data}`,
     id: 'abc',
     inputTokens: () => 100,
   });
@@ -95,7 +95,7 @@ describe('text', () => {
 });
 
 describe('reasoning', () => {
-  it('is closed by its seal', () => {
+  it('is closed by its state', () => {
     const fragments: Fragment[] = [
       { type: 'reasoning', text: 'hm' },
       { type: 'reasoning_state', kind: 'signature', data: 'S' },
@@ -104,8 +104,8 @@ describe('reasoning', () => {
       end,
     ];
     expect(replyTo(fragments).blocks).toEqual([
-      { type: 'reasoning', text: 'hm', state: 'sealed:signature:S', isRedacted: false },
-      { type: 'reasoning', text: 'well', state: 'sealed:none:', isRedacted: false },
+      { type: 'reasoning', text: 'hm', state: 'tagged:signature:S', isRedacted: false },
+      { type: 'reasoning', text: 'well', state: 'tagged:none:', isRedacted: false },
     ]);
   });
 
@@ -388,7 +388,7 @@ describe('text that another route can go on with', () => {
     expect(plainTextOf(...fragments)).toBe(expected);
   });
 
-  const route = { names, tag: () => 'sealed' };
+  const route = { names, tag: () => 'tagged' };
 
   it('is gone on with in the block that is open', () => {
     const guard = guardOf();

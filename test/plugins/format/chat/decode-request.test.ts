@@ -144,19 +144,19 @@ describe('reasoning that a client hands back', () => {
     ...more,
   });
 
-  it('is sealed when its details carry our tag', () => {
+  it('has a state when its details carry our tag', () => {
     const said = { role: 'assistant', content: 'x', reasoning_content: 'Hm.', reasoning_details: [tagged('sig')] };
     expect(read(said).items[0]).toEqual({ type: 'reasoning', text: 'Hm.', state });
   });
 
-  it('may have only a seal', () => {
+  it('may have only a state', () => {
     expect(read({ role: 'assistant', content: 'x', reasoning_details: [tagged('sig')] }).items[0]).toMatchObject({
       text: '',
       state,
     });
   });
 
-  it('keeps its text without a state when somebody else has sealed it', () => {
+  it('keeps its text without a state when another upstream made the state', () => {
     const foreign = { type: 'reasoning.encrypted', data: 'EqQBCkYI' };
     const { conversation, notes } = decode({
       model: 'm',
@@ -176,7 +176,7 @@ describe('reasoning that a client hands back', () => {
     ]);
   });
 
-  it('loses its seals when the text is no longer theirs', () => {
+  it('loses its states when the text no longer matches them', () => {
     const details = [tagged('a', { text_length: 30 }), tagged('b', { text_length: 2 })];
     const said = { role: 'assistant', content: 'x', reasoning_content: 'cut', reasoning_details: details };
     expect(read(said).items[0]).toEqual({ type: 'reasoning', text: 'cut', state: undefined });

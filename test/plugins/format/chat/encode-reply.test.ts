@@ -11,7 +11,7 @@ import { clientTool, context, decode, faults, fragmentsOf, reply, settle } from 
 const patch = clientTool({ name: 'patch', form: 'freeform' });
 const say = (text: string): Fragment => ({ type: 'text', text });
 const think = (text: string): Fragment => ({ type: 'reasoning', text });
-const seal = (data: string): Fragment => ({ type: 'reasoning_state', kind: 'signature', data });
+const state = (data: string): Fragment => ({ type: 'reasoning_state', kind: 'signature', data });
 const cite = (url: string, start?: number, end?: number): Fragment => ({
   type: 'citation',
   citation: { url, title: undefined, quote: undefined, start, end },
@@ -29,7 +29,7 @@ const finish: Fragment[] = [usage, { type: 'finish', reason: 'stop' }, { type: '
 const everything: Fragment[] = [
   think('Hm'),
   think('.'),
-  seal('sig'),
+  state('sig'),
   say('Hel'),
   say('lo'),
   cite('https://a.example', 0, 5),
@@ -218,13 +218,13 @@ describe('a whole reply', () => {
 });
 
 describe('reasoning', () => {
-  it('that a client hands back has its seals again', () => {
+  it('that a client sends back has its states again', () => {
     const fragments = [
       think('One'),
-      seal('a'),
+      state('a'),
       { type: 'break' } as const,
       think('Two'),
-      seal('b'),
+      state('b'),
       say('x'),
       ...finish,
     ];
@@ -236,13 +236,13 @@ describe('reasoning', () => {
     ]);
   });
 
-  it('has all its seals in what the helper of the openai SDK makes of a stream', async () => {
+  it('has all its states in what the helper of the openai SDK makes of a stream', async () => {
     const fragments = [
       think('One'),
-      seal('a'),
+      state('a'),
       { type: 'break' } as const,
       think('Two'),
-      seal('b'),
+      state('b'),
       say('x'),
       ...finish,
     ];
@@ -255,7 +255,7 @@ describe('any reply', () => {
   const piece = fc.oneof(
     fc.record({ type: fc.constantFrom('text', 'reasoning', 'refusal'), text: fc.string({ minLength: 1 }) }),
     fc.constant({ type: 'break' }),
-    fc.constant(seal('s')),
+    fc.constant(state('s')),
     fc.constant(cite('https://a.example', 1, 2)),
     fc.record({ type: fc.constant('call'), key: fc.nat(2), name: fc.constantFrom('a', 'patch') }),
     fc.record({ type: fc.constant('input'), key: fc.nat(2), text: fc.string() }),

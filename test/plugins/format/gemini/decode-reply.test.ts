@@ -116,7 +116,7 @@ describe('a reply', () => {
     expect(wholeReply(inOne)).toEqual(replyTo(...recorded));
   });
 
-  it('seals the thoughts that stand right before a call', () => {
+  it('is the state of the thoughts right before a call', () => {
     const parts = [
       { text: 'Hm.', thought: true },
       { functionCall: { name: 'ls', args: {} }, thoughtSignature: 'EqQB' },

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import { geminiCodec } from '../../../../plugins/format/gemini/codec.ts';
 import { noSignature } from '../../../../plugins/format/gemini/thought-signature.ts';
-import { decode, hello, model, refusal, sealedBy, text, user } from './fixture.ts';
+import { decode, hello, model, refusal, madeBy, text, user } from './fixture.ts';
 import { descriptors } from '../../../support/formats.ts';
 
 const itemsOf = (...contents: JsonObject[]) => decode({ contents }).conversation.items;
@@ -72,7 +72,7 @@ describe('the dialogue', () => {
   });
 
   it('has one answer where a client keeps the chunks of a stream', () => {
-    const thoughtSignature = sealedBy('4fa61b0c', 'Eq');
+    const thoughtSignature = madeBy('4fa61b0c', 'Eq');
     const chunks = [
       { text: 'H', thought: true },
       { text: 'm.', thought: true },
@@ -154,8 +154,8 @@ describe('calls and results', () => {
 describe('thoughts', () => {
   const state = { kind: 'thought', origin: '4fa61b0c', data: 'Eq' };
 
-  it('are sealed by the signature of what they led to', () => {
-    const thoughtSignature = sealedBy('4fa61b0c', 'Eq');
+  it('have the signature of the part that they led to', () => {
+    const thoughtSignature = madeBy('4fa61b0c', 'Eq');
     const items = itemsOf(
       hello,
       model({ text: 'Hm.', thought: true }, { functionCall: { name: 'ls' }, thoughtSignature }),
@@ -176,7 +176,7 @@ describe('thoughts', () => {
     });
   });
 
-  it('have no seal when ours is not on it', () => {
+  it('have no signature without our tag', () => {
     const { conversation, notes } = decode({
       contents: [
         hello,

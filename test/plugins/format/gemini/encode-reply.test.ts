@@ -53,7 +53,7 @@ const candidateOf = (reply: JsonObject) => (reply['candidates'] as unknown as Ca
 const partsOf = (reply: JsonObject) => candidateOf(reply).content.parts;
 const partsOfAll = (chunks: readonly JsonObject[]) => chunks.flatMap(partsOf);
 
-/** Chunks as a client puts them together: neighbours of one kind become one part, empty ones without a seal go. */
+/** Chunks as a client puts them together: neighbours of one kind become one part, empty ones without a signature go. */
 function fold(chunks: readonly JsonObject[]): JsonObject {
   const parts: JsonObject[] = [];
   for (const part of partsOfAll(chunks)) {
@@ -126,7 +126,7 @@ describe('an answer', () => {
     expect(candidateOf(chunks.at(-1) as JsonObject).finishReason).toBe('STOP');
   });
 
-  it('shows thoughts to those who have asked, their seal to all', () => {
+  it('shows thoughts to clients that asked for them, their signature to all', () => {
     for (const request of [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }]) {
       const parts = partsOf(whole(everything, request));
       expect(parts.some((part) => 'thought' in part)).toBe(false);
@@ -136,7 +136,7 @@ describe('an answer', () => {
     expect(partsOf(whole(everything, snake))[0]).toHaveProperty('thought', true);
   });
 
-  it('seals the end where nothing follows the thoughts', () => {
+  it('puts the signature at the end where nothing follows the thoughts', () => {
     const fragments: Fragment[] = [
       { type: 'text', text: 'So.' },
       { type: 'reasoning_state', kind: 'thought', data: 'Zz==' },
@@ -149,7 +149,7 @@ describe('an answer', () => {
     expect(fold(streamed(fragments))).toEqual(fold([whole(fragments)]));
   });
 
-  it('loses no seal where two follow each other', () => {
+  it('loses no signature where two follow each other', () => {
     const fragments: Fragment[] = [
       { type: 'reasoning_state', kind: 'redacted', data: 'a' },
       { type: 'reasoning_state', kind: 'redacted', data: 'b' },

@@ -17,10 +17,10 @@ export const user = (...parts: JsonValue[]): JsonObject => ({ role: 'user', part
 export const model = (...parts: JsonValue[]): JsonObject => ({ role: 'model', parts });
 export const hello = user({ text: 'Hi' });
 /** What the tag of an upstream looks like in this format. */
-export const sealedBy = (origin: string, data: string) =>
+export const madeBy = (origin: string, data: string) =>
   Buffer.from(tagState({ kind: 'thought', origin, data })).toString('base64');
 
-/** Sealed by the upstream that the request goes to, unless it says otherwise. */
+/** Made by the upstream that the request goes to, by default. */
 export const thinks = (value: string, data: string, origin = 'own'): Item => ({
   type: 'reasoning',
   text: value,

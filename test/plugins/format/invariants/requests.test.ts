@@ -108,13 +108,13 @@ const ownKinds: Readonly<Record<TextFormat, readonly StateKind[]>> = {
   gemini: ['thought'],
 };
 
-interface Seal {
+interface TaggedState {
   readonly kind: StateKind;
   readonly origin: string | undefined;
   readonly data: string;
 }
 /** Each its own text, so that it can be found wherever it goes. */
-const seals: fc.Arbitrary<Seal[]> = fc
+const states: fc.Arbitrary<TaggedState[]> = fc
   .array(
     fc.record({
       kind: fc.constantFrom(...kinds),
@@ -123,8 +123,9 @@ const seals: fc.Arbitrary<Seal[]> = fc
     { minLength: 1, maxLength: 4 },
   )
   .map((list) => list.map((one, index) => ({ ...one, data: `rs_${index}:U0VBTC${'ABCDEFGH'[index]}SEALED` })));
-const tagged = ({ kind, origin, data }: Seal) => (origin === undefined ? data : tagState({ kind, origin, data }));
-const marker = ({ data }: Seal) => data.slice(data.indexOf(':') + 1);
+const tagged = ({ kind, origin, data }: TaggedState) =>
+  origin === undefined ? data : tagState({ kind, origin, data });
+const marker = ({ data }: TaggedState) => data.slice(data.indexOf(':') + 1);
 
 /** True when a text is in a body, as it is or inside of base64 at any place. */
 function isIn(body: string, text: string): boolean {
@@ -132,8 +133,8 @@ function isIn(body: string, text: string): boolean {
   return [body, ...decoded].some((one) => one.includes(text));
 }
 
-/** The request of a client that hands back what has been sealed. */
-const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: string) => JsonObject>> = {
+/** The request of a client that sends back reasoning state. */
+const handBack: Readonly<Record<TextFormat, (list: readonly TaggedState[], thought: string) => JsonObject>> = {
   chat: (list, thought) => ({
     model: 'm',
     messages: [
@@ -142,9 +143,9 @@ const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: str
         role: 'assistant',
         content: 'Yes',
         reasoning_content: thought.repeat(list.length),
-        reasoning_details: list.map((seal) => ({
+        reasoning_details: list.map((state) => ({
           type: 'reasoning.encrypted',
-          data: tagged(seal),
+          data: tagged(state),
           text_length: thought.length,
         })),
       },
@@ -155,11 +156,11 @@ const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: str
     model: 'm',
     input: [
       { role: 'user', content: 'Hi' },
-      ...list.map((seal, index) => ({
+      ...list.map((state, index) => ({
         type: 'reasoning',
         id: `rs_${index}`,
         summary: [{ type: 'summary_text', text: thought }],
-        encrypted_content: tagged(seal),
+        encrypted_content: tagged(state),
       })),
       { role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] },
       { role: 'user', content: 'And?' },
@@ -173,10 +174,10 @@ const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: str
       {
         role: 'assistant',
         content: [
-          ...list.map((seal) =>
-            seal.kind === 'redacted'
-              ? { type: 'redacted_thinking', data: tagged(seal) }
-              : { type: 'thinking', thinking: thought, signature: tagged(seal) },
+          ...list.map((state) =>
+            state.kind === 'redacted'
+              ? { type: 'redacted_thinking', data: tagged(state) }
+              : { type: 'thinking', thinking: thought, signature: tagged(state) },
           ),
           { type: 'text', text: 'Yes' },
         ],
@@ -190,10 +191,10 @@ const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: str
       {
         role: 'model',
         parts: [
-          ...list.map((seal) => ({
+          ...list.map((state) => ({
             text: thought,
             thought: true,
-            thoughtSignature: Buffer.from(tagged(seal)).toString('base64'),
+            thoughtSignature: Buffer.from(tagged(state)).toString('base64'),
           })),
           { text: 'Yes' },
         ],
@@ -203,16 +204,16 @@ const handBack: Readonly<Record<TextFormat, (list: readonly Seal[], thought: str
   }),
 };
 
-describe.each(pairs)('what is sealed, from a client of %s to %s', (client, upstream) => {
-  it('goes only to the upstream that has sealed it', () => {
+describe.each(pairs)('reasoning state, from a client of %s to %s', (client, upstream) => {
+  it('goes only to the upstream that made it', () => {
     fc.assert(
-      fc.property(seals, words, (list, thought) => {
+      fc.property(states, words, (list, thought) => {
         const request = requestOf(client, handBack[client](list, thought));
         const route = routeTo({ ...own, formats: [upstream] });
         const body = String(new CallTranslator(exchange, request).open(route, conversational[upstream]).request.body);
-        for (const seal of list) {
-          const isOwn = seal.origin === originOf(own) && ownKinds[upstream].includes(seal.kind);
-          if (!isOwn) expect(isIn(body, marker(seal))).toBe(false);
+        for (const state of list) {
+          const isOwn = state.origin === originOf(own) && ownKinds[upstream].includes(state.kind);
+          if (!isOwn) expect(isIn(body, marker(state))).toBe(false);
         }
         expect(isIn(body, 'dps1')).toBe(false);
       }),
@@ -220,18 +221,18 @@ describe.each(pairs)('what is sealed, from a client of %s to %s', (client, upstr
   });
 });
 
-describe.each(formats)('what is sealed, from a client of %s to an upstream of the same', (format) => {
+describe.each(formats)('reasoning state, from a client of %s to an upstream of the same', (format) => {
   const route = routeTo({ ...own, formats: [format] });
-  const bodyFor = (list: readonly Seal[], thought: string): string =>
+  const bodyFor = (list: readonly TaggedState[], thought: string): string =>
     String(new PassThrough(exchange, requestOf(format, handBack[format](list, thought)), route).request.body);
 
-  it('goes only to the upstream that has sealed it, unless it did not come from here', () => {
+  it('goes only to the upstream that made it, unless it has no tag of ours', () => {
     fc.assert(
-      fc.property(seals, words, (list, thought) => {
+      fc.property(states, words, (list, thought) => {
         const body = bodyFor(list, thought);
-        for (const seal of list) {
-          const isForeign = seal.origin !== undefined && seal.origin !== originOf(own);
-          if (isForeign) expect(isIn(body, marker(seal))).toBe(false);
+        for (const state of list) {
+          const isForeign = state.origin !== undefined && state.origin !== originOf(own);
+          if (isForeign) expect(isIn(body, marker(state))).toBe(false);
         }
         expect(isIn(body, 'dps1')).toBe(false);
       }),
@@ -246,10 +247,10 @@ describe.each(formats)('what is sealed, from a client of %s to an upstream of th
   });
 });
 
-describe.each(formats.filter((format) => ownKinds[format].length > 0))('what %s has sealed', (format) => {
+describe.each(formats.filter((format) => ownKinds[format].length > 0))('reasoning state of %s', (format) => {
   it('comes back to it as it was', () => {
     for (const kind of ownKinds[format]) {
-      const list: Seal[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
+      const list: TaggedState[] = [{ kind, origin: originOf(own), data: 'rs_0:U0VBTCBSEALED' }];
       const route = routeTo({ ...own, formats: [format] });
       const request = requestOf(format, handBack[format](list, 'Hm.'));
       expect(String(new CallTranslator(exchange, request).open(route, conversational[format]).request.body)).toContain(

@@ -115,7 +115,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('may seal thoughts in pieces, at once, without words, or not at all', () => {
+  it('may sign thoughts in pieces, at once, without text, or not at all', () => {
     const opened = open(0, { type: 'thinking', thinking: '' });
     const signature = (text: string) => piece(0, { type: 'signature_delta', signature: text });
     expect(blocksOf(opened, signature('Eq'), signature('QB'), close(0))).toMatchObject([

@@ -127,7 +127,7 @@ describe('an answer of before', () => {
     ]);
   });
 
-  it('has no seal when ours is not on it', () => {
+  it('has no state without our tag', () => {
     const items = itemsOf(
       hello,
       answer({ type: 'thinking', thinking: 'Hm.', signature: 'EqQBCk' }, { type: 'thinking', thinking: 'So.' }),

@@ -16,7 +16,7 @@ const patch = clientTool({ name: 'patch', form: 'freeform' });
 const origin = '0a1b2c3d';
 const say = (text: string): Fragment => ({ type: 'text', text });
 const think = (text: string): Fragment => ({ type: 'reasoning', text });
-const seal = (data: string, kind: 'signature' | 'redacted' | 'thought' = 'signature'): Fragment => ({
+const state = (data: string, kind: 'signature' | 'redacted' | 'thought' = 'signature'): Fragment => ({
   type: 'reasoning_state',
   kind,
   data,
@@ -39,8 +39,8 @@ const finish: Fragment[] = [
 const everything: Fragment[] = [
   think('Hm'),
   think('.'),
-  seal('EqQB'),
-  seal('Zz', 'redacted'),
+  state('EqQB'),
+  state('Zz', 'redacted'),
   say('Hel'),
   say('lo'),
   cite('https://a.example'),
@@ -169,7 +169,7 @@ describe('a stream', () => {
     });
   });
 
-  it('has dense indexes, a seal once at the end of thoughts, and nothing empty', () => {
+  it('has dense indexes, one signature at the end of thoughts, and nothing empty', () => {
     expect(write(everything).events.map(shortly)).toEqual(
       [
         'message_start',
@@ -202,8 +202,8 @@ describe('a stream', () => {
 });
 
 describe('blocks', () => {
-  it('of thoughts have text and seal, tagged with who has made it', () => {
-    expect(contentOf(think('Hm.'), seal('EqQB'), seal('Zz', 'redacted'), think('So.'), say('Hi'))).toEqual([
+  it('of thoughts have text and signature, tagged with its origin', () => {
+    expect(contentOf(think('Hm.'), state('EqQB'), state('Zz', 'redacted'), think('So.'), say('Hi'))).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: 'dps1s0a1b2c3d.EqQB' },
       { type: 'redacted_thinking', data: 'dps1x0a1b2c3d.Zz' },
       { type: 'thinking', thinking: 'So.', signature: 'dps1n0a1b2c3d.' },
@@ -212,7 +212,7 @@ describe('blocks', () => {
   });
 
   it('of thoughts that cannot be seen are thoughts without text', () => {
-    const { events, whole } = write([seal('EqQB'), seal('AwQ=', 'thought'), say('Hi'), ...finish]);
+    const { events, whole } = write([state('EqQB'), state('AwQ=', 'thought'), say('Hi'), ...finish]);
     expect(whole['content']).toMatchObject([
       { type: 'thinking', thinking: '', signature: 'dps1s0a1b2c3d.EqQB' },
       { type: 'thinking', thinking: '', signature: 'dps1t0a1b2c3d.AwQ=' },
@@ -309,7 +309,7 @@ describe('an ending', () => {
 });
 
 describe('thoughts', () => {
-  it('that a client hands back have their seals again', () => {
+  it('that a client sends back have their signatures again', () => {
     const { content } = write(everything).whole as { content: JsonObject[] };
     const { items } = decode({ messages: [hello, { role: 'assistant', content }] }).conversation;
     expect(items.filter(({ type }) => type === 'reasoning')).toEqual([
@@ -326,8 +326,8 @@ describe('any reply', () => {
     words.map(say),
     words.map(think),
     words.map((text): Fragment => ({ type: 'refusal', text })),
-    words.map((data) => seal(data)),
-    words.map((data) => seal(data, 'redacted')),
+    words.map((data) => state(data)),
+    words.map((data) => state(data, 'redacted')),
     fc.constant<Fragment>({ type: 'break' }),
     fc.constant(cite('https://a.example')),
     fc

@@ -171,7 +171,7 @@ describe('what Claude Code sends', () => {
     expect(body['thinking']).not.toHaveProperty('display');
   });
 
-  it('loses the seals of others, but thinks on all the same', () => {
+  it('loses signatures of other upstreams, but still thinks', () => {
     const { body, notes } = encode(conversation, adaptive);
     expect(JSON.stringify(body)).not.toContain('EqQB');
     expect(body).toMatchObject({ thinking: { type: 'adaptive' } });

@@ -19,7 +19,7 @@ export const base64 = (media_type: string, data: string) => ({ type: 'base64', m
 export const block = (value: string) => ({ type: 'text', text: value });
 export const used = (id: string, name: string, input: JsonObject) => ({ type: 'tool_use', id, name, input });
 
-/** Sealed by the upstream that the request goes to, unless it says otherwise. */
+/** Made by the upstream that the request goes to, by default. */
 export const thinks = (value: string, data: string, origin = 'own'): Item => ({
   type: 'reasoning',
   text: value,

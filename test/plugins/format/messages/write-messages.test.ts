@@ -203,7 +203,7 @@ describe('thoughts of earlier turns', () => {
   const redacted: Item = { type: 'reasoning', text: '', state: { kind: 'redacted', origin: 'own', data: 'Zz' } };
   const noSignature: Item = { type: 'reasoning', text: 'Free.', state: undefined };
 
-  it('go back only to the upstream that has sealed them', () => {
+  it('go back only to the upstream that made them', () => {
     const items = [
       hi,
       thinks('Mine.', 'EqQB'),

@@ -189,7 +189,7 @@ describe('a Messages request of a Messages client', () => {
 });
 
 describe('a Responses request of a Responses client', () => {
-  it('asks neither for thoughts nor for their seal where the model has none', () => {
+  it('requests neither reasoning nor its state where the model has none', () => {
     const asked = { input: 'hi', reasoning: { effort: 'high' }, include: ['reasoning.encrypted_content'] };
     const { body, notes } = toVendor('responses', 'openai', 'gpt-4.1', asked);
     expect(body).toEqual({ model: 'model-there', input: 'hi' });

@@ -51,7 +51,7 @@ const dataOf = (text: string): JsonObject => JSON.parse(text.slice(text.indexOf(
 
 const chunk = (thoughtSignature: string): string =>
   `data: {"candidates":[{"content":{"role":"model","parts":[{"thoughtSignature":${thoughtSignature}}]}}]}\n\n`;
-const sealIn = (text: string): string => /"thoughtSignature":"([^"]*)"/.exec(text)?.[1] ?? '';
+const signatureIn = (text: string): string => /"thoughtSignature":"([^"]*)"/.exec(text)?.[1] ?? '';
 const contents = (thoughtSignature: string): JsonObject[] => [{ role: 'model', parts: [{ thoughtSignature }] }];
 
 const said = (parts: JsonObject[], more: JsonObject = {}): string =>
@@ -62,22 +62,25 @@ describe('a Gemini reply', () => {
     const before =
       '{"candidates": [{"content": {"parts": [{"text": "\\"thoughtSignature\\": \\"x\\"", "thoughtSignature": "';
     const after = '"}]}}], "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1}}';
-    const seal = encodeSignature(`dps1t${own}.SIG=`);
-    expect(decodeSignature(seal)).toEqual({ kind: 'thought', origin: own, data: 'SIG=' });
+    const tagged = encodeSignature(`dps1t${own}.SIG=`);
+    expect(decodeSignature(tagged)).toEqual({ kind: 'thought', origin: own, data: 'SIG=' });
     for (const signature of ['SIG=', 'SIG\\u003d']) {
       const body = before + signature + after;
       const counted = { input: 1, output: 1 };
-      expect(adapterOf('gemini').whole(body, counted)).toBe(before + seal + after);
-      expect(adapterOf('gemini').event(`data: ${body}\n\n`, counted)).toBe(`data: ${before}${seal}${after}\n\n`);
+      expect(adapterOf('gemini').whole(body, counted)).toBe(before + tagged + after);
+      expect(adapterOf('gemini').event(`data: ${body}\n\n`, counted)).toBe(`data: ${before}${tagged}${after}\n\n`);
     }
   });
 
-  it.each([['"EqQB+/8="'], [String.raw`"EqQB+\/8\u003d"`]])('has its seal %s tagged in base64, and back', (value) => {
-    const sealed = sealIn(adapterOf('gemini').event(chunk(value)));
-    expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
-    expect(Buffer.from(sealed, 'base64').toString()).toBe(`dps1t${own}.EqQB+/8=`);
-    expect(sent('gemini', { contents: contents(sealed) }).body['contents']).toEqual(contents('EqQB+/8='));
-  });
+  it.each([['"EqQB+/8="'], [String.raw`"EqQB+\/8\u003d"`]])(
+    'has its signature %s tagged in base64, and back',
+    (value) => {
+      const signed = signatureIn(adapterOf('gemini').event(chunk(value)));
+      expect(signed).toMatch(/^[A-Za-z0-9+/]+=*$/);
+      expect(Buffer.from(signed, 'base64').toString()).toBe(`dps1t${own}.EqQB+/8=`);
+      expect(sent('gemini', { contents: contents(signed) }).body['contents']).toEqual(contents('EqQB+/8='));
+    },
+  );
 
   describe('without counts', () => {
     it('has a guess of them in the chunk that says why it ends, and nowhere else', () => {
@@ -108,7 +111,7 @@ describe('a Gemini reply', () => {
     });
   });
 
-  it('stays as it is without a seal, or with one that has no end', () => {
+  it('stays as it is without a signature, or with one that has no end', () => {
     for (const text of [chunk('""'), 'data: {"thoughtSignature":"Eq\n\n']) {
       expect(adapterOf('gemini').event(text)).toBe(text);
     }

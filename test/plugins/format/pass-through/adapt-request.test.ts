@@ -66,17 +66,17 @@ describe('a request of the client’s own format', () => {
     expect(String(adaptRequest(request, route).body)).toContain(`"input":${input}`);
   });
 
-  it('has our tag taken off what this upstream has sealed', () => {
+  it('has our tag removed from the state that this upstream made', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: `dps1s${own}.SIG` };
     const { body, notes } = sent('messages', { messages: [{ role: 'assistant', content: [thinking] }] });
     expect(body['messages']).toEqual([{ role: 'assistant', content: [{ ...thinking, signature: 'SIG' }] }]);
     expect(notes).toEqual([]);
   });
 
-  it('has no empty lists where everything was sealed by another', () => {
-    const sealed = { type: 'reasoning.encrypted', data: `dps1s${foreign}.SIG`, index: 0 };
+  it('has no empty lists where another upstream made everything', () => {
+    const signed = { type: 'reasoning.encrypted', data: `dps1s${foreign}.SIG`, index: 0 };
     const answer = { role: 'assistant', content: 'hello' };
-    const chat = sent('chat', { messages: [{ ...answer, reasoning_details: [sealed] }] });
+    const chat = sent('chat', { messages: [{ ...answer, reasoning_details: [signed] }] });
     expect(chat.body['messages']).toEqual([answer]);
     const thinking = { type: 'thinking', thinking: 'hm', signature: `dps1s${foreign}.SIG` };
     const asks = { role: 'user', content: 'hi' };
@@ -107,7 +107,7 @@ describe('a request of the client’s own format', () => {
     expect(sent('messages', { thinking, messages: next }).body).toHaveProperty('thinking');
   });
 
-  it('loses what another upstream has sealed', () => {
+  it('loses the state that another upstream made', () => {
     const text = { type: 'text', text: 'hello' };
     const content = [
       { type: 'thinking', thinking: 'hm', signature: `dps1s${foreign}.SIG` },
@@ -131,7 +131,7 @@ describe('a request of the client’s own format', () => {
     const notes = ['dropped reasoning of another upstream'];
     const thoughtSignature = encodeSignature(`dps1t${foreign}.SIG`);
 
-    it('takes the tag off its own seals', () => {
+    it('removes the tag from its own signatures', () => {
       const signed = encodeSignature(`dps1t${own}.SIG=`);
       expect(amendedPart({ ...call, thoughtSignature: signed }).parts).toEqual([{ ...call, thoughtSignature: 'SIG=' }]);
       expect(amendedPart({ ...call, thought_signature: signed }).parts).toEqual([
@@ -139,14 +139,14 @@ describe('a request of the client’s own format', () => {
       ]);
     });
 
-    it('keeps the call whose seal another upstream has made, and says that it has none', () => {
+    it('keeps the call whose signature another upstream made, with the placeholder', () => {
       const skipped = { ...call, thoughtSignature: 'skip_thought_signature_validator' };
       expect(amendedPart({ ...call, thoughtSignature })).toEqual({ parts: [skipped], notes });
       expect(amendedPart({ ...call, thoughtSignature }, { reasoning: 'budget' })).toEqual({ parts: [call], notes });
       expect(amendedPart({ ...call, thoughtSignature: noSignature })).toEqual({ parts: [skipped], notes: [] });
     });
 
-    it('lets both sides take turns where a content held nothing but a seal', () => {
+    it('lets both sides take turns where a content held only a signature', () => {
       const silent: JsonObject = { role: 'model', parts: [{ text: '', thoughtSignature }] };
       const answers: JsonObject = { role: 'model', parts: [{ text: 'So.' }] };
       const result = sent('gemini', {
@@ -162,13 +162,13 @@ describe('a request of the client’s own format', () => {
       expect(result).toEqual({ body: { model: 'test', contents: [joined, answers] }, notes });
     });
 
-    it('keeps words, but not what was there for its seal alone', () => {
+    it('keeps texts, but not parts that held only a signature', () => {
       expect(amendedPart({ text: 'So.', thoughtSignature })).toEqual({ parts: [{ text: 'So.' }], notes });
       expect(amendedPart({ text: '', thoughtSignature })).toEqual({ parts: undefined, notes });
     });
   });
 
-  it('keeps a seal that did not come from here', () => {
+  it('keeps a signature without a tag of ours', () => {
     const messages = [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 'raw' }] }];
     expect(sent('messages', { messages }).body['messages']).toEqual(messages);
   });

@@ -217,9 +217,9 @@ describe('a reply', () => {
     }
   });
 
-  it('may be sealed reasoning without a word', () => {
-    const sealed = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
-    expect(wholeReply({ status: 'completed', output: [sealed, said] })?.blocks[0]).toMatchObject({
+  it('may be encrypted reasoning without text', () => {
+    const tagged = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
+    expect(wholeReply({ status: 'completed', output: [tagged, said] })?.blocks[0]).toMatchObject({
       text: '',
       state: 'encrypted=rs_1:gAAA',
     });

@@ -169,7 +169,7 @@ describe('reasoning in the history', () => {
     expect(sent({ type: 'reasoning', id: 'rs_1', summary: [], content: null }).items).toEqual([]);
   });
 
-  it('keeps what is sealed with a tag of ours', () => {
+  it('keeps encrypted content with our tag', () => {
     expect(sent({ type: 'reasoning', summary: [], encrypted_content: 'dps1e0123abcd.rs_9:gAAA' }).items).toEqual([
       { type: 'reasoning', text: '', state: { kind: 'encrypted', origin: '0123abcd', data: 'rs_9:gAAA' } },
     ]);
@@ -178,7 +178,7 @@ describe('reasoning in the history', () => {
     ]);
   });
 
-  it('drops what anybody may have sealed, and says so', () => {
+  it('drops encrypted content of unknown origin, and notes it', () => {
     const { conversation, notes } = decode({ input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] });
     expect(conversation.items).toEqual([]);
     expect(notes).toEqual(['dropped encrypted_content of unknown origin']);
@@ -307,7 +307,7 @@ describe('settings', () => {
     expect(decode({ input: 'Hi', metadata: {} }).conversation.metadata).toBeUndefined();
   });
 
-  it('that ask for more in the answer are noted, except for seals, which are always there', () => {
+  it('that ask for more in the answer are noted, except for reasoning state, which is always included', () => {
     const include = [
       'reasoning.encrypted_content',
       'message.output_text.logprobs',

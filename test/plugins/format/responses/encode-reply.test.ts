@@ -103,7 +103,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('tells reasoning as a summary, and its seal when it is done', () => {
+  it('writes reasoning as a summary, and its state when it is done', () => {
     const events = readStream(streamOf(repliedTo(everything.slice(0, 3)).events));
     expect(events.slice(2, -1).map(({ type }) => type)).toEqual([
       'response.output_item.added',

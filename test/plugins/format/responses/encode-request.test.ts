@@ -8,7 +8,7 @@ const native = { quirks: { freeform_tools: true } };
 const inputOf = (items: Item[], profile = {}) => encode({ items }, profile).body['input'];
 
 describe('a request', () => {
-  it('is kept nowhere, and asks for sealed reasoning', () => {
+  it('is not stored, and asks for encrypted reasoning', () => {
     expect(encode({ instructions: ['A', 'B'], items: [says('user', 'Hi')] }).body).toEqual({
       model: 'gpt-there',
       instructions: 'A\n\nB',
@@ -19,7 +19,7 @@ describe('a request', () => {
     });
   });
 
-  it('asks for no sealed reasoning where there is none', () => {
+  it('asks for no encrypted reasoning where there is none', () => {
     expect(encode({}, { capabilities: { reasoning: false } }).body).not.toHaveProperty('include');
   });
 
@@ -143,7 +143,7 @@ describe('calls in the history', () => {
   });
 });
 
-describe('sealed reasoning', () => {
+describe('encrypted reasoning', () => {
   const thought: Item = {
     type: 'reasoning',
     text: 'Hm.',

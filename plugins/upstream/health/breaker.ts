@@ -1,5 +1,6 @@
 import { bounds } from '#core/bounds.ts';
 import { doubledDelay } from '#core/timing/backoff.ts';
+import { CallWindow } from './call-window.ts';
 
 /** When a breaker opens and for how long. Times are ms. */
 export interface BreakerOptions {
@@ -43,9 +44,6 @@ export interface Pass {
 
 const ordinaryPass: Pass = { isProbe: false };
 
-/** Parts of the window, dropped one by one as they age. */
-const slices = 6;
-
 /** Ms after which a probe without a reported outcome is given up. */
 const probeTimeout = 120_000;
 
@@ -58,7 +56,7 @@ const probeTimeout = 120_000;
  */
 export class Breaker {
   readonly #options: BreakerOptions;
-  readonly #window: { begin: number; calls: number; failures: number }[] = [];
+  readonly #window: CallWindow;
   /** Conversations that failed in the window, and when they were counted. */
   readonly #sources = new Map<string, number>();
   #consecutive = 0;
@@ -74,6 +72,7 @@ export class Breaker {
 
   constructor(options: BreakerOptions) {
     this.#options = options;
+    this.#window = new CallWindow(options);
   }
 
   status(now: number): BreakerStatus {
@@ -101,7 +100,7 @@ export class Breaker {
 
   /** @returns true when this has closed the breaker */
   succeeded(now: number, pass: Pass): boolean {
-    this.#count(now, false);
+    this.#window.count(now, false);
     if (this.#isOpen && !this.isProbedBy(pass)) return false;
     this.#consecutive = 0;
     this.#failedInRow.clear();
@@ -119,10 +118,12 @@ export class Breaker {
     const isRepeated = source !== undefined && this.#isKnown(source, now);
     if (this.#isOpen) return isRepeated ? this.#wait(pass) : this.#reopen(now, reason, pass);
     if (isRepeated) return false;
-    this.#count(now, true);
+    this.#window.count(now, true);
     if (source === undefined || !this.#failedInRow.has(source)) this.#consecutive++;
     if (source !== undefined) this.#failedInRow.add(source);
-    if (this.#consecutive < this.#options.failures && !this.#isRatioReached(now)) return false;
+    const { failures, failureRatio, minimumCalls } = this.#options;
+    const isRatioReached = this.#window.failureRatio(now, minimumCalls) >= failureRatio;
+    if (this.#consecutive < failures && !isRatioReached) return false;
     this.#open(now, reason);
     return true;
   }
@@ -153,7 +154,7 @@ export class Breaker {
     this.#consecutive = 0;
     this.#failedInRow.clear();
     this.#sources.clear();
-    this.#window.length = 0;
+    this.#window.clear();
   }
 
   #state(now: number): BreakerState {
@@ -195,32 +196,5 @@ export class Breaker {
     if (this.#sources.size > bounds.failingConversations)
       this.#sources.delete(this.#sources.keys().next().value as string);
     return false;
-  }
-
-  #isRatioReached(now: number): boolean {
-    this.#forget(now);
-    let calls = 0;
-    let failures = 0;
-    for (const slice of this.#window) {
-      calls += slice.calls;
-      failures += slice.failures;
-    }
-    return calls >= this.#options.minimumCalls && failures / calls >= this.#options.failureRatio;
-  }
-
-  #count(now: number, isFailure: boolean): void {
-    this.#forget(now);
-    const length = this.#options.window / slices;
-    let slice = this.#window.at(-1);
-    if (slice === undefined || now - slice.begin >= length) {
-      slice = { begin: now, calls: 0, failures: 0 };
-      this.#window.push(slice);
-    }
-    slice.calls++;
-    if (isFailure) slice.failures++;
-  }
-
-  #forget(now: number): void {
-    while (this.#window[0] !== undefined && now - this.#window[0].begin >= this.#options.window) this.#window.shift();
   }
 }

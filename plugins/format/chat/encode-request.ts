@@ -1,4 +1,3 @@
-import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -10,6 +9,7 @@ import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-wit
 import { writeMessages } from './write-messages.ts';
 import { writeReasoning } from './write-reasoning.ts';
 import { writeTools } from './write-tools.ts';
+import { withoutUnset } from '../request/members.ts';
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
@@ -21,9 +21,6 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   // The format allows more, but a translated reply has room for one answer.
-  if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
-  }
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
   return withoutUnset({
@@ -39,10 +36,6 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     ...writeExtras(conversation, target),
     stream: target.isStream,
   });
-}
-
-function withoutUnset(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function writeInstructions(conversation: Conversation, more: string | undefined): JsonObject[] {

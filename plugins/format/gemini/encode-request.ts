@@ -1,4 +1,3 @@
-import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -7,6 +6,7 @@ import { writeContents } from './write-contents.ts';
 import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
+import { withoutUnset } from '../request/members.ts';
 
 /**
  * Writes a request to generate content. Source: Gemini API reference, "GenerateContent".
@@ -14,9 +14,6 @@ import { writeTools } from './write-tools.ts';
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
-  }
   const { config, instruction } = writeFormat(conversation, target);
   noteUnsaid(conversation, target);
   const generationConfig = withoutUnset({
@@ -32,10 +29,6 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     ...writeTools(conversation, target),
     generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
   });
-}
-
-function withoutUnset(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function writeSystem({ instructions }: Conversation, instruction: string | undefined): JsonObject | undefined {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -10,6 +9,7 @@ import { writeMessages } from './write-messages.ts';
 import { writeFormat } from './write-output-format.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
+import { withoutUnset } from '../request/members.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
@@ -20,9 +20,6 @@ const defaultMaxTokens = 32_000;
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
-  }
   const { isStream, model, profile } = target;
   const turns = toTurns(normalizeCalls(conversation.items));
   const maxTokens = writeLimit(conversation, target);
@@ -45,10 +42,6 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     cache_control: profile.quirks.automatic_caching ? { type: 'ephemeral' } : undefined,
     stream: isStream,
   });
-}
-
-function withoutUnset(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {

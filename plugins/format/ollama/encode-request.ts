@@ -1,4 +1,3 @@
-import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Effort } from '../canonical/conversation.ts';
@@ -8,6 +7,7 @@ import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { writeMessages } from './write-messages.ts';
+import { withoutUnset } from '../request/members.ts';
 
 /** Levels that the format has words for. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
@@ -18,9 +18,6 @@ const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
  * @throws GatewayError `not_supported`, `unsupported_content`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
-  }
   const { format, instruction } = writeFormat(conversation, target);
   const options = withoutUnset(writeOptions(conversation));
   noteUnsaid(conversation, target);
@@ -33,10 +30,6 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     think: writeThink(conversation, target),
     stream: target.isStream,
   });
-}
-
-function withoutUnset(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function writeInstructions(conversation: Conversation, more: string | undefined): JsonObject[] {
@@ -104,7 +97,7 @@ function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): JsonObject
   };
 }
 
-/** Notes what the format has no words for. */
+/** Notes what the format cannot express. */
 function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
   const { user, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata } = conversation;
   const unsaid = {

@@ -50,3 +50,8 @@ export function pickHeaders(headers: IncomingHttpHeaders, names: readonly string
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
   return Array.isArray(tools) && tools.some((tool) => types.includes(String(member(tool, 'type'))));
 }
+
+/** The members of an object that are set. */
+export function withoutUnset(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}

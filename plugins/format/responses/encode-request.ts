@@ -1,4 +1,3 @@
-import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -11,6 +10,7 @@ import { minOutputTokens } from './parameters.ts';
 import { writeItems } from './write-items.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { writeTools } from './write-tools.ts';
+import { withoutUnset } from '../request/members.ts';
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
@@ -21,9 +21,6 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
-  }
   const { format, instruction } = writeFormat(conversation, target);
   const items = writeItems(conversation.items, target);
   if (instruction !== undefined) items.unshift(developerMessage(instruction));
@@ -50,10 +47,6 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
 
 function developerMessage(text: string): JsonObject {
   return { type: 'message', role: 'developer', content: [{ type: 'input_text', text }] };
-}
-
-function withoutUnset(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject | undefined {

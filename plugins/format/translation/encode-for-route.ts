@@ -1,3 +1,4 @@
+import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
@@ -17,6 +18,10 @@ export function encodeForRoute(
   origin: string,
 ): JsonObject {
   const { text } = format;
+  // Several formats have a word for it, but a translated reply has room for one answer.
+  if (conversation.candidates > 1) {
+    throw new GatewayError('not_supported', 'This model gives one answer at a time.', { param: 'n' });
+  }
   const encoded = text.encodeRequest(conversation, {
     ...target,
     ownState: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),

@@ -54,7 +54,7 @@ const stageSource =
   "export const stage = { name: 'ours', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };";
 
 describe('gateway check', () => {
-  it('says that a valid file is valid, and ends with 0', async () => {
+  it('reports a valid file and exits with 0', async () => {
     await writeFile(file, valid);
     expect(await run(['check'])).toMatchObject({
       code: 0,
@@ -63,7 +63,7 @@ describe('gateway check', () => {
     });
   });
 
-  it('ends with 0 also for a reader who has seen enough', async () => {
+  it('exits with 0 when its reader closes the pipe', async () => {
     await writeFile(file, valid);
     const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
     const child = spawn(process.execPath, [main, 'check'], { cwd: folder, env: inherited });
@@ -72,7 +72,7 @@ describe('gateway check', () => {
     expect([code, errors]).toEqual([0, '']);
   });
 
-  it('prints the stages, upstreams, models and what is off', async () => {
+  it('prints stages, upstreams, models and what is off', async () => {
     await writeFile(file, valid);
     const { out } = await run(['check']);
     const expected = [
@@ -97,7 +97,7 @@ describe('gateway check', () => {
     ]);
   });
 
-  it('prints what routes of a model do for each other', async () => {
+  it('prints hedging and resuming of a model', async () => {
     await writeFile(file, valid.replace('[one/a, off/b]', '[one/a, one/b], hedge_after: 5, resume: true'));
     expect((await run(['check'])).out).toMatch(/^ {2}test +one\/a → one\/b \(hedge after 5 s, resume\)$/m);
   });
@@ -108,7 +108,7 @@ describe('gateway check', () => {
     expect([code, out]).toEqual([0, expect.not.stringContaining('sk-secret')]);
   });
 
-  it('prints what holds variables as it is written, never what they stand for', async () => {
+  it('prints values with variables as written, never the values of variables', async () => {
     await write('ours.ts', stageSource.replace("'ours'", "'mine'"));
     const given = `plugins: [./ours.ts]\n${valid
       .replace('auth, plan', 'auth, mine: { token: "${TOK}", list: [{ in: "a ${TOK}" }] }, plan')
@@ -121,7 +121,7 @@ describe('gateway check', () => {
     expect(out).toMatch(/^ {2}one .* http:\/\/one\.test\/\$\{TOK\}\/v1$/m);
   });
 
-  it('prints every mistake on a line of its own, nothing else, and ends with 1', async () => {
+  it('prints each mistake on one line, nothing else, and exits with 1', async () => {
     await writeFile(file, valid.replace('auth', 'auht').replace('one/a', 'oen/a'));
     expect(await run(['check'])).toEqual({
       code: 1,
@@ -134,7 +134,7 @@ describe('gateway check', () => {
     });
   });
 
-  it('says how to name another file when there is none', async () => {
+  it('explains how to pass another file when there is none', async () => {
     expect(await run(['check'])).toEqual({
       code: 1,
       out: '',
@@ -150,13 +150,13 @@ describe('gateway check', () => {
     expect((await run(words, environment)).out).toMatch(/^other\.yaml is valid\n/);
   });
 
-  it('knows the stages of a package beside gateway.yaml', async () => {
+  it('knows the stages of a package next to gateway.yaml', async () => {
     await install('daypass-ours', 'index.js', stageSource);
     await writeFile(file, `plugins: [daypass-ours]\n${valid.replace('[auth,', '[auth, ours,')}`);
     expect(await run(['check'])).toMatchObject({ code: 0, out: expect.stringMatching(/^ {2}ours$/m) as string });
   });
 
-  it('says that a package has to be JavaScript', async () => {
+  it('reports that a package must be JavaScript', async () => {
     await install('daypass-typed', 'index.ts', 'export const a: number = 1;');
     await writeFile(file, `plugins: [daypass-typed]\n${valid}`);
     expect(await run(['check'])).toMatchObject({
@@ -166,7 +166,7 @@ describe('gateway check', () => {
     });
   });
 
-  it('says that a package is not installed', async () => {
+  it('reports that a package is not installed', async () => {
     await writeFile(file, `plugins: [daypass-nowhere]\n${valid}`);
     expect(await run(['check'])).toMatchObject({
       code: 1,
@@ -178,7 +178,7 @@ describe('gateway check', () => {
 });
 
 describe('gateway schema', () => {
-  it('writes the schema beside gateway.yaml', async () => {
+  it('writes the schema next to gateway.yaml', async () => {
     await writeFile(file, valid);
     const { code, out } = await run(['schema']);
     const schema = JSON.parse(await readFile(join(folder, 'gateway.schema.json'), 'utf8')) as object;
@@ -194,12 +194,12 @@ describe('gateway schema', () => {
     expect(JSON.parse(out)).toHaveProperty('properties.pipeline');
   });
 
-  it('writes it for a gateway.yaml with mistakes too', async () => {
+  it('writes it even for a gateway.yaml with mistakes', async () => {
     await writeFile(file, 'pipeline: [auht]');
     expect((await run(['schema'])).code).toBe(0);
   });
 
-  it('has the stages of plugins in it', async () => {
+  it('includes the stages of plugins', async () => {
     await write('ours.ts', stageSource);
     await writeFile(file, 'plugins: [./ours.ts]');
     const { out } = await run(['schema', '-o', '-']);
@@ -210,8 +210,8 @@ describe('gateway schema', () => {
   });
 });
 
-describe('gateway schema, when something is in the way', () => {
-  it('has the stages of the plugins that can be loaded, and says on stderr which cannot', async () => {
+describe('gateway schema, with failures,', () => {
+  it('includes the loadable plugins and reports the others on stderr', async () => {
     await write('ours.ts', stageSource);
     const given = `plugins: [./nowhere.ts, ./ours.ts, "\${NOBODY}"]\n${valid.replace('[k]', '["${NOBODY}"]')}`;
     await writeFile(file, given);
@@ -231,7 +231,7 @@ describe('gateway schema, when something is in the way', () => {
     );
   });
 
-  it('says that the folder to write it to does not exist', async () => {
+  it('reports that the output folder does not exist', async () => {
     await writeFile(file, valid);
     expect(await run(['schema', '-o', 'nowhere/x'])).toEqual({
       code: 1,
@@ -242,7 +242,7 @@ describe('gateway schema, when something is in the way', () => {
 });
 
 describe('gateway start', () => {
-  it('opens nothing and ends with 1 when gateway.yaml has mistakes', async () => {
+  it('opens nothing and exits with 1 when gateway.yaml has mistakes', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
     // A database that is tried would be told about: nothing listens there.
     expect(await run(['start'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toEqual({

@@ -30,7 +30,7 @@ describe('the address of a client', () => {
   });
 
   it.each(['unknown', '', ' ', '1.1.1.1:80', '999.1.1.1', '<script>', 'a'.repeat(10_000)])(
-    'is the peer’s when the proxy says %j, which is no address',
+    'is the peer’s when the proxy sends %j, which is not an address',
     (forwarded) => {
       expect(via(['10.0.0.0/8'], '10.0.0.1', forwarded)).toBe('10.0.0.1');
     },

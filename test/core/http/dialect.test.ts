@@ -16,7 +16,7 @@ describe('the dialect of a caller', () => {
     expect(callerDialect({ ...chatEndpoint, format: descriptors[format] }, headers)).toBe(dialect);
   });
 
-  it('is the endpoint’s own where it has one', () => {
+  it('is the endpoint’s where it has one', () => {
     expect(callerDialect({ ...modelsEndpoint, dialect: 'openai' }, anthropic)).toBe('openai');
   });
 
@@ -40,7 +40,7 @@ describe('the dialect of a caller', () => {
     expect(callerDialect(modelsEndpoint, headers)).toBe('openai');
   });
 
-  it('where there is no endpoint follows the headers', () => {
+  it('follows the headers where there is no endpoint', () => {
     expect([callerDialect(undefined, anthropic), callerDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
   });
 });

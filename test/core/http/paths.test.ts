@@ -21,7 +21,7 @@ const found = (method: string, path: string) => {
   return match !== undefined && 'endpoint' in match ? [match.endpoint.name, match.params] : match;
 };
 
-describe('endpoint table', () => {
+describe('the endpoint table', () => {
   it.each([
     '/v1/messages',
     '/v1/messages/',
@@ -42,7 +42,7 @@ describe('endpoint table', () => {
     },
   );
 
-  it('does not let a single segment swallow a slash', () => {
+  it('does not match a slash with a single segment', () => {
     expect(found('GET', '/v1/responses/a/b')).toBeUndefined();
   });
 

@@ -39,7 +39,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a body', () => {
+describe('a request body', () => {
   it('in chunks is joined', async () => {
     const { request, body } = receive();
     for (const piece of ['{"a"', ':', '1}']) request.push(piece);
@@ -47,7 +47,7 @@ describe('a body', () => {
     expect(await body.json()).toEqual({ a: 1 });
   });
 
-  it('is read once, however often it is asked for', async () => {
+  it('is read once, however often it is requested', async () => {
     const body = received('{"a":1}');
     const [first, second] = await Promise.all([body.json(), body.json()]);
     expect(first).toBe(second);
@@ -79,13 +79,13 @@ describe('a body', () => {
   });
 });
 
-describe('a body that is too large', () => {
+describe('a request body that is too large', () => {
   it('is refused by its declared length before 100 Continue', async () => {
     const { body, invitations } = receive({ headers: { 'content-length': '1001' } });
     expect([await codeOf(body.bytes()), invitations()]).toEqual(['request_too_large', 0]);
   });
 
-  it('is refused with the first byte too many, before its end', async () => {
+  it('is refused at the first byte over the limit', async () => {
     const { request, body } = receive();
     const bytes = body.bytes();
     request.push(Buffer.alloc(1_000));
@@ -113,13 +113,13 @@ describe('a body that is too large', () => {
     expect(await codeOf(received(bomb, { headers, maxBytes: 10_000 }).bytes())).toBe('request_too_large');
   });
 
-  it('is not one of exactly the limit', async () => {
+  it('is larger than the limit, not equal to it', async () => {
     const headers = { 'content-length': '1000' };
     expect(await received(Buffer.alloc(1_000), { headers }).bytes()).toHaveLength(1_000);
   });
 });
 
-describe('a body that does not come', () => {
+describe('a request body that does not arrive', () => {
   it('times out', async () => {
     vi.useFakeTimers();
     const { body } = receive({ timeout: 10 });
@@ -215,7 +215,7 @@ const refused = (text: string): string => {
 };
 const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-describe('JSON', () => {
+describe('a JSON body', () => {
   it.each(['{', '{"a":1,}', '{"a":1}}', "{'a':1}", 'undefined', '{"a":NaN}', ' ', '{"a":"\u0000"}'])(
     'that is broken is refused: %j',
     (text) => {
@@ -252,7 +252,7 @@ describe('JSON', () => {
     expect([Object.hasOwn(body, '__proto__'), Object.getPrototypeOf(body)]).toEqual([true, Object.prototype]);
   });
 
-  it('with invalid UTF-8 in a text is read with a replacement, and its bytes stay as they came', async () => {
+  it('with invalid UTF-8 is read with replacement characters, and its bytes stay unchanged', async () => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]);
     const body = received(bytes);
     expect(await body.json()).toEqual({ a: '\ufffd\ufffd' });

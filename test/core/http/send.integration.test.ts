@@ -81,7 +81,7 @@ describe('a whole reply', () => {
     expect(sending.sent).toEqual({ bytes: 0, firstByteAfter: undefined });
   });
 
-  it('to HEAD has the length and no body', async () => {
+  it('to HEAD has a length and no body', async () => {
     const exchange = createExchange({ endpoint: { ...modelsEndpoint, method: 'HEAD' as 'GET' } });
     await using sending = await send({ status: 200, headers: {}, body: 'hello' }, exchange);
     const response = await sending.client;
@@ -89,7 +89,7 @@ describe('a whole reply', () => {
     expect(sending.sent).toEqual({ bytes: 0, firstByteAfter: undefined });
   });
 
-  it('carries what the host adds', async () => {
+  it('has the headers that the host adds', async () => {
     await using sending = await send({ status: 200, headers: {}, body: '' }, undefined, {
       headers: { connection: 'close' },
     });
@@ -98,7 +98,7 @@ describe('a whole reply', () => {
 });
 
 describe('a stream', () => {
-  it('arrives as it was, and is counted', async () => {
+  it('arrives unchanged and is counted', async () => {
     await using sending = await send({
       status: 200,
       headers: streams,
@@ -108,13 +108,13 @@ describe('a stream', () => {
     expect(sending.sent.bytes).toBe(9);
   });
 
-  it('of events is kept in no cache and no proxy’s buffer', async () => {
+  it('of events is neither cached nor buffered by proxies', async () => {
     await using sending = await send({ status: 200, headers: streams, body: Readable.from([]) });
     const { headers } = await sending.client;
     expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no']);
   });
 
-  it('of something else has the headers of its reply and no others', async () => {
+  it('of anything else has only the headers of its reply', async () => {
     await using sending = await send({
       status: 200,
       headers: { 'content-type': 'image/png' },
@@ -123,7 +123,7 @@ describe('a stream', () => {
     expect((await sending.client).headers.get('cache-control')).toBeNull();
   });
 
-  it('has no first byte before one was sent', async () => {
+  it('has no first byte before one is sent', async () => {
     const body = streamOf();
     await using sending = await send({ status: 200, headers: streams, body });
     expect(sending.sent.firstByteAfter).toBeUndefined();
@@ -176,7 +176,7 @@ describe('a stream that fails', () => {
     expect(await text).toMatch(/^data: 1\n\ndata: \{"error":\{"message":"cut".*\n\ndata: \[DONE\]\n\n$/);
   });
 
-  it('ends with what its reply renders, where that knows better, and counts it', async () => {
+  it('ends with the error that its reply renders, which is counted', async () => {
     const { sending, text } = await failing(streams, ({ code }) => `data: ${code}\n\n`);
     await using _ = sending;
     expect(await text).toBe('data: 1\n\ndata: upstream_failed\n\n');
@@ -222,7 +222,7 @@ describe('an idle stream', () => {
     expect(await (await sending.client).text()).toBe(expected.repeat(2));
   });
 
-  it('is kept alive by what its reply says, whatever it is', async () => {
+  it('is kept alive by the bytes that its reply defines', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const body = streamOf();
     await using sending = await send({ status: 200, headers: {}, body, keepAlive: '\n' });

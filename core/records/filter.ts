@@ -1,6 +1,7 @@
+import { uuid } from '../accounts/account-record.ts';
 import type { RequestRecord } from './columns.ts';
 
-/** Which records are meant; members that are left out restrict nothing. */
+/** Restricts which records are read. Members that are left out restrict nothing. */
 export interface RequestFilter {
   readonly accountId?: string | undefined;
   /** The name that the client used. */
@@ -26,18 +27,20 @@ export interface Conditions {
   readonly parameters: readonly unknown[];
 }
 
+type Condition = [sql: string, ...parameters: unknown[]];
+
 /**
- * Booleans become part of the text, and times parameters of the column's own type: only so the planner finds partial
- * indexes and leaves out partitions.
+ * Booleans are part of the text, and times are parameters of the column's type: the planner needs both to use partial indexes
+ * and to leave out partitions. Values that no record can have match nothing.
  */
 export function conditionsOf(filter: RequestFilter): Conditions {
   const { accountId, model, route, outcome, status, hasFailover, isCached, isMetered, since, until } = filter;
-  const conditions: [sql: string, ...parameters: unknown[]][] = [['true']];
-  if (accountId !== undefined) conditions.push(['account_id = ?', accountId]);
-  if (model !== undefined) conditions.push(['model = ?', model]);
-  if (route !== undefined) conditions.push(['route = ?', route]);
+  const conditions: Condition[] = [['true']];
+  if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
+  if (model !== undefined) conditions.push(equalText('model', model));
+  if (route !== undefined) conditions.push(equalText('route', route));
   if (outcome !== undefined) conditions.push(['outcome = ?', outcome]);
-  if (status !== undefined) conditions.push(['status BETWEEN ? AND ?', ...status]);
+  if (status !== undefined) conditions.push(['status BETWEEN ?::bigint AND ?::bigint', ...status]);
   if (hasFailover !== undefined) conditions.push([hasFailover ? 'has_failover' : 'has_failover IS NOT true']);
   if (isCached !== undefined) conditions.push([isCached ? "cache = 'hit'" : "cache IS DISTINCT FROM 'hit'"]);
   if (isMetered !== undefined) conditions.push([isMetered ? 'is_metered' : 'is_metered IS NOT true']);
@@ -47,6 +50,11 @@ export function conditionsOf(filter: RequestFilter): Conditions {
     sql: conditions.map(([sql]) => sql).join(' AND '),
     parameters: conditions.flatMap(([, ...parameters]) => parameters),
   };
+}
+
+/** PostgreSQL rejects NUL in a text; no record has one. */
+function equalText(column: string, text: string): Condition {
+  return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
 /** A time as PostgreSQL reads it, whatever the time zone of the session. @param time epoch ms */

@@ -154,6 +154,18 @@ describe('page of requests', () => {
   });
 });
 
+describe('filter with a value that no record can have', () => {
+  it.each<[string, RequestFilter]>([
+    ['an account that is not a UUID', { accountId: "x' OR true --" }],
+    ['a model with NUL', { model: '\0' }],
+    ['a route with NUL', { route: 'a\0b' }],
+    ['a status that is not one', { status: [1e9, 1e12] }],
+  ])('matches nothing: %s', async (_, filter) => {
+    await new RecordBook(database).write({});
+    expect((await listRequests(database, filter)).records).toEqual([]);
+  });
+});
+
 describe('all requests', () => {
   it('come page by page, each once, newest first', async () => {
     const book = new RecordBook(database);

@@ -12,7 +12,7 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
   parser
     .command('check')
     .description(
-      'Validates the configuration and prints it as the gateway would run it. Exits with 1 when it has mistakes.',
+      'validate the configuration and print it as the gateway would run it; exit with 1 when it has mistakes',
     )
     .action(async () => {
       const { document, config, registry } = await load();

@@ -5,7 +5,7 @@ export function defineMigrate(parser: Parser, { print, withHost }: CoreCommandCo
   parser
     .command('migrate')
     .description(
-      'Applies pending migrations, of plugins too, and lists all that are applied. Several processes may run it at once.',
+      'apply pending migrations, of plugins too, and list all that are applied; several processes may run it at once',
     )
     .action(async () => {
       const rows = await withHost(({ database }) =>

@@ -11,7 +11,7 @@ import type { CoreCommandContext } from './context.ts';
 export function defineSchema(parser: Parser, { file, log, print }: CoreCommandContext): void {
   parser
     .command('schema')
-    .description('Writes the JSON Schema of the configuration next to it, for completion in editors.')
+    .description('write the JSON Schema of the configuration next to it, for completion in editors')
     .option('-o, --output <file>', 'output file; - for stdout')
     .action(async ({ output }: { output?: string }) => {
       const document = await readForPlugins(file());

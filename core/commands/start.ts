@@ -9,7 +9,7 @@ import { untilStopped } from './until-stopped.ts';
 export function defineStart(parser: Parser, { file, log, print }: CoreCommandContext): void {
   parser
     .command('start')
-    .description('Serves until SIGTERM or SIGINT. Reloads the configuration when the file changes, and on SIGHUP.')
+    .description('serve until SIGTERM or SIGINT; reload the configuration when the file changes and on SIGHUP')
     .action(async () => {
       // Installed first: a gateway that is stopped while it starts stops in order once it has started.
       const plugins = new Map<string, string>();

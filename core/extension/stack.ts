@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** A line of somebody's source. */
+/** A line of a source file. */
 export interface SourcePlace {
   readonly file: string;
   readonly line: number;

@@ -20,7 +20,6 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
  * @throws GatewayError `not_supported`
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
-  // The format allows more, but a translated reply has room for one answer.
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
   return withoutUnset({

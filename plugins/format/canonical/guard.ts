@@ -88,7 +88,7 @@ export class GrammarGuard {
   get usage(): Usage | undefined {
     if (this.#reply !== undefined) return { ...this.#usage.worked, isEstimated: this.#usage.isEstimated };
     if (this.#hasStarted) return { ...this.#usage.interrupted, isEstimated: true };
-    return Object.keys(this.#usage.said).length === 0 ? undefined : this.#usage.said;
+    return Object.keys(this.#usage.reported).length === 0 ? undefined : this.#usage.reported;
   }
 
   /** The text so far of an unfinished answer; undefined when it has a call, a refusal or unfinished reasoning. */
@@ -258,13 +258,13 @@ export class GrammarGuard {
 
   /** True for an empty answer that was not intended: models may end without a word, but then count a token for it. */
   get #isSilent(): boolean {
-    return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.said.output ?? 0) === 0);
+    return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);
   }
 
   #emit(event: ReplyEvent): void {
     if (!this.#hasStarted) {
       this.#hasStarted = true;
-      this.#events.push({ type: 'start', usage: { ...this.#usage.said, input: this.#usage.input } });
+      this.#events.push({ type: 'start', usage: { ...this.#usage.reported, input: this.#usage.input } });
     }
     this.#events.push(event);
   }

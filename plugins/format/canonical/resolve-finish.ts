@@ -1,9 +1,9 @@
 import type { Block, FinishReason } from './reply.ts';
 
 /** The content decides, not only the reported reason: some vendors report `stop` for calls, and the reverse. */
-export function resolveFinish(said: FinishReason | undefined, blocks: readonly Block[]): FinishReason {
+export function resolveFinish(reported: FinishReason | undefined, blocks: readonly Block[]): FinishReason {
   const hasCalls = blocks.some(({ type }) => type === 'tool_call');
-  if (hasCalls && (said === undefined || said === 'stop' || said === 'stop_sequence')) return 'tool_calls';
-  if (!hasCalls && said === 'tool_calls') return 'stop';
-  return said ?? 'stop';
+  if (hasCalls && (reported === undefined || reported === 'stop' || reported === 'stop_sequence')) return 'tool_calls';
+  if (!hasCalls && reported === 'tool_calls') return 'stop';
+  return reported ?? 'stop';
 }

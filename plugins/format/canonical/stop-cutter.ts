@@ -35,24 +35,27 @@ export class StopCutter implements ReplyDecoder {
     if (fragment.type === 'text') return this.#text(fragment.text);
     const held = this.#held;
     this.#held = '';
-    return [...said(held), fragment];
+    return [...textFragment(held), fragment];
   }
 
   #text(text: string): Fragment[] {
     const all = this.#held + text;
-    const met = this.#firstIn(all);
-    if (met !== undefined) {
+    const match = this.#firstIn(all);
+    if (match !== undefined) {
       this.#isCut = true;
       this.#held = '';
-      return [...said(all.slice(0, met.at)), { type: 'finish', reason: 'stop_sequence', stopSequence: met.sequence }];
+      return [
+        ...textFragment(all.slice(0, match.at)),
+        { type: 'finish', reason: 'stop_sequence', stopSequence: match.sequence },
+      ];
     }
     const from = this.#beginningIn(all);
     this.#held = all.slice(from);
-    return said(all.slice(0, from));
+    return textFragment(all.slice(0, from));
   }
 
   /** The sequence that is complete first, where the upstream would have stopped. */
-  #firstIn(text: string): Met | undefined {
+  #firstIn(text: string): Match | undefined {
     return this.#sequences
       .map((sequence) => ({ at: text.indexOf(sequence), sequence }))
       .filter(({ at }) => at !== -1)
@@ -68,16 +71,16 @@ export class StopCutter implements ReplyDecoder {
   }
 }
 
-interface Met {
+interface Match {
   readonly at: number;
   readonly sequence: string;
 }
 
-function endOf({ at, sequence }: Met): number {
+function endOf({ at, sequence }: Match): number {
   return at + sequence.length;
 }
 
-function said(text: string): Fragment[] {
+function textFragment(text: string): Fragment[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 

@@ -7,22 +7,22 @@ import type { FullUsage } from './reply.ts';
  * have written has the counts of all of them.
  */
 export class UsageTally {
-  readonly #guessInput: () => number;
-  #guessedInput: number | undefined;
-  #said: Usage = {};
+  readonly #estimateInput: () => number;
+  #estimatedInput: number | undefined;
+  #reported: Usage = {};
   #written = 0;
   /** Of the routes that broke off. */
   readonly #broken: FullUsage[] = [];
 
-  /** @param guessInput estimates the tokens of the client's request; called at most once */
-  constructor(guessInput: () => number) {
-    this.#guessInput = guessInput;
+  /** @param estimateInput estimates the tokens of the client's request; called at most once */
+  constructor(estimateInput: () => number) {
+    this.#estimateInput = estimateInput;
   }
 
   /** Later counts replace earlier ones, member by member. */
   take(usage: Usage): void {
     const known = Object.entries(usage).filter(([, value]) => value !== undefined);
-    this.#said = { ...this.#said, ...Object.fromEntries(known) };
+    this.#reported = { ...this.#reported, ...Object.fromEntries(known) };
   }
 
   wrote(characters: number): void {
@@ -32,22 +32,22 @@ export class UsageTally {
   /** Another route continues after the one that broke off. */
   next(): void {
     if (this.#hasWorked) this.#broken.push(this.#ofBroken);
-    this.#said = {};
+    this.#reported = {};
     this.#written = 0;
   }
 
   /** The usage that the current route has reported. */
-  get said(): Usage {
-    return this.#said;
+  get reported(): Usage {
+    return this.#reported;
   }
 
   /** Tokens of the prompt, for the beginning of the answer. */
   get input(): number {
-    return this.#said.input ?? (this.#guessedInput ??= this.#guessInput());
+    return this.#reported.input ?? (this.#estimatedInput ??= this.#estimateInput());
   }
 
   get isEstimated(): boolean {
-    return this.#broken.length > 0 || this.#said.input === undefined || this.#said.output === undefined;
+    return this.#broken.length > 0 || this.#reported.input === undefined || this.#reported.output === undefined;
   }
 
   /** For the client: its prompt counts once for all routes, their outputs are added up. */
@@ -70,11 +70,11 @@ export class UsageTally {
 
   /** False for a route that has neither reported nor written anything. */
   get #hasWorked(): boolean {
-    return this.#written > 0 || Object.keys(this.#said).length > 0;
+    return this.#written > 0 || Object.keys(this.#reported).length > 0;
   }
 
   get #ofRoute(): FullUsage {
-    const { output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#said;
+    const { output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = this.#reported;
     return {
       input: Math.max(this.input, cacheRead + cacheWrite),
       output: output ?? estimateTokens(this.#written),

@@ -12,7 +12,7 @@ interface TrackedCall {
 }
 
 /** An entry of `tool_calls`. */
-interface Said {
+interface CallEntry {
   readonly index: number | undefined;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -32,53 +32,53 @@ export class CallTracker {
   pieces(entries: readonly JsonValue[]): Fragment[] {
     const all = entries.filter(isJsonObject).map(read);
     const anonymous = all.filter(isAnonymous);
-    return all.flatMap((said) => this.#piece(said, anonymous.length - anonymous.indexOf(said)));
+    return all.flatMap((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece)));
   }
 
   /** @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last */
-  #piece(said: Said, fromEnd: number): Fragment[] {
-    const call = this.#find(said, isAnonymous(said) ? fromEnd : 1) ?? this.#open(said);
-    const head = this.#learn(call, said);
-    if (said.input === '') return head;
-    call.input += said.input;
-    return [...head, { type: 'input', key: call.key, text: said.input }];
+  #piece(piece: CallEntry, fromEnd: number): Fragment[] {
+    const call = this.#find(piece, isAnonymous(piece) ? fromEnd : 1) ?? this.#open(piece);
+    const head = this.#learn(call, piece);
+    if (piece.input === '') return head;
+    call.input += piece.input;
+    return [...head, { type: 'input', key: call.key, text: piece.input }];
   }
 
   /** A whole call; pieces of it may have come before. @param position among the calls of its reply */
   whole(entry: JsonValue, position: number): Fragment[] {
     if (!isJsonObject(entry)) return [];
-    const said = read(entry);
-    const call = this.#repeated(said, position) ?? this.#open(said);
-    const head = this.#learn(call, said);
-    return [...head, { type: 'call_end', key: call.key, input: said.input }];
+    const piece = read(entry);
+    const call = this.#repeated(piece, position) ?? this.#open(piece);
+    const head = this.#learn(call, piece);
+    return [...head, { type: 'call_end', key: call.key, input: piece.input }];
   }
 
-  #find(said: Said, fromEnd: number): TrackedCall | undefined {
-    const last = this.#candidate(said, fromEnd);
-    if (last === undefined || said.name === undefined || last.name === undefined) return last;
-    return beginsAnother(said, last) ? undefined : last;
+  #find(piece: CallEntry, fromEnd: number): TrackedCall | undefined {
+    const last = this.#candidate(piece, fromEnd);
+    if (last === undefined || piece.name === undefined || last.name === undefined) return last;
+    return beginsAnother(piece, last) ? undefined : last;
   }
 
-  #candidate({ index, id }: Said, fromEnd: number): TrackedCall | undefined {
+  #candidate({ index, id }: CallEntry, fromEnd: number): TrackedCall | undefined {
     const known = this.#calls.find((call) => id !== undefined && call.id === id);
     if (index === undefined) return known ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (known?.index === undefined ? known : undefined);
   }
 
-  #repeated({ id, name }: Said, position: number): TrackedCall | undefined {
+  #repeated({ id, name }: CallEntry, position: number): TrackedCall | undefined {
     const known = this.#calls.find((call) => id !== undefined && call.id === id);
     const there = this.#calls[position];
     return known ?? (there?.name === name ? there : undefined);
   }
 
-  #open({ index }: Said): TrackedCall {
+  #open({ index }: CallEntry): TrackedCall {
     const call: TrackedCall = { key: this.#calls.length, index, id: undefined, name: undefined, input: '' };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
 
-  #learn(call: TrackedCall, { id: given, name, isCustom }: Said): Fragment[] {
+  #learn(call: TrackedCall, { id: given, name, isCustom }: CallEntry): Fragment[] {
     // Results could not be matched to two calls with one id.
     const id = this.#calls.some((other) => other !== call && other.id === given) ? undefined : given;
     const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
@@ -90,12 +90,12 @@ export class CallTracker {
 }
 
 /** True for a piece that does not say which call it is about. */
-function isAnonymous({ index, id, name }: Said): boolean {
+function isAnonymous({ index, id, name }: CallEntry): boolean {
   return index === undefined && id === undefined && name === undefined;
 }
 
 /** A name begins a call, unless it repeats that of the current one. */
-function beginsAnother({ id, name, input }: Said, last: TrackedCall): boolean {
+function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boolean {
   if (id !== undefined && last.id !== undefined) return id !== last.id;
   return name !== last.name || (input !== '' && isWhole(last));
 }
@@ -104,7 +104,7 @@ function isWhole({ input }: TrackedCall): boolean {
   return input.trimEnd().endsWith('}') && parseObject(input) !== undefined;
 }
 
-function read(entry: JsonObject): Said {
+function read(entry: JsonObject): CallEntry {
   const isCustom = entry['type'] === 'custom' || isJsonObject(entry['custom']);
   const body = isCustom ? entry['custom'] : (entry['function'] ?? entry);
   const { index, id } = entry;

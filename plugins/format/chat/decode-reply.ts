@@ -5,7 +5,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../request/members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import { CallTracker } from './call-tracker.ts';
-import { readFinish, readSaid } from './read-reply.ts';
+import { readFinish, readMessage } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
 import { ThinkSplitter } from './think-splitter.ts';
 import { readUsage } from './usage.ts';
@@ -64,46 +64,46 @@ export class ChatDecoder implements ReplyDecoder {
     const { delta, message } = choice;
     const error = readFailure(choice);
     if (error !== undefined) return [{ type: 'error', error }];
-    const said: Fragment[] = [
+    const fragments: Fragment[] = [
       ...(isJsonObject(delta) ? this.#delta(delta) : []),
       ...(isJsonObject(message) ? this.#message(message) : []),
     ];
     const finish = readFinish(choice);
-    if (finish === undefined) return said;
-    if (finish === 'failed') return [...said, gaveUp(choice['finish_reason'])];
-    return [...said, ...this.#rest(), finish];
+    if (finish === undefined) return fragments;
+    if (finish === 'failed') return [...fragments, gaveUp(choice['finish_reason'])];
+    return [...fragments, ...this.#rest(), finish];
   }
 
   #delta(delta: JsonObject): Fragment[] {
-    const said = readSaid(delta);
-    const reasoning = said.isDetailed
-      ? this.#reasoning.pieceOrAll(said.reasoning)
-      : this.#reasoning.pieceOnce(said.reasoning);
+    const content = readMessage(delta);
+    const reasoning = content.isDetailed
+      ? this.#reasoning.pieceOrAll(content.reasoning)
+      : this.#reasoning.pieceOnce(content.reasoning);
     // A vendor that repeats all reasoning repeats all text.
-    const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(said.text) : this.#text.piece(said.text);
+    const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(content.text) : this.#text.piece(content.text);
     return [
-      ...spoken('reasoning', reasoning),
+      ...textFragment('reasoning', reasoning),
       ...this.#split(text),
-      ...spoken('refusal', this.#refusal.piece(said.refusal)),
-      ...said.citations.map((citation) => ({ type: 'citation', citation }) as const),
-      ...this.#calls.pieces(said.calls),
+      ...textFragment('refusal', this.#refusal.piece(content.refusal)),
+      ...content.citations.map((citation) => ({ type: 'citation', citation }) as const),
+      ...this.#calls.pieces(content.calls),
     ];
   }
 
   /** A whole message: the reply itself, or a repetition of the deltas. */
   #message(message: JsonObject): Fragment[] {
-    const said = readSaid(message);
+    const content = readMessage(message);
     return [
-      ...spoken('reasoning', this.#reasoning.whole(said.reasoning)),
-      ...this.#split(this.#text.whole(said.text)),
-      ...spoken('refusal', this.#refusal.whole(said.refusal)),
-      ...said.citations.map((citation) => ({ type: 'citation', citation }) as const),
-      ...said.calls.flatMap((call, position) => this.#calls.whole(call, position)),
+      ...textFragment('reasoning', this.#reasoning.whole(content.reasoning)),
+      ...this.#split(this.#text.whole(content.text)),
+      ...textFragment('refusal', this.#refusal.whole(content.refusal)),
+      ...content.citations.map((citation) => ({ type: 'citation', citation }) as const),
+      ...content.calls.flatMap((call, position) => this.#calls.whole(call, position)),
     ];
   }
 
   #split(text: string): Fragment[] {
-    return this.#splitter === undefined ? spoken('text', text) : this.#splitter.take(text);
+    return this.#splitter === undefined ? textFragment('text', text) : this.#splitter.take(text);
   }
 
   #rest(): Fragment[] {
@@ -111,7 +111,7 @@ export class ChatDecoder implements ReplyDecoder {
   }
 }
 
-function spoken(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
+function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
   return text === '' ? [] : [{ type, text }];
 }
 

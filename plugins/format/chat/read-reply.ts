@@ -4,7 +4,7 @@ import { count, member } from '../request/members.ts';
 import { thoughtOf } from './read-reasoning.ts';
 
 /** The content of a message or a delta. */
-export interface Said {
+export interface MessageContent {
   readonly reasoning: string;
   /** True when the reasoning is only in `reasoning_details`, where MiniMax repeats all of it in each chunk. */
   readonly isDetailed: boolean;
@@ -18,7 +18,7 @@ export interface Said {
  * Reads a message or a delta. Sources: OpenAI API reference, "The chat completion object"; DeepSeek
  * (`reasoning_content`), OpenRouter (`reasoning`, `reasoning_details`), Mistral (`thinking` parts).
  */
-export function readSaid(message: JsonObject): Said {
+export function readMessage(message: JsonObject): MessageContent {
   const { content } = message;
   const parts = Array.isArray(content) ? content : [];
   const plain = text(message['reasoning_content']) || text(message['reasoning']) || parts.map(thinkingOf).join('');

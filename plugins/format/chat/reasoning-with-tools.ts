@@ -11,5 +11,5 @@ export function refusesToolsWithReasoning({ capabilities, quirks }: Profile): bo
 
 /** Most requests for both need the tools more than the reasoning. */
 export function noteReasoningDropped(notes: Notes): void {
-  notes.drop('reasoning: not beside tools there');
+  notes.drop('reasoning: not supported together with tools');
 }

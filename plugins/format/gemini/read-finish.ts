@@ -36,16 +36,19 @@ const failures = new Set([
  * @param hasSpoken false when the answer has no visible part: then the reason becomes a refusal
  */
 export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
-  const said = candidate['finishReason'];
-  if (typeof said !== 'string' || said === '' || said.endsWith('_UNSPECIFIED')) return [];
+  const reported = candidate['finishReason'];
+  if (typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED')) return [];
   const message = textOf(candidate['finishMessage']);
-  if (failures.has(said)) {
+  if (failures.has(reported)) {
     const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
-    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${said}${why}`);
+    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${reported}${why}`);
     return [{ type: 'error', error }];
   }
-  const reason = reasons.get(said) ?? 'stop';
-  const refusal: Fragment = { type: 'refusal', text: message === '' ? `The answer was withheld: ${said}.` : message };
+  const reason = reasons.get(reported) ?? 'stop';
+  const refusal: Fragment = {
+    type: 'refusal',
+    text: message === '' ? `The answer was withheld: ${reported}.` : message,
+  };
   return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
 }
 

@@ -21,13 +21,13 @@ const failures = new Set(['error', 'network_error']);
 
 /** The finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
-  const said = member(ending, 'stop_reason');
-  if (typeof said !== 'string' || said === '') return undefined;
-  if (failures.has(said)) {
-    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${said}`);
+  const reported = member(ending, 'stop_reason');
+  if (typeof reported !== 'string' || reported === '') return undefined;
+  if (failures.has(reported)) {
+    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${reported}`);
     return { type: 'error', error };
   }
   const stopSequence = member(ending, 'stop_sequence');
-  const reason = reasons.get(said) ?? 'stop';
+  const reason = reasons.get(reported) ?? 'stop';
   return { type: 'finish', reason, stopSequence: typeof stopSequence === 'string' ? stopSequence : undefined };
 }

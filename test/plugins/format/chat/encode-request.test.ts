@@ -61,7 +61,7 @@ describe('a request', () => {
     const reasoning: ReasoningRequest = { effort: 'high', budget: undefined, wantsText: true };
     const { body, notes } = encode({ items: [hi], tools: [weather], reasoning }, profile);
     expect(body['reasoning_effort']).toBe('none');
-    expect(notes).toEqual(['dropped reasoning: not beside tools there']);
+    expect(notes).toEqual(['dropped reasoning: not supported together with tools']);
     expect(encode({ items: [hi], reasoning }, profile).body['reasoning_effort']).toBe('high');
   });
 

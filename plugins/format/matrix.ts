@@ -30,8 +30,9 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Featu
   if (upstream === undefined) return 'no';
   if (capabilityOf[feature]?.(route.profile) === false) return 'no';
   const refused = refusalOf(upstream, route, feature);
+  const adapted = freeformLosses(client, upstream, route.profile, feature);
   const untranslated = client === upstream ? [] : translationLosses(client, upstream, route.profile, feature);
-  const losses = [...(refused === undefined ? [] : [refused]), ...untranslated];
+  const losses = [...(refused === undefined ? [] : [refused]), ...adapted, ...untranslated];
   return losses.length === 0 ? 'yes' : { losses };
 }
 
@@ -76,6 +77,18 @@ function refusalOfReasoning(
   return isTornApart ? 'no reasoning beside tools' : undefined;
 }
 
+/** Routes of the client's own format may not know freeform tools either. */
+function freeformLosses(
+  client: ClientTextFormat,
+  upstream: TextFormat,
+  { quirks }: Profile,
+  feature: Feature,
+): string[] {
+  const isKept = upstream.text.speaks.freeformTools && quirks.freeform_tools;
+  const isLost = feature === 'tools' && client.text.speaks.freeformTools && !isKept;
+  return isLost ? ['the grammar of freeform tools is described, not enforced'] : [];
+}
+
 /** What has no words in the other format. */
 function translationLosses(
   client: ClientTextFormat,
@@ -86,11 +99,6 @@ function translationLosses(
   const says = client.text.speaks;
   const there = upstream.text.speaks;
   const losses: readonly (readonly [Feature, string, boolean])[] = [
-    [
-      'tools',
-      'the grammar of freeform tools is described, not enforced',
-      says.freeformTools && !(there.freeformTools && quirks.freeform_tools),
-    ],
     ['tools', 'no tool can be forced', !there.forcedTools],
     ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
     [

@@ -16,7 +16,14 @@ const routeOf = (formats: readonly Format[], profile: ProfileSettings = {}) =>
 
 describe('a route', () => {
   it('of the client’s own format serves everything as it is', () => {
-    expect(supportOf(descriptors.chat, routeOf(['chat']), 'tools')).toBe('yes');
+    const quirks = { freeform_tools: true };
+    expect(supportOf(descriptors.chat, routeOf(['chat'], { quirks }), 'tools')).toBe('yes');
+  });
+
+  it('of the client’s own format that knows no freeform tools has them as functions', () => {
+    expect(supportOf(descriptors.responses, routeOf(['responses']), 'tools')).toEqual({
+      losses: ['the grammar of freeform tools is described, not enforced'],
+    });
   });
 
   it('without a capability serves nothing that needs it', () => {
@@ -34,7 +41,7 @@ describe('a route', () => {
   });
 
   it.each<[Feature, ProfileSettings, Support]>([
-    ['tools', { quirks: { forced_tools: false } }, { losses: ['no tool can be forced'] }],
+    ['tools', { quirks: { forced_tools: false, freeform_tools: true } }, { losses: ['no tool can be forced'] }],
     ['parallel tools', { quirks: { parallel_switch: false } }, { losses: ['parallel calls cannot be turned off'] }],
     ['reasoning', { quirks: { reasoning: 'none' } }, { losses: ['how much it thinks cannot be asked for'] }],
     ['reasoning', { quirks: { responses_for_tools: true } }, { losses: ['no reasoning beside tools'] }],

@@ -83,7 +83,9 @@ export function listen(gateway: Registry): void {
     );
     // The runner resolves itself from the folder that it tests.
     await symlink(join(root, 'node_modules', 'vitest'), join(folder, 'node_modules', 'vitest')).catch(() => undefined);
-    expect(await run(bin('vitest'), 'run', '--root', folder, 'vitest/index.test.ts')).toMatch(/2 passed/);
+    expect(await run(bin('vitest'), 'run', '--testTimeout=60000', '--root', folder, 'vitest/index.test.ts')).toMatch(
+      /2 passed/,
+    );
   });
 
   it('becomes a package that a gateway loads', async () => {

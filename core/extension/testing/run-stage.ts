@@ -51,7 +51,8 @@ export function given<T>(fact: Fact<T>, value: T): GivenFact {
   return { applyTo: (exchange) => exchange.set(fact, value) };
 }
 
-let endpoints: Promise<EndpointTable> | undefined;
+// Loaded with this module: loading every plugin may take longer than a runner gives a single test.
+const endpoints = await listEndpoints();
 
 /**
  * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with an answer behind it. Errors
@@ -60,7 +61,7 @@ let endpoints: Promise<EndpointTable> | undefined;
 export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {
   const host = options.host ?? createTestHost();
   const filled = fillIn(options.options ?? {}, stage.options, stage.name);
-  const exchange = await createExchange(options, host);
+  const exchange = createExchange(options, host);
   for (const fact of options.facts ?? []) fact.applyTo(exchange);
   const { answer = chatReply('Hello!') } = options;
   const pipeline = new Pipeline(
@@ -81,10 +82,10 @@ export async function runStage(stage: AnyStageDefinition, options: StageRunOptio
   return { status, headers, text, error, outcome, exchange, host };
 }
 
-async function createExchange(options: StageRunOptions, host: TestHost): Promise<Exchange> {
+function createExchange(options: StageRunOptions, host: TestHost): Exchange {
   const { method = 'POST', path = '/v1/chat/completions', headers = {}, body = '' } = options;
   const url = new URL(path, 'http://localhost');
-  const { endpoint, params } = await findEndpoint(method, url.pathname);
+  const { endpoint, params } = findEndpoint(method, url.pathname);
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const source: BodySource = {
     bytes: async () => Buffer.from(text),
@@ -108,9 +109,8 @@ async function createExchange(options: StageRunOptions, host: TestHost): Promise
 }
 
 /** @throws Error when the gateway has no such endpoint */
-async function findEndpoint(method: string, path: string): Promise<Match> {
-  endpoints ??= listEndpoints();
-  const match = (await endpoints).find(method, path);
+function findEndpoint(method: string, path: string): Match {
+  const match = endpoints.find(method, path);
   if (match !== undefined && 'endpoint' in match) return match;
   throw new Error(`the gateway has no endpoint ${method} ${path}`);
 }

@@ -1,4 +1,5 @@
 import { createPostgresBackend, createRedisBackend, type Job, type JobsOptions, withBackend } from 'bullmq';
+import pg from 'pg';
 import type { JsonObject } from '../json.ts';
 import { redisRetryDelay } from '../shared/redis-client.ts';
 import type { Jobs } from './jobs.ts';
@@ -31,18 +32,34 @@ export interface KitWorker {
 
 export function postgresKit(connectionString: string): QueueKit {
   const { Queue, Worker } = withBackend(createPostgresBackend);
-  const connection = {
-    connectionString,
-    migrate: true,
-    max: 3,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'daypass-jobs',
-  };
+  const connection = { ...jobsPool(connectionString), migrate: true };
   return {
     backend: 'postgres',
     queue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
     worker: (process) => new Worker(queueName, process, { connection, ...workerOptions }) as unknown as KitWorker,
   };
+}
+
+/** Settings of the pool that BullMQ opens. */
+export function jobsPool(connectionString: string) {
+  return {
+    connectionString,
+    max: 3,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'daypass-jobs',
+    Client: JobsClient,
+  } satisfies pg.PoolConfig;
+}
+
+/**
+ * BullMQ takes clients from its pool without an `error` listener: a connection that broke between two queries of a
+ * transaction would end the process. The query that follows fails all the same, and is retried.
+ */
+class JobsClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
 }
 
 export function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {

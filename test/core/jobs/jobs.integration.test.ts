@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
 import type { JobDefinition } from '#core/jobs/definition.ts';
 import { JobImpossible, type Jobs } from '#core/jobs/jobs.ts';
 import { openJobs, type OpenJobsOptions } from '#core/jobs/open.ts';
+import { jobsPool } from '#core/jobs/queue-kit.ts';
 import type { JsonObject } from '#core/json.ts';
 import { createSilentPort } from '../../support/dead-ends.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
@@ -325,3 +327,18 @@ async function startWay(from: number, to: string): Promise<AsyncDisposable> {
     },
   };
 }
+
+describe('the connections of jobs to PostgreSQL', () => {
+  it('end no process when they break while BullMQ holds them between two queries', async () => {
+    const pool = new pg.Pool(jobsPool(database.url));
+    const held = await pool.connect();
+    // Not `once`: it would listen for errors itself.
+    const ended = new Promise<void>((resolve) => held.on('end', resolve));
+    const { rows } = await held.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await database.query('select pg_terminate_backend(?::int)', [rows[0]?.pid]);
+    await ended;
+    await expect(held.query('select 1')).rejects.toThrow();
+    held.release(true);
+    await pool.end();
+  });
+});

@@ -12,9 +12,12 @@ import { themes, type Visit } from './visit.ts';
 /** Templates and assets of core: the layout, the error page, the style sheet. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', 'views');
 
+/** Missing values print nothing: a form that has not been sent has no values and no errors. */
+const printValue = (value: unknown) => String(value ?? '');
+
 /** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`. */
 export function addViews(server: Server): void {
-  const eta = new Eta({ views: viewsFolder, cache: true });
+  const eta = new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
   const compile = (template: string, { filename }: { filename: string }) => {
     const compiled: TemplateFunction = eta.compile(template, { filepath: filename });
     return (context: object) => eta.render(compiled, context, { filepath: filename });

@@ -54,6 +54,13 @@ describe('a form', () => {
     expect(inputs).toEqual([{ name: 'Rani', agreed: false }]);
   });
 
+  it('is empty when it is first shown', async () => {
+    const { browser } = await openForm();
+    const { payload } = await browser.get('/form');
+    expect(payload).toContain('<input name="name" value="">');
+    expect(payload).toContain('<p id="error"></p>');
+  });
+
   it('shows its page again with what is wrong, and keeps the input', async () => {
     const { browser, inputs } = await openForm();
     const { statusCode, payload } = await browser.send('/form', { name: 'Maharani"', days: 'x' });

@@ -42,7 +42,7 @@ function errorBody(error: GatewayError, { dialect, id, format }: Caller): object
 
 /** The parameter at fault is part of the message where the dialect has no member for it. */
 function placed(message: string, param: string | undefined): string {
-  return param === undefined || message.includes(param) ? message : `${param}: ${message}`;
+  return param === undefined || message.toLowerCase().includes(param.toLowerCase()) ? message : `${param}: ${message}`;
 }
 
 /**

@@ -5,12 +5,19 @@ import type { Endpoint } from '../pipeline/exchange.ts';
 /**
  * The dialect of the caller's error bodies. The path decides; on paths that several dialects share, the headers that
  * only one vendor's clients send decide.
+ *
+ * @param path decides where there is no endpoint
  */
-export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders): Dialect {
+export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders, path = ''): Dialect {
   if (endpoint?.format !== undefined) return endpoint.format.dialect;
   if (endpoint?.dialect !== undefined) return endpoint.dialect;
-  if (isGoogleClient(headers)) return 'google';
+  if (isGooglePath(path) || isGoogleClient(headers)) return 'google';
   return isAnthropicClient(headers) ? 'anthropic' : 'openai';
+}
+
+/** Only Google's clients use this version. */
+function isGooglePath(path: string): boolean {
+  return /^\/(v1\/)?v1beta(\/|$)/.test(path);
 }
 
 function isGoogleClient(headers: IncomingHttpHeaders): boolean {

@@ -91,7 +91,7 @@ export class ExchangeHandler {
       id: createRequestId(receivedAt),
       endpoint: match.endpoint,
       params: match.params,
-      dialect: callerDialect(match.endpoint, req.headers),
+      dialect: callerDialect(match.endpoint, req.headers, path),
       method,
       path,
       query: queryOf(req.url),

@@ -47,8 +47,9 @@ export class EndpointTable {
     for (const { names, regex, endpoint } of this.#patterns) {
       const values = regex.exec(path);
       if (values === null) continue;
-      if (endpoint.method !== method) allowed.push(endpoint.method);
-      else
+      if (endpoint.method !== method) {
+        if (isMethodOf(path, endpoint)) allowed.push(endpoint.method);
+      } else
         return {
           endpoint,
           params: Object.fromEntries(names.map((name, index) => [name, decode(values[index + 1] as string)])),
@@ -72,6 +73,11 @@ export function canonicalPath(path: string): string {
   const trimmed = single.length > 1 && single.endsWith('/') ? single.slice(0, -1) : single;
   if (/^\/v1\/v1(beta)?\//.test(trimmed)) return trimmed.slice(3);
   return /^\/v1(beta)?\//.test(trimmed) ? trimmed : `/v1${trimmed}`;
+}
+
+/** False for `…/models/x:verb` on `…/models/{id}`: it is a method that does not exist, not the model with a wrong one. */
+function isMethodOf(path: string, endpoint: Endpoint): boolean {
+  return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }
 
 function compile(path: string): { names: string[]; regex: RegExp } {

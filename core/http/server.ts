@@ -90,7 +90,7 @@ function renderHostError(
     statusCode === 404 ? 'not_found' : statusCode < 500 ? 'invalid_request' : 'internal_error',
     response.message,
   );
-  const dialect = callerDialect(undefined, request.raw.req.headers);
+  const dialect = callerDialect(undefined, request.raw.req.headers, request.path);
   const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
   const rendered = h.response(reply.body as string).code(statusCode);
   for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);

@@ -49,6 +49,11 @@ describe('a whole error', () => {
     expect(renderError(error, callerOf(format)).status).toBe(error.status(descriptors[format]));
   });
 
+  it('does not repeat a parameter that begins its message', () => {
+    const error = new GatewayError('model_not_found', 'Model "x" not found.', { param: 'model' });
+    expect(bodyOf(error, 'messages').error.message).toBe('Model "x" not found.');
+  });
+
   it('names the parameter at fault', () => {
     const error = new GatewayError('invalid_request', 'no', { param: 'messages[0].content' });
     expect(bodyOf(error, 'chat')).toMatchObject({ error: { param: 'messages[0].content' } });

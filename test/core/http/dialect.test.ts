@@ -43,4 +43,12 @@ describe('the dialect of a caller', () => {
   it('follows the headers where there is no endpoint', () => {
     expect([callerDialect(undefined, anthropic), callerDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
   });
+
+  it.each(['/v1beta/nothing', '/v1beta', '/v1/v1beta/nothing'])(
+    'is Google’s at %s, where there is no endpoint',
+    (path) => {
+      expect(callerDialect(undefined, {}, path)).toBe('google');
+      expect(callerDialect(undefined, anthropic, path)).toBe('google');
+    },
+  );
 });

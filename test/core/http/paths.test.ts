@@ -15,6 +15,7 @@ const table = new EndpointTable([
   endpoint('get_model', 'GET', '/v1/models/{id*}'),
   endpoint('get_response', 'GET', '/v1/responses/{id}'),
   endpoint('responses', 'POST', '/v1/responses'),
+  endpoint('generate', 'POST', '/v1/models/{id*}:generateContent'),
 ]);
 const found = (method: string, path: string) => {
   const match = table.find(method, path);
@@ -49,6 +50,11 @@ describe('the endpoint table', () => {
   it('returns the allowed methods of a path', () => {
     expect(found('GET', '/v1/messages')).toEqual({ allowed: ['POST'] });
     expect(found('DELETE', '/v1/models/x')).toEqual({ allowed: ['GET'] });
+  });
+
+  it('takes a method that does not exist for an unknown path', () => {
+    expect(found('POST', '/v1/models/x:generate')).toBeUndefined();
+    expect(found('PUT', '/v1/models/x:generateContent')).toEqual({ allowed: ['POST'] });
   });
 
   it.each(['/v1/message', '/v1', '/', '/v1/v1/v1/messages'])('finds nothing at %s', (path) => {

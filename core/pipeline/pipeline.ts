@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
 import { checkReply } from './check-reply.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
-import { StageFault, type StageMoment } from './stage-fault.ts';
+import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
 import { defaultStageTimeout, Watchdog } from './watchdog.ts';
 
@@ -180,19 +180,13 @@ export class Pipeline {
     return reply;
   }
 
-  /** Waits for a moment of a stage. One that does not end is given up, and so is what the others do for this exchange. */
-  async #wait<T>(
+  #wait<T>(
     work: Promise<T>,
     { owner, timeout }: Watched,
     moment: StageMoment['moment'],
     exchange: Exchange,
   ): Promise<T> {
-    try {
-      return await this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
-    } catch (error) {
-      if (error instanceof StageFault && moment !== 'done') exchange.abort(toGatewayError(error));
-      throw error;
-    }
+    return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
   /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */

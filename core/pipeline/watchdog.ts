@@ -1,3 +1,4 @@
+import { toGatewayError } from '../errors/table.ts';
 import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
@@ -29,7 +30,8 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Waits for a stage. The time does not count while the request body is read, which has a limit of its own.
+   * Waits for a stage. The time does not count while the request body is read, which has a limit of its own. A stage that
+   * does not end is given up, and so is what the others do for its exchange.
    *
    * @param seconds from now
    * @param discardLate receives what the stage returns after all
@@ -60,7 +62,7 @@ export class Watchdog {
     for (const wait of this.#waits.items()) {
       if (wait.exchange.body.isReading === true) wait.since = this.#looks;
       if (this.#looks - wait.since <= wait.seconds || !this.#end(wait)) continue;
-      wait.reject(new StageFault(wait.moment, `has not finished after ${wait.seconds} s`));
+      giveUp(wait);
     }
     if (this.#waits.size > 0) return;
     clearInterval(this.#timer);
@@ -74,4 +76,10 @@ export class Watchdog {
     wait.link = undefined;
     return true;
   }
+}
+
+function giveUp({ moment, seconds, exchange, reject }: Wait): void {
+  const fault = new StageFault(moment, `has not finished after ${seconds} s`);
+  if (moment.moment !== 'done') exchange.abort(toGatewayError(fault));
+  reject(fault);
 }

@@ -9,10 +9,17 @@ const form = /^req_([\da-f]{12})7[\da-f]{19}$/;
 /** The last millisecond of the year 9999, after which ISO 8601 needs more digits. */
 const latest = 253_402_300_799_999;
 
+/** The digits of the latest time asked for: many requests share a millisecond, and each needs them. */
+const stamp = { time: Number.NaN, digits: '' };
+
 /** @param receivedAt epoch ms; exactly the time that is stored with the record */
 export function createRequestId(receivedAt: number): string {
-  const random = randomUUIDv7().slice(14).replaceAll('-', '');
-  return `req_${receivedAt.toString(16).padStart(12, '0')}${random}`;
+  if (stamp.time !== receivedAt) {
+    stamp.time = receivedAt;
+    stamp.digits = `req_${receivedAt.toString(16).padStart(12, '0')}`;
+  }
+  const uuid = randomUUIDv7();
+  return stamp.digits + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
 /** When the request of this id came, epoch ms; undefined for texts that are not a request id. */

@@ -63,7 +63,7 @@ export type FaultKind = 'client' | 'overflow' | 'key' | 'throttled' | 'route' | 
 
 /** One attempt on one route. */
 export interface AttemptRecord {
-  readonly route: string; // upstream/model-there
+  readonly route: string; // upstream/model
   readonly format?: string | undefined; // name of the format that the request was put into
   readonly startedAt: number; // ms since the exchange began
   readonly duration: number; // ms

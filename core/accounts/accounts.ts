@@ -58,10 +58,10 @@ export async function insertAccount(
 export async function findAccount(database: Pick<Database, 'query'>, handle: string): Promise<AccountRecord> {
   const [field, value] = readHandle(handle);
   const [found, ...more] = await readAccounts(database, field, [value]);
-  if (found === undefined) throw new AccountError('not_found', `no account has ${describe(field, value)}`);
+  if (found === undefined) throw new AccountError('not_found', `No account has ${describe(field, value)}.`);
   if (more.length === 0) return found;
   const ids = [found, ...more].map(({ id }) => id).join(', ');
-  throw new AccountError('ambiguous', `several accounts have ${describe(field, value)}; pass one of these ids: ${ids}`);
+  throw new AccountError('ambiguous', `Several accounts have ${describe(field, value)}. Pass one of these ids: ${ids}`);
 }
 
 function readHandle(handle: string): [AccountField, string] {
@@ -73,6 +73,6 @@ function readHandle(handle: string): [AccountField, string] {
 
 /** Never contains a key. */
 function describe(field: AccountField, value: string): string {
-  if (field === 'digest') return 'this key; an id, an e-mail address or a hint such as dp_AbCd…wxyz is also accepted';
+  if (field === 'digest') return 'this key. Pass an id, an e-mail address, a key or its hint, such as dp_AbCd…wxyz';
   return { id: 'the id', email: 'the e-mail address', hint: 'the key hint' }[field] + ` ${value}`;
 }

@@ -42,7 +42,7 @@ export interface Upstream {
 
 /** A model on one upstream. Timeouts are in seconds; undefined means the value of the `upstream` stage. */
 export interface Route {
-  readonly id: string; // upstream/model-there
+  readonly id: string; // upstream/model, with the name that the upstream gives the model
   readonly upstream: Upstream;
   readonly model: string; // the upstream's name
   /** Lower is tried first. Routes of the same priority share requests by weight. */

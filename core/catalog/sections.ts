@@ -105,14 +105,15 @@ export const models = defineSection({
         routes: {
           type: 'array',
           minItems: 1,
-          description: 'Where the model is served: upstream/model-there. The first is primary, the rest are backups.',
+          description:
+            'Where the model is served: UPSTREAM/MODEL, with the name that the upstream gives the model. The first is primary, the others are backups.',
           items: {
             anyOf: [
               { type: 'string' },
               {
                 type: 'object',
                 properties: {
-                  to: { type: 'string', description: 'upstream/model-there.' },
+                  to: { type: 'string', description: 'UPSTREAM/MODEL, such as openai/gpt-5.' },
                   priority: {
                     type: 'integer',
                     minimum: 0,
@@ -284,7 +285,7 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
 
 function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
   const [upstream, model] = splitRoute(to);
-  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write upstream/model-there, such as openai/gpt-5');
+  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-5');
   else if (known?.includes(upstream) === false)
     report(path, `goes to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
 }

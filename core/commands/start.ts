@@ -55,7 +55,7 @@ async function greeting(gateway: Gateway): Promise<string[]> {
     `${service.name} is running`,
     '',
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
-    `  Dashboard   ${url}/`,
+    `  Front page  ${url}/`,
     ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for trying out; not in production)`]),
     ...(catalog.upstreams.some(({ isDemo }) => isDemo)
       ? ['  Demo        the demo upstream generates its answers; they come from no model']

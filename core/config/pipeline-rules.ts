@@ -45,19 +45,21 @@ export function pipelineNotices(listed: readonly ListedStage[], registry: Regist
   return [
     ...(lacks(principal)
       ? [
-          `anyone can call without a key: no stage of the pipeline authenticates callers${exampleOf(principal, registry)}`,
+          `anyone can call without a key: the pipeline has no stage that authenticates callers${exampleOf(principal, registry)}`,
         ]
       : []),
     ...(lacks(delivery)
-      ? [`model calls cannot be answered: no stage sends them to an upstream${exampleOf(delivery, registry)}`]
+      ? [
+          `model calls are refused: the pipeline has no stage that sends them to an upstream${exampleOf(delivery, registry)}`,
+        ]
       : []),
   ];
 }
 
-/** The stages that write a fact: `, as auth would`. */
+/** The stages that write a fact: `, such as auth`. */
 function exampleOf(fact: AnyFact, registry: Registry): string {
   const names = writersOf(fact, registry);
-  return names.length === 0 ? '' : `, as ${names.join(' or ')} would`;
+  return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
 }
 
 function writersOf(fact: AnyFact, registry: Registry): string[] {

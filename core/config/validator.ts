@@ -59,7 +59,7 @@ export class Validator {
       const written = this.#document.written(full);
       this.report(
         full,
-        written === undefined || atKey ? wrong : `is ${JSON.stringify(written)}, whose value is not allowed here`,
+        written === undefined || atKey ? wrong : `does not accept the value of ${JSON.stringify(written)}`,
         right,
         atKey,
       );

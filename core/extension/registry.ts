@@ -19,7 +19,7 @@ import type { EventHandler, EventName } from '../shared/event-handler.ts';
 /** A route of a model that cannot work. */
 export interface CatalogProblem {
   readonly model: string;
-  readonly route: string; // upstream/model-there
+  readonly route: string; // upstream/model
   readonly wrong: string;
   readonly right: string;
 }

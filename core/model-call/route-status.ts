@@ -3,7 +3,7 @@ import type { Registry, StatusReport } from '../extension/registry.ts';
 
 /** A route as `/readyz?verbose`, `gateway routes` and the front page show it. Times are RFC 3339. */
 export interface RouteStatus {
-  readonly route: string; // upstream/model-there
+  readonly route: string; // upstream/model
   /** Of the breaker; `no_model` while a route that does not have the model is asked after the others. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;

@@ -153,7 +153,7 @@ export class Pipeline {
     const { name, method, path, answer } = endpoint;
     const watched = { owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
     if (answer !== undefined) return { answer, watched };
-    throw new GatewayError('not_supported', `no stage of this gateway answers ${method} ${path}`);
+    throw new GatewayError('not_supported', `This gateway does not serve ${method} ${path}.`);
   }
 
   async #deferred(exchange: Exchange, { answer, watched }: Deferral): Promise<Reply> {

@@ -91,8 +91,8 @@ describe('gateway check', () => {
     expect([code, out.match(/^note: (?:anyone|model calls) .*$/gm)]).toEqual([
       0,
       [
-        'note: anyone can call without a key: no stage of the pipeline authenticates callers, as auth would',
-        'note: model calls cannot be answered: no stage sends them to an upstream, as upstream would',
+        'note: anyone can call without a key: the pipeline has no stage that authenticates callers, such as auth',
+        'note: model calls are refused: the pipeline has no stage that sends them to an upstream, such as upstream',
       ],
     ]);
   });

@@ -32,8 +32,8 @@ export async function readClientRequest(
   if (typeof model !== 'string' || model === '') {
     const message =
       model === undefined
-        ? 'Missing required parameter: `model`, for example "dp/gpt-5"'
-        : '`model` must be a string, for example "dp/gpt-5"';
+        ? 'Missing required parameter: `model`. GET /v1/models lists all models.'
+        : '`model` must be a string. GET /v1/models lists all models.';
     throw new GatewayError('invalid_request', message, { param: 'model' });
   }
   return {

@@ -1,7 +1,8 @@
 import { type Command, CommandFailed } from '#core/extension/command.ts';
+import { describeConnectionError } from '#core/errors/connection-error.ts';
 import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
-import { isJsonObject } from '#core/json.ts';
+import { type JsonObject, parseObject } from '#core/json.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { resetChannel } from './reset-channel.ts';
 import { storeReset } from './route-report.ts';
@@ -17,11 +18,11 @@ export const routesCommand: Command = {
       .description('list the routes of the running gateway with their breakers, or reset one')
       .option(
         '--reset <route>',
-        'close the breaker of this route (upstream/model-there) and end the cooldowns of its keys, in every instance',
+        'close the breaker of this route, such as openai/gpt-5, and end the cooldowns of its keys, on every instance',
       )
       .option('--url <url>', 'where the gateway listens (default: as in gateway.yaml)')
       .option('--json', 'print JSON')
-      .addHelpText('after', '\n\nExit codes: 0 done, 1 failed, 2 wrong usage.')
+      .addHelpText('after', '\n\nExit codes: 0 success, 1 failure, 2 invalid usage.')
       .action(({ reset, url, json }: { reset?: string; url?: string; json?: true }) =>
         context.withHost(async (host) => {
           if (reset !== undefined) return context.print(await resetRoute(host, reset));
@@ -51,14 +52,17 @@ function listenUrl(host: Host): string {
 
 /** @throws CommandFailed when no gateway answers */
 async function askRoutes(url: string): Promise<RouteStatus[]> {
-  try {
-    const response = await fetch(new URL('/readyz?verbose', url), { signal: AbortSignal.timeout(askTimeout) });
-    const body: unknown = await response.json();
-    if (isJsonObject(body) && Array.isArray(body['routes'])) return body['routes'] as unknown as RouteStatus[];
-  } catch (error) {
-    throw new CommandFailed(`No gateway responds at ${url}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const body = await readReady(url).catch((error: unknown) => {
+    throw new CommandFailed(`No gateway responds at ${url}: ${describeConnectionError(error)}.`);
+  });
+  if (Array.isArray(body?.['routes'])) return body['routes'] as unknown as RouteStatus[];
   throw new CommandFailed(`The server at ${url} reports no routes. Is it a gateway, and asked from its own machine?`);
+}
+
+/** Undefined when the answer is not a JSON object. */
+async function readReady(url: string): Promise<JsonObject | undefined> {
+  const response = await fetch(new URL('/readyz?verbose', url), { signal: AbortSignal.timeout(askTimeout) });
+  return parseObject(await response.text());
 }
 
 function describeRoute({

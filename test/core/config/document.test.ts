@@ -174,7 +174,7 @@ describe('variables', () => {
 
   it('stay strings in quotes', () => {
     expect(mistakesIn('listen:\n  port: "${PORT}"', { PORT: '9000' })).toEqual([
-      'gateway.yaml:2:9 listen.port: is "${PORT}", whose value is not allowed here; must be an integer',
+      'gateway.yaml:2:9 listen.port: does not accept the value of "${PORT}"; must be an integer',
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('variables', () => {
     ['no number', 'http', 'must be an integer'],
   ])('are shown instead of their value when it is %s', (_name, port, right) => {
     expect(mistakesIn('listen:\n  port: ${PORT}', { PORT: port })).toEqual([
-      `gateway.yaml:2:9 listen.port: is "\${PORT}", whose value is not allowed here; ${right}`,
+      `gateway.yaml:2:9 listen.port: does not accept the value of "\${PORT}"; ${right}`,
     ]);
   });
 

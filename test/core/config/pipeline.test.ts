@@ -161,8 +161,8 @@ describe('the pipeline', () => {
 });
 
 describe('the notices about a valid pipeline', () => {
-  const open = 'anyone can call without a key: no stage of the pipeline authenticates callers, as auth would';
-  const mute = 'model calls cannot be answered: no stage sends them to an upstream, as upstream would';
+  const open = 'anyone can call without a key: the pipeline has no stage that authenticates callers, such as auth';
+  const mute = 'model calls are refused: the pipeline has no stage that sends them to an upstream, such as upstream';
 
   it.each([
     ['nothing when keys are asked for and upstreams are asked', '[auth, plan, format, upstream, log]', []],

@@ -251,7 +251,7 @@ describe('the section models', () => {
     [
       'no routes',
       '{}',
-      '11 models.test.routes: is missing; add it: Where the model is served: upstream/model-there. The first is primary, the rest are backups.',
+      '11 models.test.routes: is missing; add it: Where the model is served: UPSTREAM/MODEL, with the name that the upstream gives the model. The first is primary, the others are backups.',
     ],
     ['an empty list of routes', '{ routes: [] }', '27 models.test.routes: is empty; needs at least 1'],
     [
@@ -272,17 +272,17 @@ describe('the section models', () => {
     [
       'a route without a model',
       '{ routes: [one] }',
-      '28 models.test.routes[0]: is "one"; write upstream/model-there, such as openai/gpt-5',
+      '28 models.test.routes[0]: is "one"; write UPSTREAM/MODEL, such as openai/gpt-5',
     ],
     [
       'a route that ends with the slash',
       '{ routes: [one/] }',
-      '28 models.test.routes[0]: is "one/"; write upstream/model-there, such as openai/gpt-5',
+      '28 models.test.routes[0]: is "one/"; write UPSTREAM/MODEL, such as openai/gpt-5',
     ],
     [
       'a route that begins with the slash',
       '{ routes: [/x] }',
-      '28 models.test.routes[0]: is "/x"; write upstream/model-there, such as openai/gpt-5',
+      '28 models.test.routes[0]: is "/x"; write UPSTREAM/MODEL, such as openai/gpt-5',
     ],
     ['a number for a route', '{ routes: [5] }', '28 models.test.routes[0]: is 5; must be a string or a map'],
     [
@@ -303,7 +303,7 @@ describe('the section models', () => {
     [
       'a map without the route',
       '{ routes: [{ weight: 1 }] }',
-      '28 models.test.routes[0].to: is missing; add it: upstream/model-there.',
+      '28 models.test.routes[0].to: is missing; add it: UPSTREAM/MODEL, such as openai/gpt-5.',
     ],
     [
       'resume, and nobody to go on',

@@ -97,7 +97,7 @@ describe('key show', () => {
 
   it('exits with 3 when the account is not found', async () => {
     const { exitCode, error } = await gateway('show', 'nobody@example.com');
-    expect([exitCode, error]).toEqual([3, 'no account has the e-mail address nobody@example.com']);
+    expect([exitCode, error]).toEqual([3, 'No account has the e-mail address nobody@example.com.']);
   });
 
   it('fails with the ids when several accounts have the e-mail address', async () => {

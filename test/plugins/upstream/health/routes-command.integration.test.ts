@@ -86,6 +86,15 @@ describe('a dead route', () => {
     await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 15_000 });
   });
 
+  it('is not listed when no gateway runs, and the reason is printed', async () => {
+    await using stopped = await createUpstream(() => undefined);
+    const { url } = stopped;
+    await stopped[Symbol.asyncDispose]();
+    await expect(command('--url', url)).rejects.toMatchObject({
+      stderr: `No gateway responds at ${url}: connection refused.\n`,
+    });
+  });
+
   it('that does not exist cannot be reset, and the others are named', async () => {
     await expect(command('--reset', 'nobody/m')).rejects.toThrow('Routes: broken/m, sound/m, busy/m');
   });

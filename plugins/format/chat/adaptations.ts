@@ -47,8 +47,9 @@ const streamUsage: Adaptation = (body, { profile, notes }) =>
 
 const seedName: Adaptation = (body, { profile }) => {
   const wanted = profile.quirks.seed_name;
+  if (wanted === 'seed' || !isSaid(body['seed'])) return body;
   const { seed, ...rest } = body;
-  return wanted === 'seed' || !isSaid(seed) ? body : { [wanted]: seed, ...rest };
+  return { [wanted]: seed, ...rest };
 };
 
 /** `developer` is what newer OpenAI models call `system`; other vendors do not know it. */

@@ -32,7 +32,11 @@ export function withInner(name: string, adapt: Adaptation): Adaptation {
 }
 
 export function inOrder(...adaptations: readonly Adaptation[]): Adaptation {
-  return (body, target) => adaptations.reduce((before, adapt) => adapt(before, target), body);
+  return (body, target) => {
+    let adapted = body;
+    for (const adapt of adaptations) adapted = adapt(adapted, target);
+    return adapted;
+  };
 }
 
 /** What it takes to decode a few members of a request, and to encode them for a route. */

@@ -112,7 +112,7 @@ export interface Vocabulary {
   readonly forcedTools: boolean;
   /** Images in tool results. */
   readonly resultImages: boolean;
-  /** Images by address: any, those that the vendor can fetch, or none. */
+  /** Image URLs: any, those that the vendor can fetch, or none. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
   /** Turning parallel tool calls off. */
   readonly parallelSwitch: boolean;

@@ -13,7 +13,7 @@ export type Feature = (typeof features)[number];
 /** `yes`, `no`, or what is lost. */
 export type Support = 'yes' | 'no' | { readonly losses: readonly string[] };
 
-const noParallelSwitch = 'parallel calls cannot be turned off';
+const noParallelSwitch = 'parallel tool calls cannot be disabled';
 
 const capabilityOf: Readonly<Record<Feature, ((profile: Profile) => boolean) | undefined>> = {
   stream: undefined,
@@ -43,7 +43,7 @@ function formatFor(client: ClientTextFormat, { upstream, profile }: Route, featu
   return isElsewhere ? responses : preferredFormat(client, upstream.formats);
 }
 
-/** What the route is known to refuse, whatever the client speaks: see parameter-switches.ts and the encoders. */
+/** What the route is known to refuse, whatever the client speaks: see the adaptations and the encoders. */
 function refusalOf(
   upstream: TextFormat,
   { upstream: { formats: spoken }, profile }: Route,
@@ -52,7 +52,7 @@ function refusalOf(
   const { quirks } = profile;
   switch (feature) {
     case 'tools':
-      return quirks.forced_tools ? undefined : 'no tool can be forced';
+      return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
       // A format without a word for it loses nothing when it is the client's own.
       return quirks.parallel_switch || !upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
@@ -71,10 +71,10 @@ function refusalOfReasoning(
   spoken: readonly string[],
   { capabilities, quirks }: Profile,
 ): string | undefined {
-  if (quirks.reasoning === 'none') return 'how much it thinks cannot be asked for';
+  if (quirks.reasoning === 'none') return 'reasoning effort cannot be set';
   const isTornApart =
     upstream !== responses && !spoken.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
-  return isTornApart ? 'no reasoning beside tools' : undefined;
+  return isTornApart ? 'no reasoning together with tools' : undefined;
 }
 
 /** Routes of the client's own format may not know freeform tools either. */
@@ -99,19 +99,19 @@ function translationLosses(
   const says = client.text.speaks;
   const there = upstream.text.speaks;
   const losses: readonly (readonly [Feature, string, boolean])[] = [
-    ['tools', 'no tool can be forced', !there.forcedTools],
+    ['tools', 'tool calls cannot be forced', !there.forcedTools],
     ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
     [
       'images',
-      'images in tool results go beside them',
+      'images in tool results are sent in a user message',
       says.resultImages && !(there.resultImages && quirks.tool_result_images),
     ],
-    ['images', 'addresses of images only where Google can fetch them', there.imageUrls === 'reachable'],
-    ['images', 'images by address are refused', there.imageUrls === 'none'],
+    ['images', 'image URLs work only if Google can fetch them', there.imageUrls === 'reachable'],
+    ['images', 'image URLs are refused', there.imageUrls === 'none'],
     ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],
     [
       'reasoning',
-      'opaque reasoning state comes back only from clients that echo reasoning_details',
+      'opaque reasoning state is kept only if the client returns reasoning_details',
       there.reasoning !== 'none' && says.reasoning !== 'signed',
     ],
   ];
@@ -121,8 +121,8 @@ function translationLosses(
 function lossOfStructure({ capabilities }: Profile): string | undefined {
   if (capabilities.structured_output === 'schema') return undefined;
   return capabilities.structured_output === 'object'
-    ? 'the schema stands in the prompt, only JSON is enforced'
-    : 'the schema stands in the prompt, nothing is enforced';
+    ? 'the schema is in the prompt; only JSON is enforced'
+    : 'the schema is in the prompt; nothing is enforced';
 }
 
 /** Lines for `gateway check`: what each client format gets on each route, and what is lost on the way. */

@@ -130,7 +130,7 @@ export const features: readonly Feature[] = [
     ],
   },
   {
-    name: 'image by address',
+    name: 'image by URL',
     turns: [
       {
         ask: { said: [user('What is this?'), { type: 'image', image: address }] },

@@ -60,7 +60,7 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): JsonObject
     return { type: 'text', text: titled(name, Buffer.from(source.data, 'base64').toString()) };
   }
   if (!profile.capabilities.files) throw unsupported('files', file);
-  if (source.type === 'url') throw unsupported('files by address', file);
+  if (source.type === 'url') throw unsupported('file URLs', file);
   if (source.type === 'id') return { type: 'file', file: { file_id: source.id } };
   return { type: 'file', file: { filename: name ?? 'document.pdf', file_data: writeDataUrl(source) } };
 }

@@ -94,7 +94,7 @@ function writeUrl(url: string, part: ImagePart | FilePart, notes: EncodeTarget['
     if (inline === undefined) throw unsupported('data that is not base64', part);
     return { inlineData: { mimeType: inline.mediaType, data: inline.data } };
   }
-  notes.approximate(`${part.type}s by address: only where Google can fetch them`);
+  notes.approximate(`${part.type} URLs: only if Google can fetch them`);
   const mimeType = mediaTypes[endingOf(url)];
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } };
 }

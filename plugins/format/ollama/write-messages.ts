@@ -50,7 +50,7 @@ function writeSaid(parts: readonly Part[], target: EncodeTarget): JsonObject {
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
-  if (source.type !== 'base64') throw unsupported('images by address', image);
+  if (source.type !== 'base64') throw unsupported('image URLs', image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return source.data;
 }

@@ -41,14 +41,14 @@ describe('a route', () => {
   });
 
   it.each<[Feature, ProfileSettings, Support]>([
-    ['tools', { quirks: { forced_tools: false, freeform_tools: true } }, { losses: ['no tool can be forced'] }],
-    ['parallel tools', { quirks: { parallel_switch: false } }, { losses: ['parallel calls cannot be turned off'] }],
-    ['reasoning', { quirks: { reasoning: 'none' } }, { losses: ['how much it thinks cannot be asked for'] }],
-    ['reasoning', { quirks: { responses_for_tools: true } }, { losses: ['no reasoning beside tools'] }],
+    ['tools', { quirks: { forced_tools: false, freeform_tools: true } }, { losses: ['tool calls cannot be forced'] }],
+    ['parallel tools', { quirks: { parallel_switch: false } }, { losses: ['parallel tool calls cannot be disabled'] }],
+    ['reasoning', { quirks: { reasoning: 'none' } }, { losses: ['reasoning effort cannot be set'] }],
+    ['reasoning', { quirks: { responses_for_tools: true } }, { losses: ['no reasoning together with tools'] }],
     [
       'structured output',
       { capabilities: { structured_output: 'none' } },
-      { losses: ['the schema stands in the prompt, nothing is enforced'] },
+      { losses: ['the schema is in the prompt; nothing is enforced'] },
     ],
   ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, profile, support) => {
     expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
@@ -65,7 +65,7 @@ describe('a route', () => {
   it('of a vendor without schemas has them in the prompt', () => {
     const route = routeOf(['chat'], { capabilities: { structured_output: 'object' } });
     expect(supportOf(descriptors.responses, route, 'structured output')).toEqual({
-      losses: ['the schema stands in the prompt, only JSON is enforced'],
+      losses: ['the schema is in the prompt; only JSON is enforced'],
     });
   });
 });

@@ -109,7 +109,7 @@ describe('contents', () => {
     ]);
   });
 
-  it('show files by address, by upload, and in full', () => {
+  it('show files by URL, by upload, and in full', () => {
     expect(partOf({ type: 'url', url: 'https://a.example/b.PDF?x' })).toEqual({
       fileData: { mimeType: 'application/pdf', fileUri: 'https://a.example/b.PDF?x' },
     });

@@ -99,7 +99,7 @@ describe('a request to Ollama', () => {
   });
 
   it.each<[string, Part]>([
-    ['images by address', { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' }, detail: undefined }],
+    ['image URLs', { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' }, detail: undefined }],
     ['audio', { type: 'audio', data: 'AAAA', format: 'wav' }],
     ['files', { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'AAAA' }, name: 'a.pdf' }],
   ])('refuses %s', (what, part) => {

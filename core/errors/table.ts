@@ -148,8 +148,8 @@ export interface ErrorDetails {
 }
 
 /**
- * A refusal (4xx) or a failure (5xx) that the caller may see. The message says what was wrong and what would be
- * right, in lower case, without secrets: it is shown to people by their tools.
+ * A refusal (4xx) or a failure (5xx) that the caller may see. The message is a sentence: what is wrong, then what to
+ * do, without secrets. Tools show it to people.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -256,14 +256,14 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 
   constructor() {
-    super('the client closed the connection');
+    super('The client closed the connection.');
   }
 }
 
 /** Turns whatever was thrown into what the caller may see; our own mistakes become a plain 500. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError('internal_error', 'the gateway made a mistake; the operator finds it in the log', {
+  return new GatewayError('internal_error', 'Internal error. Quote the request id when you contact support.', {
     cause: error,
   });
 }

@@ -127,5 +127,5 @@ function failed(body: JsonObject): Fragment {
 /** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
 function gaveUp(word: JsonValue | undefined): Fragment {
   const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
-  return { type: 'error', error: new GatewayError(code, 'the upstream aborted its answer') };
+  return { type: 'error', error: new GatewayError(code, 'The upstream aborted its answer.') };
 }

@@ -30,7 +30,10 @@ export class GeminiDecoder implements ReplyDecoder {
     if (isOver) return [...fragments, ...this.#end()];
     if (candidateOf(inner(body)) === undefined) {
       return [
-        { type: 'error', error: new GatewayError('upstream_failed', 'the upstream answered without a candidate') },
+        {
+          type: 'error',
+          error: new GatewayError('upstream_failed', 'The upstream sent an answer without a candidate.'),
+        },
       ];
     }
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];

@@ -41,7 +41,7 @@ export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[
   const message = textOf(candidate['finishMessage']);
   if (failures.has(reported)) {
     const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
-    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${reported}${why}`);
+    const error = new GatewayError('upstream_failed', `The upstream ended its answer with ${reported}${why}`);
     return [{ type: 'error', error }];
   }
   const reason = reasons.get(reported) ?? 'stop';

@@ -24,7 +24,7 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
   const reported = member(ending, 'stop_reason');
   if (typeof reported !== 'string' || reported === '') return undefined;
   if (failures.has(reported)) {
-    const error = new GatewayError('upstream_failed', `the upstream ended its answer with ${reported}`);
+    const error = new GatewayError('upstream_failed', `The upstream ended its answer with ${reported}.`);
     return { type: 'error', error };
   }
   const stopSequence = member(ending, 'stop_sequence');

@@ -139,5 +139,5 @@ function join(parts: readonly Buffer[]): Buffer {
 }
 
 function malformed(what: string): GatewayError {
-  return new GatewayError('upstream_failed', `the upstream answered with ${what}`);
+  return new GatewayError('upstream_failed', `The upstream sent ${what}.`);
 }

@@ -143,5 +143,5 @@ export class TranslatingReader implements ReplyReader {
 }
 
 function malformed(what: string): GatewayError {
-  return new GatewayError('upstream_failed', `the upstream answered with ${what}`);
+  return new GatewayError('upstream_failed', `The upstream sent ${what}.`);
 }

@@ -313,7 +313,7 @@ describe('endings', () => {
 
   it('may be failures', () => {
     expect(failureOf(begin(), ending({ stop_reason: 'network_error' }))?.code).toBe('upstream_failed');
-    expect(failureOf(begin(), end)?.message).toContain('nothing');
+    expect(failureOf(begin(), end)?.message).toContain('empty');
   });
 });
 

@@ -11,7 +11,7 @@ import {
   isForced,
   withoutStrict,
 } from '../pass-through/adapt-tools.ts';
-import { inOrder, type Probe } from '../pass-through/adaptation.ts';
+import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
 import { adaptThinking } from './adapt-thinking.ts';
 import { messagesCodec } from './codec.ts';
@@ -22,6 +22,14 @@ const probe: Probe = {
   toolNames,
   stateKinds,
   dialogue: { messages: [{ role: 'user', content: '.' }] },
+};
+
+const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
+  const { tool_choice: choice } = body;
+  if (profile.quirks.parallel_switch || !isJsonObject(choice)) return body;
+  const { disable_parallel_tool_use: isSerial, ...others } = choice;
+  if (isSerial === true) notes.drop('parallel_tool_calls');
+  return isSerial === undefined ? body : { ...body, tool_choice: others };
 };
 
 /** How many tools may be called at once stands beside the choice. */
@@ -56,6 +64,7 @@ export const adaptMessagesRequest = inOrder(
   adaptMedia(probe, ['messages', 'system']),
   adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),
+  oneCallAtATime,
   adaptForcedTools(freeTools),
   adaptThinking(probe),
   adaptOutput(probe, outputWording),

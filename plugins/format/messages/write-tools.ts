@@ -70,9 +70,7 @@ function writeChoice(conversation: Conversation, target: EncodeTarget, isThinkin
   const { toolChoice, parallelToolCalls } = conversation;
   const choice = toolChoice && writeChoiceType(toolChoice, target, isThinking);
   if (parallelToolCalls !== false || choice?.['type'] === 'none') return choice;
-  if (target.profile.quirks.parallel_switch) return { type: 'auto', ...choice, disable_parallel_tool_use: true };
-  target.notes.drop('parallel_tool_calls');
-  return choice;
+  return { type: 'auto', ...choice, disable_parallel_tool_use: true };
 }
 
 function writeChoiceType({ type, name, namespace }: ToolChoice, target: EncodeTarget, isThinking: boolean): JsonObject {

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { nineCharacters } from '../canonical/short-id.ts';
 import { plainNames } from '../canonical/tool-names.ts';
 import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
-import { isSaid, withMember } from '../pass-through/adapt-members.ts';
+import { isSaid, mapEntries, withMember } from '../pass-through/adapt-members.ts';
 import {
   adaptOutput,
   anyObject,
@@ -59,6 +60,17 @@ function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
   return { ...tool, strict: false };
 }
 
+const callIds: Adaptation = (body, { profile }) => {
+  const { input } = body;
+  if (profile.quirks.tool_call_ids !== 'nine_characters' || !Array.isArray(input)) return body;
+  return withMember(body, 'input', mapEntries(input, withShortId));
+};
+
+function withShortId(item: JsonValue): JsonValue {
+  if (!isJsonObject(item) || typeof item['call_id'] !== 'string') return item;
+  return withMember(item, 'call_id', nineCharacters(item['call_id']));
+}
+
 const outputWording: OutputWording = {
   find: ({ text }) => (isSaid(member(text, 'format')) ? { text: { format: member(text, 'format') } } : undefined),
   replace: (body, isKnown) =>
@@ -84,4 +96,5 @@ export const adaptResponses = inOrder(
   adaptParallelCalls,
   reasoning,
   adaptOutput(probe, outputWording),
+  callIds,
 );

@@ -3,7 +3,7 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Item, Message, Part, Reasoning, ToolCall, ToolForm, ToolResult } from '../canonical/conversation.ts';
 import { normalizeCalls, textOf } from '../canonical/dialogue.ts';
 import { parseInput } from '../request/members.ts';
-import { nineCharacters, shortenId } from '../canonical/short-id.ts';
+import { shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
 import { speaksNatively, wireName } from './write-tools.ts';
 
@@ -79,7 +79,7 @@ class ItemWriter {
 
   #call(call: ToolCall): JsonObject {
     this.#forms.set(call.id, call.form);
-    const head = { call_id: this.#callId(call.id), name: wireName(call, this.#target) };
+    const head = { call_id: shortenId(call.id), name: wireName(call, this.#target) };
     const isNative = speaksNatively(this.#target);
     const group = isNative && call.namespace !== undefined ? { namespace: call.namespace } : {};
     if (call.form === 'function') return { type: 'function_call', ...head, ...group, arguments: filled(call.input) };
@@ -94,7 +94,7 @@ class ItemWriter {
   }
 
   #result(result: ToolResult): JsonObject {
-    const call_id = this.#callId(result.id);
+    const call_id = shortenId(result.id);
     const form = speaksNatively(this.#target) ? this.#forms.get(result.id) : 'function';
     // The tools that were found are in the request already.
     if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
@@ -111,10 +111,6 @@ class ItemWriter {
     this.#target.notes.approximate('images in tool results as user message');
     this.#images.push(...parts.filter(({ type }) => type !== 'text' && type !== 'refusal'));
     return [textOf(marked), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
-  }
-
-  #callId(id: string): string {
-    return this.#target.profile.quirks.tool_call_ids === 'nine_characters' ? nineCharacters(id) : shortenId(id);
   }
 }
 

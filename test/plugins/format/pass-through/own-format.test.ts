@@ -107,6 +107,44 @@ describe('strict tools on a route of the client’s own format', () => {
   });
 });
 
+describe('a choice of one call at a time on a Messages route of the client’s own format', () => {
+  const tools = [{ name: 'a', input_schema: { type: 'object' } }];
+  const asks = (type: string) => ({
+    max_tokens: 9,
+    messages: [hi],
+    tools,
+    tool_choice: { type, disable_parallel_tool_use: true },
+  });
+
+  it.each(['auto', 'any'])('is dropped where the route does not know it: %s', (type) => {
+    const { body, notes } = sent('messages', asks(type), { parallel_switch: false });
+    expect([body['tool_choice'], notes]).toEqual([{ type }, ['dropped parallel_tool_calls']]);
+  });
+
+  it('passes where the route knows it', () => {
+    expect(sent('messages', asks('auto'))).toMatchObject({ body: asks('auto'), notes: [] });
+  });
+});
+
+describe('ids of calls on a Responses route of the client’s own format', () => {
+  const input = [
+    { type: 'function_call', call_id: 'call_1', name: 'a', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'done' },
+  ];
+
+  it('have nine characters where the vendor requires it, the same for call and result', () => {
+    const [call, result] = sent('responses', { input }, { tool_call_ids: 'nine_characters' }).body['input'] as {
+      call_id: string;
+    }[];
+    expect(call?.call_id).toMatch(/^[a-z0-9]{9}$/);
+    expect(result?.call_id).toBe(call?.call_id);
+  });
+
+  it('are any elsewhere', () => {
+    expect(sent('responses', { input }).body['input']).toEqual(input);
+  });
+});
+
 describe('freeform tools on a route of the client’s own format', () => {
   const custom = { type: 'custom', name: 'patch', description: 'Edits.' };
   const asks = { input: 'Edit it.', tools: [custom] };

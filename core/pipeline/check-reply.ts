@@ -20,12 +20,12 @@ export function checkReply(value: unknown, moment: StageMoment, known?: Reply): 
 }
 
 function findMistake(value: unknown, known: Reply | undefined): string | undefined {
-  if (typeof value !== 'object' || value === null) return `${describe(value)}; a reply is an object`;
+  if (typeof value !== 'object' || value === null) return `${describeValue(value)}; a reply is an object`;
   const { status, headers, body } = value as Partial<Record<keyof Reply, unknown>>;
   if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
-    return `the status ${describe(status)}; it must be an integer from 200 to 599`;
+    return `the status ${describeValue(status)}; it must be an integer from 200 to 599`;
   if (typeof headers !== 'object' || headers === null)
-    return `the headers ${describe(headers)}; they must be an object`;
+    return `the headers ${describeValue(headers)}; they must be an object`;
   return (headers === known?.headers ? undefined : findBadHeader(headers, known?.headers)) ?? findBadBody(body);
 }
 
@@ -33,7 +33,7 @@ function findBadHeader(headers: object, known: Reply['headers'] | undefined): st
   for (const name in headers) {
     const value = (headers as Readonly<Record<string, unknown>>)[name];
     if (value === known?.[name]) continue;
-    if (typeof value !== 'string') return `the header "${name}" as ${describe(value)}; it must be a string`;
+    if (typeof value !== 'string') return `the header "${name}" as ${describeValue(value)}; it must be a string`;
     if (!isPlainName.test(name) || !isPlainValue.test(value)) return `a header "${name}" that HTTP does not allow`;
   }
   return undefined;
@@ -42,11 +42,12 @@ function findBadHeader(headers: object, known: Reply['headers'] | undefined): st
 function findBadBody(body: unknown): string | undefined {
   if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return undefined;
   if (!(body instanceof Readable))
-    return `the body as ${describe(body)}; it must be null, a string, a Buffer or a Readable`;
+    return `the body as ${describeValue(body)}; it must be null, a string, a Buffer or a Readable`;
   return body.readableObjectMode ? 'a body in object mode; it must be a stream of bytes' : undefined;
 }
 
-function describe(value: unknown): string {
+/** A value in a few words, for messages. */
+export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value !== 'object' || value === null) return String(value);
   return `an object of type ${value.constructor?.name ?? 'null'}`;

@@ -2,7 +2,7 @@ import { GatewayError, toGatewayError } from '../errors/table.ts';
 import { renderError } from '../errors/render.ts';
 import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
-import { checkReply } from './check-reply.ts';
+import { checkReply, describeValue } from './check-reply.ts';
 import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
@@ -101,8 +101,8 @@ export class Pipeline {
   async answer(exchange: Exchange): Promise<Reply> {
     let entered = 0;
     let reply: Reply | undefined;
+    let deferred: Deferral | undefined;
     try {
-      let deferred: Deferral | undefined;
       while (entered < this.#stages.length && reply === undefined) {
         const watched = this.#stages[entered] as WatchedStage;
         const result = watched.stage.enter?.(exchange);
@@ -115,9 +115,13 @@ export class Pipeline {
         if (typeof settled === 'function') deferred ??= { answer: settled, watched };
         else if (settled !== undefined && settled !== null) reply = accept(exchange, settled, watched, 'enter');
       }
-      reply ??= await this.#deferred(exchange, deferred ?? this.#endpointAnswer(exchange));
+      if (reply === undefined) {
+        deferred ??= this.#endpointAnswer(exchange);
+        reply = await this.#deferred(exchange, deferred);
+      }
     } catch (error) {
-      reply = this.#refuse(exchange, error);
+      const { owner = 'the pipeline' } = this.#stages[entered] ?? deferred?.watched ?? {};
+      reply = this.#refuse(exchange, error, owner);
     }
     return this.#leave(exchange, reply, entered);
   }
@@ -174,7 +178,7 @@ export class Pipeline {
         reply = this.#unbroken(exchange, accept(exchange, settled ?? came, watched, 'leave', came), came);
       } catch (error) {
         discard(came);
-        reply = this.#refuse(exchange, error);
+        reply = this.#refuse(exchange, error, watched.owner);
       }
     }
     return reply;
@@ -195,13 +199,16 @@ export class Pipeline {
     const broken = breakOf(reply, came);
     if (broken === undefined) return reply;
     discard(reply);
-    return this.#refuse(exchange, exchange.signal.reason ?? broken);
+    return this.#refuse(exchange, exchange.signal.reason ?? broken, exchange.bodyOwner);
   }
 
-  #refuse(exchange: Exchange, thrown: unknown): Reply {
+  /** @param owner who threw; named in the log for values without a stack */
+  #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
     const error = toGatewayError(thrown);
     if (error.code === 'internal_error' && !exchange.isClientGone) {
-      this.#log.error(`request ${exchange.id} failed inside the gateway`, thrown);
+      const what = `request ${exchange.id} failed inside the gateway`;
+      if (thrown instanceof Error) this.#log.error(what, thrown);
+      else this.#log.error(`${what}: ${owner} threw ${describeValue(thrown)}, which is not an Error`);
     }
     // An error that a stage throws because the client has left is not a failure.
     if (!exchange.isClientGone) exchange.fail(error);

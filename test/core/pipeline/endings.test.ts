@@ -45,6 +45,22 @@ describe('a mistake in enter', () => {
     expect(String(answered.body)).not.toContain('secret');
   });
 
+  it.each([
+    ['ouch', '"ouch"'],
+    [undefined, 'undefined'],
+    [{ code: 7 }, 'an object of type Object'],
+  ])('that throws %j names the stage', async (thrown, written) => {
+    const traced = trace({
+      enter: () => {
+        throw thrown;
+      },
+    });
+    await run(traced, createExchange({ id: 'req_7' }));
+    expect(traced.events).toContain(
+      `log: request req_7 failed inside the gateway: stage "a" threw ${written}, which is not an Error`,
+    );
+  });
+
   it('is logged with the request it happened to', async () => {
     const traced = trace({ enter: fail });
     await run(traced, createExchange({ id: 'req_7' }));

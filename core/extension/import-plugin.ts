@@ -29,7 +29,7 @@ export async function importPlugin(specifier: string, configFile: string): Promi
     return await importPackage(specifier, pathToFileURL(resolve(configFile)).href);
   } catch (error) {
     if (error instanceof PluginMissing) throw error;
-    const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND';
+    const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND' && String(error).includes(`'${specifier}'`);
     throw new (isMissing ? PluginMissing : Error)(await explainImport(error, configFile, specifier), { cause: error });
   }
 }
@@ -87,7 +87,9 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
 /** Node writes the place of a syntax error only when it ends a process, so another one imports the plugin in vain. */
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourcePlace | undefined> {
   const run = promisify(execFile);
-  const parameters = ['--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];
+  const hooks = JSON.stringify(new URL('./self-reference.ts', import.meta.url).href);
+  const resolver = `data:text/javascript,import { resolveSelfReference } from ${hooks}; resolveSelfReference();`;
+  const parameters = ['--import', resolver, '--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];
   const options = { cwd: dirname(resolve(configFile)), timeout: 10_000 };
   const stderr = await run(process.execPath, parameters, options).then(
     () => '',

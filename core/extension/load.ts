@@ -8,6 +8,9 @@ import type { GatewayPlugin } from './plugin.ts';
 
 const ownFolder = join(import.meta.dirname, '..', '..', 'plugins');
 
+/** Ms that `register` of a plugin may take: it only fills the registry. */
+const registerTimeout = 10_000;
+
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */
 export async function registerOwnPlugins(server: Server): Promise<void> {
   const files = await Array.fromAsync(glob('*/index.ts', { cwd: ownFolder }));
@@ -18,7 +21,16 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
 }
 
 async function register(server: Server, plugin: GatewayPlugin): Promise<void> {
-  await server.gateway.registering(nameOf(plugin), () => server.register(plugin));
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`\`register\` has not finished after ${registerTimeout / 1000} s`)),
+    registerTimeout,
+  );
+  try {
+    await server.gateway.registering(nameOf(plugin), () => Promise.race([server.register(plugin), late]));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function nameOf(plugin: GatewayPlugin): string {

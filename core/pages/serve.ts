@@ -26,17 +26,25 @@ export async function preparePages(server: Server, registry: Registry, host: () 
   registry.job(removeEndedSessions);
 }
 
-/** Serves what plugins have registered: pages, forms, assets, and error pages for everything that hapi routes. */
-export async function routePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
+/**
+ * Reads texts and assets, and checks every page against them.
+ *
+ * @throws Error naming the page, text or asset that cannot work
+ */
+export async function loadPages(registry: Registry): Promise<{ translator: Translator; assets: AssetTable }> {
   const translator = new Translator(registry.pageTexts);
   const assets = await AssetTable.load(registry.assetSources.values());
+  for (const page of registry.pages) await checkPage(page, translator, assets);
+  return { translator, assets };
+}
+
+/** Serves what plugins have registered: pages, forms, assets, and error pages for everything that hapi routes. */
+export async function routePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
+  const { translator, assets } = await loadPages(registry);
   const renderer = new Renderer(server, registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);
   routeAssets(server, assets);
-  for (const page of registry.pages) {
-    await checkPage(page, translator, assets);
-    routes.add(server, page);
-  }
+  for (const page of registry.pages) routes.add(server, page);
   server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {
     const { response } = request;
     const isError = response instanceof Error;

@@ -89,7 +89,11 @@ export type AnyStageDefinition = Omit<StageDefinition, 'create'> & {
   create(options: any, host: Host): Awaitable<Stage>;
 };
 
-/** Ties a stage's options to their schema. Returns the definition unchanged. */
-export function defineStage<const S extends JsonSchema>(definition: StageDefinition<S>): StageDefinition<S> {
-  return definition;
+const noOptions = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;
+
+/** Ties a stage's options to their schema. A stage without `options` has none. */
+export function defineStage<const S extends JsonSchema = typeof noOptions>(
+  definition: Omit<StageDefinition<S>, 'options'> & { readonly options?: S },
+): StageDefinition<S> {
+  return { options: noOptions as unknown as S, ...definition };
 }

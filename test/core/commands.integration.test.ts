@@ -171,9 +171,43 @@ describe('gateway check', () => {
     expect(await run(['check'])).toMatchObject({
       code: 1,
       errors: expect.stringMatching(
-        /^gateway\.yaml:1:11 plugins\[0\]: cannot be loaded: .*'daypass-nowhere'/,
+        /^gateway\.yaml:1:11 plugins\[0\]: cannot be loaded: .*'daypass-nowhere'.*; write a path/,
       ) as string,
     });
+  });
+
+  it.each([
+    ["import './nowhere.ts';", "Cannot find module '/nowhere.ts' imported from /ours.ts"],
+    ["import 'left-pad';", "Cannot find package 'left-pad' imported from /ours.ts"],
+    [
+      "//\nimport { x } from 'daypass';",
+      "The requested module 'daypass' does not provide an export named 'x' (/ours.ts:2)",
+    ],
+    ['//\nconst a = [;', 'Expression expected (/ours.ts:2)'],
+  ])('reports where the source %j is wrong', async (source, wrong) => {
+    await write('ours.ts', source);
+    await writeFile(file, `plugins: [./ours.ts]\n${valid}`);
+    const { code, errors } = await run(['check']);
+    expect([code, errors.replaceAll(folder, '')]).toEqual([
+      1,
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: ${wrong}; fix the plugin, or remove it from the list\n`,
+    ]);
+  });
+
+  it.each([
+    [{ title: 'ours.title' }, 'text "ours.title" not found'],
+    [{ styles: ['ours.css'] }, 'asset "ours.css" not found'],
+    [{ template: '/nowhere.eta' }, 'template /nowhere.eta not found'],
+  ])('reports a page that cannot be shown with %j', async (settings, wrong) => {
+    const page = { path: '/ours', role: 'public', title: 'layout.sign_in', template: file, ...settings };
+    await write(
+      'ours.ts',
+      `export const plugin = { name: 'ours', register(server) {
+      server.gateway.page({ ...${JSON.stringify(page)}, show: () => ({}) });
+    } };`,
+    );
+    await writeFile(file, `plugins: [./ours.ts]\n${valid}`);
+    expect(await run(['check'])).toMatchObject({ code: 1, errors: `page "/ours": ${wrong}\n` });
   });
 });
 

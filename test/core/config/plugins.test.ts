@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Assembly, assemble } from '#core/assembly.ts';
 import { parseDocument } from '#core/config/document.ts';
 import { validate } from '#core/config/load.ts';
@@ -115,6 +115,21 @@ describe('a third-party plugin', () => {
   it('is refused when one of its dependencies is not installed', async () => {
     await write('ours.ts', "import 'daypass-nowhere';");
     expect(await mistakesOf('plugins: [./ours.ts]')).toMatch(/.*daypass-nowhere/);
+  });
+
+  it('is refused when `register` does not finish', async () => {
+    await write('ours.ts', "export const plugin = { name: 'ours', register: () => new Promise(() => {}) };");
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const reported: string[] = [];
+      void mistakesOf('plugins: [./ours.ts]').then((line) => reported.push(line));
+      await vi.waitUntil(() => vi.advanceTimersByTimeAsync(1_000).then(() => reported.length > 0), { timeout: 20_000 });
+      expect(reported[0]).toBe(
+        `gateway.yaml:1:11 plugins[0]: cannot be loaded: \`register\` has not finished after 10 s; ${faulty}`,
+      );
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is refused when it exports neither stages nor a plugin', async () => {

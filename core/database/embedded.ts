@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { access as checkAccess, constants, mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -60,7 +60,7 @@ export class EmbeddedPostgres {
   /** Connects to the server of this folder, starts it if needed, and creates it the first time. */
   static async open(dataFolder: string, log: Logger): Promise<EmbeddedPostgres> {
     const identity = await serverIdentity();
-    await mkdir(dataFolder, { recursive: true });
+    await prepareFolder(dataFolder);
     await using _turn = await takeTurn(join(dataFolder, 'postgres.lock'));
     const file = join(dataFolder, 'postgres.json');
     const known = await readAccess(file, resolve(dataFolder, 'postgres'));
@@ -89,6 +89,16 @@ export class EmbeddedPostgres {
     this.#log.warn('PostgreSQL did not stop in time; stopping it by force');
     signal(pid, 'SIGQUIT');
     await hasExited(pid, stopTimeout);
+  }
+}
+
+async function prepareFolder(dataFolder: string): Promise<void> {
+  try {
+    await mkdir(dataFolder, { recursive: true });
+    await checkAccess(dataFolder, constants.W_OK);
+  } catch (cause) {
+    const hint = 'Make it writable for the user of this process, or set another data.folder.';
+    throw new Error(`The data folder ${dataFolder} is not writable. ${hint}`, { cause });
   }
 }
 

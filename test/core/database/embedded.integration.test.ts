@@ -92,6 +92,14 @@ describe('the database that comes with the gateway', () => {
     expect(await readMark(second)).toEqual([{ note: 'kept' }]);
   });
 
+  it('names the data folder when it cannot be written', async () => {
+    await writeFile(join(folder, 'file'), '');
+    dataFolder = join(folder, 'file', 'data');
+    await expect(open()).rejects.toThrow(
+      `The data folder ${dataFolder} is not writable. Make it writable for the user of this process, or set another data.folder.`,
+    );
+  });
+
   it('moves to another port when somebody else has taken its own', async () => {
     const first = await open();
     const { port } = new URL(first.url);

@@ -10,34 +10,43 @@ const samples: readonly Sample[] = [
     id: 'openai',
     name: 'OpenAI',
     write: (baseUrl, model) => `# Python: pip install openai
+from openai import OpenAI
+
 client = OpenAI(
     base_url="${baseUrl}/v1",
     api_key="YOUR_KEY",
 )
-client.responses.create(model="${model}", input="Hello")`,
+response = client.responses.create(model="${model}", input="Hello")
+print(response.output_text)`,
   },
   {
     id: 'anthropic',
     name: 'Anthropic',
     write: (baseUrl, model) => `# Python: pip install anthropic
+from anthropic import Anthropic
+
 client = Anthropic(
     base_url="${baseUrl}",
     api_key="YOUR_KEY",
 )
-client.messages.create(
+message = client.messages.create(
     model="${model}", max_tokens=1024,
     messages=[{"role": "user", "content": "Hello"}],
-)`,
+)
+print(message.content)`,
   },
   {
     id: 'gemini',
     name: 'Gemini',
     write: (baseUrl, model) => `# Python: pip install google-genai
+from google import genai
+
 client = genai.Client(
     http_options={"base_url": "${baseUrl}"},
     api_key="YOUR_KEY",
 )
-client.models.generate_content(model="${model}", contents="Hello")`,
+answer = client.models.generate_content(model="${model}", contents="Hello")
+print(answer.text)`,
   },
   {
     id: 'claude-code',

@@ -164,7 +164,7 @@ describe('a form that no page of this gateway has sent', () => {
     const sent = change === 'swap' ? token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) : change;
     expect(await refused(browser, { ...good, ...(sent !== undefined && { form_token: sent }) })).toEqual([
       403,
-      'This form no longer counts.',
+      'This form is no longer valid.',
     ]);
     expect(inputs).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe('a form that no page of this gateway has sent', () => {
     const { browser } = await openForm();
     const { payload } = await browser.post('/form', good, { accept: 'application/json' });
     expect(JSON.parse(payload)).toMatchObject({
-      error: { code: 'forbidden', message: /^This form no longer counts\./ },
+      error: { code: 'forbidden', message: /^This form is no longer valid\./ },
     });
   });
 });

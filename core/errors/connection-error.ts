@@ -10,7 +10,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/\b(57P03|57P01|57P02|LOADING)\b/, 'starting or stopping'],
   [/\b(ECONNRESET|EPIPE|08\w{3})\b|connection (is|was|has been)? ?(closed|terminated)/i, 'connection lost'],
   // From ioredis, for commands while it has no connection.
-  [/isn't writeable/, 'not connected'],
+  [/isn't writeable|max retries per request/, 'not connected'],
 ];
 
 /** True for failures of the database or of Redis, as opposed to mistakes in the code. */

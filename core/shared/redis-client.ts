@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
+import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
 import { SharedUnavailable } from './shared.ts';
 
@@ -53,12 +54,16 @@ function script(name: string): Promise<string> {
   return readFile(join(import.meta.dirname, `${name}.lua`), 'utf8');
 }
 
+/** Errors of the driver in our words; those of a script as they are. */
+function reasonOf(error: unknown): string {
+  return isConnectionError(error) || !(error instanceof Error) ? describeConnectionError(error) : error.message;
+}
+
 /** @throws SharedUnavailable with the driver's error as its cause */
 export async function guard<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new SharedUnavailable(`Redis did not respond: ${reason}`, { cause: error });
+    throw new SharedUnavailable(`Redis did not respond: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -14,6 +14,7 @@ describe('the message for a failed dependency', () => {
       }),
       'not connected',
     ],
+    [new Error('Reached the max retries per request limit (which is 0).'), 'not connected'],
     [
       new Error('x', { cause: coded('28P01', 'password authentication failed for user "secret"') }),
       'authentication failed',

@@ -2,7 +2,7 @@ import accept from '@hapi/accept';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { renderError } from '../errors/render.ts';
 import { isConnectionError } from '../errors/connection-error.ts';
-import { type ErrorCode, GatewayError } from '../errors/table.ts';
+import { type ErrorCode, type ErrorDetails, GatewayError } from '../errors/table.ts';
 import { callerDialect } from '../http/dialect.ts';
 import type { Logger } from '../logger.ts';
 import { SharedUnavailable } from '../shared/shared.ts';
@@ -14,6 +14,9 @@ import type { Visit } from './visit.ts';
 
 /** Statuses with a text of their own on error pages; the others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
+
+/** Seconds after which a page that is not available is worth another try. */
+const retryAfter = 5;
 
 /** Error codes in JSON, for paths that are not model calls. */
 const codes: Readonly<Record<number, ErrorCode>> = {
@@ -67,12 +70,16 @@ export function errorAsJson(
   const known =
     cause instanceof GatewayError
       ? cause
-      : new GatewayError(codeFor(error.status), messageFor(error, request, translator));
+      : new GatewayError(codeFor(error.status), messageFor(error, request, translator), waitFor(error));
   const dialect = callerDialect(undefined, request.raw.req.headers);
   const reply = renderError(known, { id: request.info.id, format: undefined, dialect });
   const response = h.response(reply.body as string).code(error.status);
   for (const [name, value] of Object.entries(reply.headers)) response.header(name, value);
   return response.header('cache-control', 'no-store');
+}
+
+function waitFor({ status }: PageError): ErrorDetails {
+  return status === 503 ? { retryAfter } : {};
 }
 
 function codeFor(status: number): ErrorCode {
@@ -113,7 +120,9 @@ export async function errorAsPage(
     log.error(`error page of ${visit.id} failed`, failure);
     html = barePage(visit, t(title, values));
   }
-  return asPage(h.response(html).code(error.status), visit, 'no-store');
+  const response = h.response(html).code(error.status);
+  if (error.status === 503) response.header('retry-after', String(retryAfter));
+  return asPage(response, visit, 'no-store');
 }
 
 function titleFor({ status, text }: PageError, translator: Translator): string {

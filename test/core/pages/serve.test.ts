@@ -64,6 +64,11 @@ describe('an error page', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
+  it.each(['text/html', 'application/json'])('that asks to try again says when, as %s', async (accept) => {
+    const { headers } = await browse('/no-database', { accept });
+    expect(headers['retry-after']).toBe('5');
+  });
+
   it('shows the id by which the log knows it, and no stack', async () => {
     const lines: unknown[][] = [];
     const log: Host['log'] = {

@@ -6,6 +6,7 @@ import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
 import { pipelineNotices } from '../config/pipeline-rules.ts';
 import type { YamlPath } from '../config/section.ts';
+import { loadMigrations } from '../database/migration-files.ts';
 import { loadPages } from '../pages/serve.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -18,6 +19,7 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
     .action(async () => {
       const { document, config, registry } = await load();
       await loadPages(registry);
+      await loadMigrations(registry.databaseTables.values());
       const catalog = catalogAsWritten(buildCatalog(config, registry.vendors), config, document);
       print(`${file()} is valid`);
       for (const line of [

@@ -42,12 +42,18 @@ export async function migrate(url: string, log: Logger, plugins: Iterable<Plugin
 /** All migrations of an owner are applied, or none of them. */
 async function apply(url: string, { owner, migrations }: MigrationSet): Promise<string[]> {
   const orm = await openOrm(url, migrations);
+  const migrator = new Migrator(orm.em as never);
+  let current: string | undefined;
+  migrator.on('migrating', ({ name }) => {
+    current = name;
+  });
   try {
-    const applied = await new Migrator(orm.em as never).up();
+    const applied = await migrator.up();
     return applied.map(({ name }) => name);
   } catch (error) {
     if (owner === undefined) throw error;
-    throw new Error(`the tables of the plugin ${owner} could not be migrated`, { cause: error });
+    const where = current === undefined ? '' : `: ${current} failed`;
+    throw new Error(`the tables of the plugin ${owner} could not be migrated${where}`, { cause: error });
   } finally {
     await orm.close(true);
   }

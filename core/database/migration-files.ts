@@ -15,7 +15,11 @@ export interface MigrationSet {
 
 const coreFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
-/** The migrations of core, then those of each plugin. Names of plugins' migrations begin with the plugin's name and a slash. */
+/**
+ * The migrations of core, then those of each plugin. Names of plugins' migrations begin with the plugin's name and a slash.
+ *
+ * @throws Error naming the file that is not a migration, or the folder that has none
+ */
 export async function loadMigrations(plugins: Iterable<PluginTables>): Promise<MigrationSet[]> {
   return Promise.all([
     readFolder(coreFolder, undefined),
@@ -25,6 +29,8 @@ export async function loadMigrations(plugins: Iterable<PluginTables>): Promise<M
 
 async function readFolder(folder: string, owner: string | undefined): Promise<MigrationSet> {
   const files = await Array.fromAsync(glob('Migration*.{ts,js}', { cwd: folder, exclude: ['*.d.ts'] }));
+  if (files.length === 0)
+    throw new Error(`tables "${owner}": no file Migration<digits>_<words>.ts or .js in ${folder}`);
   const migrations = await Promise.all(
     files.toSorted().map(async (file) => {
       const { name } = parse(file);

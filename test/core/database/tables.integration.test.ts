@@ -63,9 +63,13 @@ describe('tables of plugins', () => {
     expect(await again.fork().findOneOrFail(FirstNote, 1)).toMatchObject({ text: 'kept' });
   });
 
+  it('without a migration are refused', async () => {
+    await expect(open(tablesOf('nowhere'))).rejects.toThrow(/^tables "nowhere": no file Migration.* in .*nowhere/);
+  });
+
   it('that cannot be migrated are named, and leave nothing behind', async () => {
     await expect(open(first, tablesOf('broken'))).rejects.toThrow(
-      'the tables of the plugin broken could not be migrated',
+      /^the tables of the plugin broken could not be migrated: broken\/Migration\d+_\w+ failed$/,
     );
     await using database = await open(first);
     expect(await database.query("SELECT to_regclass('broken_note') AS found")).toEqual([{ found: null }]);

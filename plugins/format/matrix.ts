@@ -30,8 +30,8 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Featu
   if (upstream === undefined) return 'no';
   if (capabilityOf[feature]?.(route.profile) === false) return 'no';
   const refused = refusalOf(upstream, route, feature);
-  const adapted = freeformLosses(client, upstream, route.profile, feature);
-  const untranslated = client === upstream ? [] : translationLosses(client, upstream, route.profile, feature);
+  const adapted = adaptationLosses(client, upstream, route.profile, feature);
+  const untranslated = client === upstream ? [] : translationLosses(client, upstream, feature);
   const losses = [...(refused === undefined ? [] : [refused]), ...adapted, ...untranslated];
   return losses.length === 0 ? 'yes' : { losses };
 }
@@ -77,20 +77,10 @@ function refusalOfReasoning(
   return isTornApart ? 'no reasoning together with tools' : undefined;
 }
 
-/** Routes of the client's own format may not know freeform tools either. */
-function freeformLosses(
-  client: ClientTextFormat,
-  upstream: TextFormat,
-  { quirks }: Profile,
-  feature: Feature,
-): string[] {
-  const isKept = upstream.text.speaks.freeformTools && quirks.freeform_tools;
-  const isLost = feature === 'tools' && client.text.speaks.freeformTools && !isKept;
-  return isLost ? ['the grammar of freeform tools is described, not enforced'] : [];
-}
+type LossTable = readonly (readonly [Feature, string, boolean])[];
 
-/** What has no words in the other format. */
-function translationLosses(
+/** What is lost on routes of the client's own format as well. */
+function adaptationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
   { quirks }: Profile,
@@ -98,14 +88,32 @@ function translationLosses(
 ): string[] {
   const says = client.text.speaks;
   const there = upstream.text.speaks;
-  const losses: readonly (readonly [Feature, string, boolean])[] = [
-    ['tools', 'tool calls cannot be forced', !there.forcedTools],
-    ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
+  const losses: LossTable = [
+    [
+      'tools',
+      'the grammar of freeform tools is described, not enforced',
+      says.freeformTools && !(there.freeformTools && quirks.freeform_tools),
+    ],
     [
       'images',
       'images in tool results are sent in a user message',
       says.resultImages && !(there.resultImages && quirks.tool_result_images),
     ],
+  ];
+  return lossesOf(feature, losses);
+}
+
+function lossesOf(feature: Feature, losses: LossTable): string[] {
+  return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
+}
+
+/** What has no words in the other format. */
+function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: Feature): string[] {
+  const says = client.text.speaks;
+  const there = upstream.text.speaks;
+  const losses: LossTable = [
+    ['tools', 'tool calls cannot be forced', !there.forcedTools],
+    ['parallel tools', noParallelSwitch, says.parallelSwitch && !there.parallelSwitch],
     ['images', 'image URLs work only if Google can fetch them', there.imageUrls === 'reachable'],
     ['images', 'image URLs are refused', there.imageUrls === 'none'],
     ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],
@@ -115,7 +123,7 @@ function translationLosses(
       there.reasoning !== 'none' && says.reasoning !== 'signed',
     ],
   ];
-  return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
+  return lossesOf(feature, losses);
 }
 
 function lossOfStructure({ capabilities }: Profile): string | undefined {

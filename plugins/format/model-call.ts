@@ -100,14 +100,20 @@ export class ModelCall implements Adapter {
 
   #open(route: Route): Way {
     const format = upstreamFormat(route, this.#request);
-    if (format === this.#request.format && !needsOtherTools(route, this.#request))
+    if (format === this.#request.format && !needsTranslation(route, this.#request))
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);
     return this.#translator.open(route, format);
   }
 }
 
-/** True where freeform tools must become functions, and their calls freeform again: only a translation does both. */
-function needsOtherTools({ profile }: Route, { format, purpose, body }: ClientRequest): boolean {
-  if (purpose !== 'answer' || profile.quirks.freeform_tools) return false;
-  return format.client.text?.hasFreeformTools?.(body) === true;
+/**
+ * True for what only a translation can change: freeform tools become functions, and their calls freeform again; images
+ * in tool results become a user message.
+ */
+function needsTranslation({ profile }: Route, { format, purpose, body }: ClientRequest): boolean {
+  const { text } = format.client;
+  if (purpose !== 'answer' || text === undefined) return false;
+  const { freeform_tools, tool_result_images } = profile.quirks;
+  if (!freeform_tools && text.hasFreeformTools?.(body) === true) return true;
+  return !tool_result_images && text.omitResultImages(body) !== body;
 }

@@ -54,6 +54,13 @@ describe('a route', () => {
     expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
   });
 
+  it('of the client’s own format shows where images in tool results go', () => {
+    const route = routeOf(['gemini'], { quirks: { tool_result_images: false } });
+    expect(supportOf(descriptors.gemini, route, 'images')).toEqual({
+      losses: ['images in tool results are sent in a user message'],
+    });
+  });
+
   it('that has tools and thoughts together on another endpoint loses what that one has no words for', () => {
     const route = routeOf(['responses', 'chat'], { quirks: { responses_for_tools: true } });
     expect(supportOf(descriptors.chat, route, 'tools')).toEqual({

@@ -126,6 +126,28 @@ describe('a choice of one call at a time on a Messages route of the client’s o
   });
 });
 
+describe('images in tool results on a route of the client’s own format', () => {
+  const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const response = { name: 'look', response: { result: 'seen' }, parts: [image] };
+  const contents = [
+    { role: 'user', parts: [{ text: 'Look.' }] },
+    { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] },
+    { role: 'user', parts: [{ functionResponse: response }] },
+  ];
+
+  it('go into a user message where results cannot hold them', () => {
+    const { body, notes } = sent('gemini', { contents }, { tool_result_images: false });
+    expect(notes).toContain('approximated images in tool results as user message');
+    const [, , { parts }] = body['contents'] as [unknown, unknown, { parts: JsonObject[] }];
+    expect(parts).toMatchObject([{ functionResponse: { name: 'look' } }, image]);
+    expect(parts[0]?.['functionResponse']).not.toHaveProperty('parts');
+  });
+
+  it('stay where they are elsewhere', () => {
+    expect(sent('gemini', { contents })).toMatchObject({ body: { contents }, notes: [] });
+  });
+});
+
 describe('ids of calls on a Responses route of the client’s own format', () => {
   const input = [
     { type: 'function_call', call_id: 'call_1', name: 'a', arguments: '{}' },

@@ -5,6 +5,7 @@ import { nineCharacters } from '../canonical/short-id.ts';
 import { mapEntries, mapMembers } from '../pass-through/adapt-members.ts';
 import type { Adaptation } from '../pass-through/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './read-reasoning.ts';
+import { wantsReasoning } from './write-reasoning.ts';
 
 type Change = (message: JsonObject, path: string) => JsonObject;
 
@@ -24,12 +25,12 @@ export const adaptMessages: Adaptation = (body, { profile }) => {
   return changed === messages ? body : { ...body, messages: changed };
 };
 
-function changesFor({ capabilities, quirks }: Profile): Change[] {
-  const { replay_reasoning: when, inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = quirks;
+function changesFor(profile: Profile): Change[] {
+  const { inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = profile.quirks;
   const changes: Change[] = [];
   // A model that reasons inside its text gets the reasoning back there.
-  if (capabilities.reasoning && when !== 'never' && !isInline) {
-    changes.push((message, path) => withThoughts(message, path, when === 'always'));
+  if (wantsReasoning(profile, true) && !isInline) {
+    changes.push((message, path) => withThoughts(message, path, profile));
   }
   if (isText) changes.push(withPlainText);
   if (ids === 'nine_characters') changes.push(withShortIds);
@@ -37,9 +38,9 @@ function changesFor({ capabilities, quirks }: Profile): Change[] {
 }
 
 /** Lost thoughts are the empty string: without the member the vendor refuses. */
-function withThoughts(message: JsonObject, path: string, isAlways: boolean): JsonObject {
+function withThoughts(message: JsonObject, path: string, profile: Profile): JsonObject {
   const { role, reasoning_content: thoughts, tool_calls: calls } = message;
-  const isWanted = isAlways || (Array.isArray(calls) && calls.length > 0);
+  const isWanted = wantsReasoning(profile, Array.isArray(calls) && calls.length > 0);
   if (role !== 'assistant' || typeof thoughts === 'string' || !isWanted) return message;
   const found = readReasoning(message, path, new Notes()).flatMap(({ text }) => (text === '' ? [] : [text]));
   return { ...message, reasoning_content: found.join(thoughtSeparator) };

@@ -6,6 +6,7 @@ import { wireId } from './call-ids.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isMedia } from '../canonical/parts.ts';
 import { writeContent, writeOutput } from './write-content.ts';
+import { wantsReasoning } from './write-reasoning.ts';
 import { isRaw } from './write-tools.ts';
 
 /**
@@ -66,9 +67,7 @@ function writeAssistant({ items }: AssistantTurn, target: EncodeTarget): JsonObj
  * required.
  */
 function replay(thoughts: readonly string[], hasCalls: boolean, { profile }: EncodeTarget): string | undefined {
-  const when = profile.quirks.replay_reasoning;
-  const isWanted = profile.capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
-  return isWanted ? thoughts.join(thoughtSeparator) : undefined;
+  return wantsReasoning(profile, hasCalls) ? thoughts.join(thoughtSeparator) : undefined;
 }
 
 /** A model that reasons inside the text gets it back there. */

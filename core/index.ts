@@ -39,6 +39,7 @@ export {
   type Dialect,
   type ErrorCode,
   type ErrorDetails,
+  type ErrorMeaning,
   GatewayError,
 } from './errors/table.ts';
 export type { JsonObject, JsonValue } from './json.ts';
@@ -75,7 +76,7 @@ export { findRequest, listRequests, readRequests, type RequestPage } from './rec
 export { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
 export { Migration } from '@mikro-orm/migrations';
 export type { Database, Notifications } from './database/database.ts';
-export type { PluginTables } from './database/tables.ts';
+export type { Entities, PluginTables } from './database/tables.ts';
 export type { JobDefinition } from './jobs/definition.ts';
 export { JobImpossible, type Jobs } from './jobs/jobs.ts';
 export type { EventTypes, OrderEvent, PlanEvent } from './accounts/events.ts';
@@ -97,7 +98,10 @@ export {
 
 // Models, vendors and upstreams.
 export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './catalog/catalog.ts';
-export type { WireFormat } from './catalog/formats.ts';
+export type { WireFormat, WireFormats } from './catalog/formats.ts';
+export type { Capabilities, CapabilitySettings } from './catalog/capabilities.ts';
+export type { Profile, ProfileSettings } from './catalog/profile.ts';
+export type { Quirks, QuirkSettings, ReasoningWay } from './catalog/quirks.ts';
 export type { Adapter, ReplyReader, RouteCalls, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
 
 // Payment providers.

@@ -213,7 +213,7 @@ export class Gateway {
       next = await this.#build(config, undo);
     } catch (error) {
       await undo.disposeAsync().catch((failure: unknown) => {
-        this.#options.log.error('the parts of the refused configuration could not be released', failure);
+        this.#options.log.error('resources of the rejected configuration could not be released', failure);
       });
       throw error;
     }
@@ -255,8 +255,7 @@ export class Gateway {
     await server.start();
     const { promise, resolve: done, reject } = Promise.withResolvers<void>();
     listener.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE' ? 'another program listens there; set listen.port to another one' : error.message;
+      const why = error.code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : error.message;
       reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
     });
     listener.listen(port, host, done);

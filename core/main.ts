@@ -18,7 +18,7 @@ const usageError = 2;
 /** The command line. @returns the exit code */
 async function main(words: readonly string[]): Promise<number> {
   const parser = new Parser('gateway')
-    .description('A self-hosted AI gateway that is sold by the day.')
+    .description('A self-hosted AI gateway that sells access by the day.')
     .version(ownVersion(), '-V, --version', 'print the version')
     .option('-c, --config <file>', 'configuration file', process.env['GATEWAY_CONFIG'] ?? 'gateway.yaml')
     .showHelpAfterError('(see --help)')

@@ -193,7 +193,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   #beginOutage(error: unknown): void {
     if (this.#nextProbe === undefined) {
-      this.#log.error('accounts cannot be read; cached callers are served, others are refused', error);
+      this.#log.error('accounts cannot be read; only callers with a cached account are served', error);
     }
     this.#nextProbe = this.#clock() + probeInterval;
   }

@@ -48,7 +48,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
     ],
   );
   if (inserted.length === 0) {
-    throw new AccountError('too_many_days', `an account can hold at most ${maxDaysAhead} days ahead; add fewer days`);
+    throw new AccountError('too_many_days', `an account can have at most ${maxDaysAhead} days ahead; add fewer days`);
   }
   return transaction.findOneOrFail(PlanPeriod, id);
 }

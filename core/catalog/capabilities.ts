@@ -6,18 +6,19 @@ const flag = { type: 'boolean' } as const;
 /** What a model can do on a route. All true where nothing else is configured. */
 export const capabilitiesSchema = {
   type: 'object',
-  description: 'What the model can do; by default what the vendor’s models can.',
+  description: 'Capabilities of the model. Default: those of the vendor’s models.',
   properties: {
-    images: { ...flag, description: 'Accepts images.' },
-    files: { ...flag, description: 'Accepts documents, such as PDF.' },
-    audio: { ...flag, description: 'Accepts audio.' },
-    tools: { ...flag, description: 'Calls tools.' },
-    parallel_tools: { ...flag, description: 'Calls several tools at once.' },
-    reasoning: { ...flag, description: 'Reasons before it answers, when requested.' },
+    images: { ...flag, description: 'Accepts image input.' },
+    files: { ...flag, description: 'Accepts documents, such as PDF files.' },
+    audio: { ...flag, description: 'Accepts audio input.' },
+    tools: { ...flag, description: 'Supports tool calls.' },
+    parallel_tools: { ...flag, description: 'Supports parallel tool calls.' },
+    reasoning: { ...flag, description: 'Supports reasoning.' },
     structured_output: {
       type: 'string',
       enum: ['schema', 'object', 'none'],
-      description: 'Answers in JSON: by a schema, as any object, or only by instruction in the prompt.',
+      description:
+        'Structured output: enforced by a JSON Schema, enforced as a JSON object, or only requested in the prompt.',
     },
   },
   additionalProperties: false,

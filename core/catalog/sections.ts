@@ -21,7 +21,7 @@ const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 const nameSchema = {
   type: 'string',
   pattern: '^[A-Za-z0-9][^\\s]*$',
-  description: 'A letter or digit, then anything but spaces.',
+  description: 'A letter or digit, followed by any characters except spaces.',
 } as const;
 
 /** The section `upstreams`: where requests can be sent. */
@@ -29,10 +29,10 @@ export const upstreams = defineSection({
   name: 'upstreams',
   schema: {
     type: 'object',
-    description: 'Where requests can be sent, by name.',
+    description: 'Upstreams that requests can be sent to, by name.',
     propertyNames: {
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-      description: 'A letter or digit, then letters, digits, dots, hyphens and underscores.',
+      description: 'A letter or digit, followed by letters, digits, dots, hyphens and underscores.',
     },
     additionalProperties: {
       type: 'object',
@@ -40,24 +40,24 @@ export const upstreams = defineSection({
         vendor: { type: 'string', description: 'Vendor preset with base URL, formats and authentication.' },
         format: {
           anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
-          description: 'Formats of the endpoint; by default the vendor’s.',
+          description: 'Formats of the endpoint. Default: those of the vendor.',
         },
         base_url: {
           type: 'string',
           pattern: '^https?://[^\\s]+$',
           description:
-            'URL with the version segment, to which the format’s path is appended: https://llm.example.com/v1.',
+            'URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
         },
         api_keys: {
           type: 'array',
           items: { type: 'string' },
           default: [],
-          description: 'API keys, used in turn. An upstream that needs a key and has none is off.',
+          description: 'API keys, used in rotation. An upstream that requires a key and has none is disabled.',
         },
         auth: {
           type: 'string',
           enum: authSchemes,
-          description: 'How the key is sent; by default as the vendor expects, otherwise bearer.',
+          description: 'How the key is sent. Default: as the vendor expects, or bearer without a vendor.',
         },
         headers: {
           type: 'object',
@@ -97,7 +97,7 @@ export const models = defineSection({
   name: 'models',
   schema: {
     type: 'object',
-    description: 'What clients can ask for, by name.',
+    description: 'Models that clients can request, by name.',
     propertyNames: nameSchema,
     additionalProperties: {
       type: 'object',
@@ -118,31 +118,32 @@ export const models = defineSection({
                     type: 'integer',
                     minimum: 0,
                     description:
-                      'Lower is tried first; by default the position in the list, from 0. Routes of the same priority share requests.',
+                      'Lower values are tried first. Default: the position in the list, from 0. Routes with the same priority share requests.',
                   },
                   weight: {
                     type: 'number',
                     minimum: 0,
                     description:
-                      'Share of requests among routes of the same priority; by default 1, and 0 for backups only.',
+                      'Share of requests among routes with the same priority. Default: 1. A route with 0 is only a backup.',
                   },
                   connect_timeout: {
                     ...timeout,
-                    description: 'Seconds to open a connection; by default the value of the upstream stage.',
+                    description: 'Seconds to open a connection. Default: the value of the upstream stage.',
                   },
                   first_byte_timeout: {
                     ...timeout,
-                    description: 'Seconds until the answer begins; by default the value of the upstream stage.',
+                    description: 'Seconds until the response begins. Default: the value of the upstream stage.',
                   },
                   idle_timeout: {
                     ...timeout,
-                    description: 'Seconds without a byte; by default the value of the upstream stage.',
+                    description:
+                      'Seconds without a byte before the response times out. Default: the value of the upstream stage.',
                   },
                   max_input_tokens: {
                     type: 'integer',
                     minimum: 1,
                     description:
-                      'Tokens of a prompt, at most; by default the value of the model. A prompt too long for one route goes to routes with a larger value.',
+                      'Maximum prompt tokens. Default: the value of the model. Prompts that are too long for one route go to routes with a larger value.',
                   },
                   capabilities: capabilitiesSchema,
                   quirks: quirksSchema,
@@ -156,25 +157,26 @@ export const models = defineSection({
         display_name: {
           type: 'string',
           minLength: 1,
-          description: 'Name shown to people; by default the name of the model.',
+          description: 'Name shown to people. Default: the name of the model.',
         },
         max_input_tokens: {
           type: 'integer',
           minimum: 1,
-          description: 'Tokens of a prompt, at most; reported to clients.',
+          description: 'Maximum prompt tokens, reported to clients.',
         },
-        max_tokens: { type: 'integer', minimum: 1, description: 'Tokens of an answer, at most; reported to clients.' },
+        max_tokens: { type: 'integer', minimum: 1, description: 'Maximum output tokens, reported to clients.' },
         hedge_after: {
           type: 'number',
           minimum: 0.1,
           maximum: 3600,
-          description: 'Seconds without content after which the next route is asked as well; the faster one serves.',
+          description:
+            'Seconds without content before the next route is tried in parallel; the first to send content serves the request.',
         },
         resume: {
           type: 'boolean',
           default: false,
           description:
-            'True to let the next route continue a streamed text that breaks off, so that the client gets one answer. Never inside a tool call or structured output.',
+            'True to resume an interrupted text stream on the next route, so that the client gets one answer. Never inside a tool call or structured output.',
         },
         capabilities: capabilitiesSchema,
         quirks: quirksSchema,
@@ -213,9 +215,9 @@ export const aliases = defineSection({
   name: 'aliases',
   schema: {
     type: 'object',
-    description: 'Other names for models; * matches anything. For tools with fixed model names.',
+    description: 'Other names for models, for tools with fixed model names; * matches any characters.',
     default: {},
-    additionalProperties: { type: 'string', minLength: 1, description: 'A name of the catalog, or another alias.' },
+    additionalProperties: { type: 'string', minLength: 1, description: 'Name of a model, or another alias.' },
   },
   check(value, report, all) {
     const known = all.names(models);
@@ -224,8 +226,8 @@ export const aliases = defineSection({
       const path = ['aliases', alias];
       if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
       else if (known?.includes(target) === false && !others.includes(target)) {
-        report(path, `leads to the model "${target}", which does not exist`, suggest(target, known));
-      } else if (isLoop(alias, value)) report(path, 'leads back to itself', 'let one of the aliases name a model');
+        report(path, `refers to the model "${target}", which does not exist`, suggest(target, known));
+      } else if (isLoop(alias, value)) report(path, 'refers back to itself', 'point one of the aliases to a model');
     }
   },
 });
@@ -251,7 +253,7 @@ function checkUpstream(
     );
   }
   if (isProduction && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
-    report(path, 'is a demo, which NODE_ENV=production refuses', 'remove it and its routes');
+    report(path, 'is a demo upstream, which is not allowed with NODE_ENV=production', 'remove it and its routes');
   }
   const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
@@ -260,7 +262,7 @@ function checkUpstream(
   if (vendor !== undefined) return;
   if (format === undefined) report(path, 'has neither a vendor nor a format', 'add vendor, or format and base_url');
   else if (base_url === undefined)
-    report(path, 'has no base_url', 'add the address of the endpoint, such as https://llm.example.com/v1');
+    report(path, 'has no base_url', 'add the URL of the endpoint, such as https://llm.example.com/v1');
 }
 
 function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: WireFormats, report: Report): void {

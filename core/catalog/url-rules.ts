@@ -5,10 +5,10 @@
 export function baseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
   const url = URL.parse(text);
   if (url === null)
-    return ['is not a valid URL: its host or port is impossible', 'use one such as https://llm.example.com:8443/v1'];
+    return ['is not a valid URL: its host or port is invalid', 'use one such as https://llm.example.com:8443/v1'];
   if (url.username !== '' || url.password !== '') {
     const right = 'put a key under api_keys, or set auth: none and put the Authorization header under headers';
-    return ['has a user or password in it, which would not be sent', right];
+    return ['contains a user or password, which would not be sent', right];
   }
   const rest = /[?#]/.exec(text)?.[0];
   if (rest === undefined) return undefined;

@@ -5,7 +5,7 @@ export function defineMigrate(parser: Parser, { print, withHost }: CoreCommandCo
   parser
     .command('migrate')
     .description(
-      'apply pending migrations, of plugins too, and list all that are applied; several processes may run it at once',
+      'apply pending migrations, including those of plugins, and list all applied ones; safe to run concurrently',
     )
     .action(async () => {
       const rows = await withHost(({ database }) =>

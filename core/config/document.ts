@@ -70,7 +70,7 @@ async function readText(file: string): Promise<string> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const words = unreadable[String(code)] ?? {
       wrong: `cannot be read (${String(code)})`,
-      right: 'make it readable for the gateway',
+      right: 'give the gateway read permission',
     };
     throw new ConfigError([{ file, line: 0, column: 0, path: [], ...words }]);
   }
@@ -247,7 +247,7 @@ function isCertain({ code }: YAMLError): boolean {
 /** The braces of a variable inside a flow map or list. */
 const unquotedVariable = [
   'has an unquoted variable inside braces or brackets',
-  'quote it, or give a number a line of its own',
+  'quote it, or write a number on a separate line',
 ] as const;
 
 /**
@@ -268,7 +268,7 @@ function explainSyntax(code: string, message: string): [string, string] {
   if (code === 'DUPLICATE_KEY') return ['is a duplicate key', 'keep one of them'];
   if (code === 'BAD_ALIAS') return ['refers to an anchor', 'write the value out'];
   if (code === 'BAD_INDENT' && message.startsWith('Flow '))
-    return ['comes before a { or [ is closed', `close it with ${message.slice(-1)}`];
+    return ['comes before an open { or [ is closed', `close it with ${message.slice(-1)}`];
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested mappings'))
     return ['has a second ": " on one line', 'quote the value, or fix the indentation of the next line'];
   if (code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY')

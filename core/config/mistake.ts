@@ -38,7 +38,7 @@ function formatPath(path: YamlPath): string {
 export function suggest(name: string, names: readonly string[]): string {
   const near = closestName(name, names);
   if (near !== undefined) return `did you mean "${near}"?`;
-  return names.length === 0 ? 'none exists' : `use one of: ${names.join(', ')}`;
+  return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
 /** The most similar name, if it is similar enough. */

@@ -9,7 +9,7 @@ export function pipelineSection(registry: Registry): Section {
     name: 'pipeline',
     schema: {
       type: 'array',
-      description: 'The stages that every request passes, in this order.',
+      description: 'The stages that every request passes through, in this order.',
       minItems: 1,
       items: {
         anyOf: [

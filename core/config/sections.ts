@@ -29,7 +29,7 @@ export const service = defineSection({
         type: 'string',
         pattern: '^(https?://[^\\s/]+|$)',
         description:
-          'Public URL without /v1, such as https://ai.example.com. Missing or empty: this machine, at the port of listen.',
+          'Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
       },
       contact: {
         type: 'string',
@@ -55,49 +55,49 @@ export const listen = defineSection({
   fixed: ['host', 'port'],
   schema: {
     type: 'object',
-    description: 'The socket, and the limits of clients. Host and port take effect at the next start.',
+    description: 'The socket, and limits for clients. Host and port take effect at the next start.',
     default: {},
     properties: {
       host: {
         type: 'string',
         minLength: 1,
         default: '127.0.0.1',
-        description: 'Address to listen on; 0.0.0.0 for all.',
+        description: 'Address to listen on; 0.0.0.0 for all interfaces.',
       },
       port: {
         type: 'integer',
         minimum: 0,
         maximum: 65_535,
         default: 8080,
-        description: 'TCP port; 0 for any free one.',
+        description: 'TCP port; 0 for any free port.',
       },
       max_body_bytes: {
         type: 'integer',
         minimum: 1024,
         maximum: 1_073_741_824,
         default: bounds.requestBody,
-        description: 'Bytes of a request body, at most, after decompression.',
+        description: 'Maximum bytes of a request body, after decompression.',
       },
       header_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 300,
         default: 15,
-        description: 'Seconds until the headers of a request must have arrived.',
+        description: 'Seconds in which the headers of a request must arrive.',
       },
       body_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 600,
         default: 60,
-        description: 'Seconds without a byte of a request body until the request is refused.',
+        description: 'Seconds without a byte of the request body before the request is rejected.',
       },
       write_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 3600,
         default: 300,
-        description: 'Seconds for which a client may read no byte of its answer before its connection is closed.',
+        description: 'Seconds without the client reading any of the answer before its connection is closed.',
       },
       stage_timeout: {
         type: 'number',
@@ -105,21 +105,22 @@ export const listen = defineSection({
         maximum: 3600,
         default: defaultStageTimeout,
         description:
-          'Seconds that a stage may take to enter or leave, or to continue a body, before the client gets an error. Stages with longer limits of their own, such as upstream, keep these.',
+          'Seconds that a stage may take to enter, leave or continue a body before the client gets an error. Stages with their own longer limits, such as upstream, keep them.',
       },
       keep_alive_timeout: {
         type: 'number',
         minimum: 1,
         maximum: 3600,
         default: 75,
-        description: 'Seconds an idle connection stays open; longer than the pool of a proxy in front.',
+        description:
+          'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front.',
       },
       drain_timeout: {
         type: 'number',
         minimum: 0,
         maximum: 3600,
         default: 30,
-        description: 'Seconds for running answers to finish after SIGTERM.',
+        description: 'Seconds for requests in flight to finish after SIGTERM.',
       },
       trusted_proxies: {
         type: 'array',
@@ -147,7 +148,12 @@ export const data = defineSection({
     description: 'Data on disk. Changes take effect at the next start.',
     default: {},
     properties: {
-      folder: { type: 'string', minLength: 1, default: './data', description: 'Folder, relative to gateway.yaml.' },
+      folder: {
+        type: 'string',
+        minLength: 1,
+        default: './data',
+        description: 'Data folder, relative to gateway.yaml.',
+      },
     },
     additionalProperties: false,
   },

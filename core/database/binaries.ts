@@ -52,13 +52,13 @@ async function copyName(native: string): Promise<string> {
 async function findPackage(): Promise<string> {
   const key = `${platform()}-${arch()}`;
   const name = packages[key];
-  if (name === undefined) throw new Error(`No embedded PostgreSQL for ${key}. Set DATABASE_URL to one of yours.`);
+  if (name === undefined) throw new Error(`No embedded PostgreSQL for ${key}. Set DATABASE_URL to your own server.`);
   try {
     const { postgres } = (await import(name)) as Binaries;
     return dirname(dirname(postgres));
   } catch (error) {
     throw new Error(
-      `Package ${name} is not installed. Run npm ci with optional packages, or set DATABASE_URL to a PostgreSQL of yours.`,
+      `Package ${name} is not installed. Run npm ci with optional packages, or set DATABASE_URL to your own PostgreSQL.`,
       { cause: error },
     );
   }

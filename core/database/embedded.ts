@@ -164,7 +164,7 @@ async function placeFor(dataFolder: string, identity: Identity | undefined): Pro
   const hash = createHash('sha256').update(own).digest('hex').slice(0, 16);
   await writeFile(
     join(dataFolder, 'POSTGRES-IS-ELSEWHERE.txt'),
-    `PostgreSQL runs as the user ${identity.name}, who cannot enter this folder.\nIts files are in ${systemFolder}/${hash}.\n`,
+    `PostgreSQL runs as the user ${identity.name}, which cannot access this folder.\nIts files are in ${systemFolder}/${hash}.\n`,
   );
   return join(systemFolder, hash);
 }

@@ -57,7 +57,7 @@ export class OnlyInstance implements AsyncDisposable {
       await held.lost;
       if (signal.aborted) return;
       await held.client.end().catch(() => undefined);
-      this.#log.warn('lost the connection that holds the lock on this database; claiming it again');
+      this.#log.warn('lost the connection that holds the lock on this database; reacquiring it');
     }
   }
 
@@ -74,13 +74,13 @@ export class OnlyInstance implements AsyncDisposable {
       this.#client = held.client;
       const isOurs = !signal.aborted && (await lock(held.client).catch(() => undefined));
       if (isOurs === true) {
-        this.#log.info('holding the lock on this database again');
+        this.#log.info('reacquired the lock on this database');
         return held;
       }
       await held.client.end().catch(() => undefined);
       if (isOurs === undefined || signal.aborted || !reminder.pass()) continue;
       this.#log.error(
-        'another gateway took this database while the connection was lost, and every limit counts twice; stop one of the two, or set REDIS_URL for both',
+        'another gateway took the lock on this database while the connection was lost, so limits apply twice; stop one of the two, or set REDIS_URL for both',
       );
     }
   }

@@ -49,6 +49,6 @@ export class Keeper implements AsyncDisposable {
         errors.push(error);
       }
     }
-    if (errors.length > 0) throw new AggregateError(errors, 'parts of the gateway could not be released');
+    if (errors.length > 0) throw new AggregateError(errors, 'some resources of the gateway could not be released');
   }
 }

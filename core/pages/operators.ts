@@ -5,7 +5,7 @@ export const operatorsSection = defineSection({
   name: 'operators',
   schema: {
     type: 'array',
-    description: 'E-mail addresses of the accounts that may see the pages of the operator.',
+    description: 'E-mail addresses of the accounts that may view the operator pages.',
     items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 },
     default: [],
   },

@@ -56,7 +56,7 @@ async function readSession(host: Host, token: string): Promise<OpenSession | und
   try {
     return await withDeadline(sessionsOf(host).read(token), readTimeout, `no answer within ${readTimeout} ms`);
   } catch (error) {
-    if (outageLog.pass()) host.log.error('sessions cannot be read; public pages are shown as to visitors', error);
+    if (outageLog.pass()) host.log.error('sessions cannot be read; public pages are shown as if signed out', error);
     throw new PageError(503, 'error.503.text', { cause: error });
   }
 }

@@ -29,7 +29,7 @@ export class EventQueue<Context> {
   add(payload: never): void {
     if (this.#waiting.length >= longestQueue) {
       if (this.#dropped === 0)
-        this.#log.error(`${this.#name} is too slow: ${longestQueue} events wait, others are lost`);
+        this.#log.error(`${this.#name} is too slow: ${longestQueue} events are queued, later ones are dropped`);
       this.#dropped++;
       return;
     }
@@ -51,10 +51,10 @@ export class EventQueue<Context> {
     await Promise.resolve();
     for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
       const result = await firstOrLate([this.#handle(payload)], handlerTimeout);
-      if (result === late) this.#log.error(`${this.#name} has not ended after ${handlerTimeout / 1000} s`);
+      if (result === late) this.#log.error(`${this.#name} has not finished after ${handlerTimeout / 1000} s`);
     }
     this.#running = undefined;
-    if (this.#dropped > 0) this.#log.error(`${this.#name} has lost ${this.#dropped} events`);
+    if (this.#dropped > 0) this.#log.error(`${this.#name}: ${this.#dropped} events dropped`);
     this.#dropped = 0;
   }
 

@@ -26,7 +26,8 @@ export const auth = defineStage({
         minimum: 0,
         maximum: 3600,
         default: 60,
-        description: 'Seconds for which a key is cached. A changed key is refused at once all the same.',
+        description:
+          'Seconds for which a key is cached. A rotated key is rejected immediately, regardless of this value.',
       },
     },
     additionalProperties: false,

@@ -28,14 +28,14 @@ export const cacheStage = defineStage({
         minimum: 1,
         maximum: 31_536_000,
         default: 86_400,
-        description: 'The most seconds that a client may ask for.',
+        description: 'Maximum seconds that a client can request.',
       },
       max_bytes: {
         type: 'integer',
         minimum: 1,
         maximum: bounds.cachedReply,
         default: 1_048_576,
-        description: 'Bytes of the largest reply that is cached.',
+        description: 'Maximum bytes of a reply that is cached.',
       },
     },
     additionalProperties: false,
@@ -62,7 +62,7 @@ function readSeconds(text: string, maximum: number): number {
   if (seconds <= maximum) return seconds;
   throw new GatewayError(
     'invalid_request',
-    `The header X-Service-Cache must be an integer from 1 to ${maximum}: the seconds to cache the reply for.`,
+    `The header X-Service-Cache must be an integer from 1 to ${maximum}, the number of seconds to cache the reply.`,
     { param: 'X-Service-Cache' },
   );
 }

@@ -5,9 +5,9 @@ import type { ChatAnswer, ModelWork, TimedChunk } from './chat-answer.ts';
 import { writeChatError } from './chat-error.ts';
 import type { DemoFault } from './fault.ts';
 
-const message = 'The demo upstream fails as requested.';
+const message = 'The demo upstream failed, as requested.';
 const page =
-  '<!doctype html>\n<title>502 Bad Gateway</title>\n<h1>502 Bad Gateway</h1>\n<p>The demo upstream sends this page as requested.</p>\n';
+  '<!doctype html>\n<title>502 Bad Gateway</title>\n<h1>502 Bad Gateway</h1>\n<p>The demo upstream sends this page, as requested.</p>\n';
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' } as const;
 const json = { 'content-type': 'application/json; charset=utf-8' } as const;
 const retryAfter = 2; // seconds

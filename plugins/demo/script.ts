@@ -25,7 +25,7 @@ const maxWords = 20_000;
 const maxSearched = 5_000;
 /** Coding tools put notes of their own into the user's message. */
 const toolTags = ['system-reminder', 'environment_context'] as const;
-const filler = 'This sentence only makes the answer longer, so that there is more of a stream to look at.';
+const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 
 /** @throws ChatRequestError when the tool choice requires a tool that is not in the request */
 export function writeScript(request: DemoRequest): DemoScript {
@@ -97,7 +97,7 @@ function removeTag(text: string, tag: string): string {
 function reasoningText(request: DemoRequest, tools: readonly DemoTool[]): string {
   const names = tools.map(({ name }) => name).join(' and ');
   const plan = tools.length > 0 ? `I was asked to call ${names}, so I will.` : 'I will say so and repeat the question.';
-  return `The user wrote “${shorten(promptOf(request), 60)}”. I am only a demo and cannot work anything out. ${plan}`;
+  return `The user wrote “${shorten(promptOf(request), 60)}”. I am only a demo and cannot reason. ${plan}`;
 }
 
 function answerText(request: DemoRequest): string {
@@ -106,8 +106,8 @@ function answerText(request: DemoRequest): string {
   const results = openToolResults(request);
   if (results.length > 0) return `This is the demo upstream. The tools have answered. ${results.map(report).join(' ')}`;
   const answer =
-    `Hello! This is the demo upstream of your gateway: no model is at work here. You wrote: “${shorten(prompt, 160)}”. ` +
-    `For real answers, give an upstream in gateway.yaml an API key and this model a route to it.`;
+    `Hello! This is the demo upstream of your gateway: no model is involved. You wrote: “${shorten(prompt, 160)}”. ` +
+    `For real answers, set an API key for an upstream in gateway.yaml and give this model a route to it.`;
   return `${answer}${fillerText(prompt)}`;
 }
 

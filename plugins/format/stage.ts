@@ -30,7 +30,7 @@ function counted(exchange: Exchange, reply: Reply): Reply {
  */
 export const formatStage = defineStage({
   name: 'format',
-  description: 'Reads the request in the client’s format and prepares it for the routes of its model.',
+  description: 'Parses the request in the client’s format and prepares it for the routes of its model.',
   writes: [adapter],
   options: { type: 'object', additionalProperties: false },
   create(_options, host) {

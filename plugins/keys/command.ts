@@ -17,7 +17,7 @@ const exitCodes = `
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
 
 const handles = `
-ACCOUNT is the id of an account, its e-mail address, its key, or the hint of its key (dp_AbCd…wxyz or dp_AbCd...wxyz).`;
+ACCOUNT is an account id, e-mail address, API key, or key hint (dp_AbCd…wxyz or dp_AbCd...wxyz).`;
 
 /**
  * `gateway key …`: manages accounts and keys. Works beside a running gateway, which PostgreSQL notifies of every change.
@@ -112,7 +112,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
     .addHelpText(
       'after',
-      `${handles}\nDays start at the end of the last period, or now when it has ended. An account can hold ${maxDaysAhead} days ahead.` +
+      `${handles}\nThe days start when the last period ends, or now if it has ended. An account can have at most ${maxDaysAhead} days ahead.` +
         examples(['gateway key grant ani@example.com --days 3 --note "outage of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>

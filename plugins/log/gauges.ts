@@ -9,13 +9,13 @@ export function openJournal(host: Pick<Host, 'keep'>): { journal: Journal | unde
 
 export const journalGauge: Gauge = {
   name: 'journal_waiting_bytes',
-  description: 'Bytes of request records on disk that are not yet in the database.',
+  description: 'Bytes of request records on disk that are not in the database yet.',
   read: (host) => readJournal(host, ({ waitingBytes }) => waitingBytes),
 };
 
 export const lostRecordsGauge: Gauge = {
   name: 'requests_without_record',
-  description: 'Requests since the start that were not recorded.',
+  description: 'Requests not recorded since the start.',
   read: (host) => readJournal(host, ({ lost }) => lost),
 };
 

@@ -79,7 +79,7 @@ export class Journal implements Disposable {
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
     this.#file = this.#openNext();
     this.#writer = new LineWriter(this.#file, (error) => {
-      options.log.error('the journal cannot be written; records wait in memory', error);
+      options.log.error('the journal cannot be written; records are waiting in memory', error);
     });
   }
 
@@ -163,7 +163,7 @@ export class Journal implements Disposable {
     }
     this.#fresh.length = 0;
     this.#isClosed = true;
-    if (!this.#writer.flush()) this.#options.log.error(`${this.#writer.waiting} bytes of records are lost`);
+    if (!this.#writer.flush()) this.#options.log.error(`${this.#writer.waiting} bytes of records were lost`);
     closeSync(this.#file);
     if (this.#writer.written === 0) rmSync(this.#path, { force: true });
     else this.#finish({ path: this.#path, bytes: this.#writer.written });
@@ -220,7 +220,7 @@ export class Journal implements Disposable {
       return this.#openNext();
     } catch (error) {
       this.#stayUntil = performance.now() + retryAfter;
-      this.#options.log.error('the next segment of the journal cannot be opened; the current one grows', error);
+      this.#options.log.error('the next journal segment cannot be opened; writing to the current one', error);
       return undefined;
     }
   }

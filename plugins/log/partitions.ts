@@ -34,7 +34,7 @@ export function createRetention(): Retention {
 /** Idempotent, also when it runs twice at once. Partitions exist for a week ahead, and an insert creates a missing one. */
 export const partitionJob: JobDefinition = {
   name: 'log-partitions',
-  description: 'Creates partitions of request records for the next days and drops expired ones.',
+  description: 'Creates partitions of request records for the coming days and drops expired ones.',
   schedule: { every: 6 * 60 * 60 },
   async run(_data, host) {
     const { keepDays } = host.keep(retentionKey, createRetention);

@@ -28,7 +28,7 @@ export class RequestLog implements AsyncDisposable {
     const folder = join(dataFolder, 'journal');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#lock = new InstanceLock(folder, instance, () => {
-      log.warn('another instance considered this one dead; requests of that time may be on record as interrupted');
+      log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
       this.journal.roll();
     });
     this.journal = new Journal({ ...options, folder });

@@ -80,7 +80,7 @@ export class Shipper {
         else await this.#pause(searchEvery);
       } catch (error) {
         this.#noteFailure(error);
-        if (this.#isStopping) return log.warn(`${journal.length} segments of the journal remain for the next start`);
+        if (this.#isStopping) return log.warn(`${journal.length} journal segments remain for the next start`);
         await this.#pause(this.#backoff.next());
       }
     }
@@ -172,13 +172,13 @@ export class Shipper {
   }
 
   #noteSuccess(): void {
-    if (this.#backoff.failures > 0) this.#parts.log.info('request records reach the database again');
+    if (this.#backoff.failures > 0) this.#parts.log.info('request records are written to the database again');
     this.#backoff.reset();
     this.#reminder.reset();
   }
 
   #noteFailure(error: unknown): void {
-    if (this.#reminder.pass()) this.#parts.log.warn(`request records wait on disk: ${firstLine(error)}`);
+    if (this.#reminder.pass()) this.#parts.log.warn(`request records are waiting on disk: ${firstLine(error)}`);
   }
 
   #wake(): void {

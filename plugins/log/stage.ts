@@ -25,26 +25,27 @@ export const logStage = defineStage({
         minimum: 1,
         maximum: 3650,
         default: 30,
-        description: 'Days for which records are kept, not counting today.',
+        description: 'Days to keep records, not counting today.',
       },
       max_journal_bytes: {
         type: 'integer',
         minimum: 16_777_216,
         default: 1_073_741_824,
         description:
-          'Bytes of records that can wait on disk for the database. Over the limit, requests are served but not recorded.',
+          'Maximum bytes of records on disk waiting for the database. Over the limit, requests are served but not recorded.',
       },
       content: {
         type: 'boolean',
         default: false,
-        description: 'Also keeps prompts and replies, for as many days as the records. Tell your users.',
+        description: 'Also records prompts and replies, for as many days as the records. Inform your users.',
       },
       max_content_bytes: {
         type: 'integer',
         minimum: 1,
         maximum: bounds.loggedContent,
         default: 65_536,
-        description: 'Bytes of each prompt and each reply that `content` keeps; longer ones are truncated and marked.',
+        description:
+          'Maximum bytes of each prompt and reply that `content` records; longer ones are truncated and marked.',
       },
     },
     additionalProperties: false,

@@ -7,13 +7,14 @@ export const metricsSection = defineSection({
   name: 'metrics',
   schema: {
     type: 'object',
-    description: 'Who may read GET /metrics.',
+    description: 'Access to GET /metrics.',
     default: {},
     properties: {
       token: {
         type: 'string',
         minLength: 16,
-        description: 'Bearer token that is required to read the metrics. Without it, only this machine may read them.',
+        description:
+          'Bearer token required to read the metrics. Without a token, they are available from this machine only.',
       },
     },
     additionalProperties: false,

@@ -6,7 +6,7 @@ import type { Host } from '#core/host.ts';
 /** Whether database and shared state answer; each scrape asks them. */
 export const dependencyGauge: Gauge = {
   name: 'dependency_up',
-  description: '1 when a dependency answers, 0 when it does not.',
+  description: '1 when a dependency responds, 0 when it does not.',
   labels: ['dependency'],
   async read(host) {
     const checks = await checkDependencies(host);

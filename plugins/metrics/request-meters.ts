@@ -36,7 +36,7 @@ export class RequestMeters implements Observer {
     const registers = [metrics];
     this.#requests = new Counter({
       name: 'requests_total',
-      help: 'Finished requests by outcome: answered, refused, failed, aborted. The status is none when no status was sent.',
+      help: 'Finished requests by outcome: answered, refused, failed, aborted. The status is `none` when no status was sent.',
       labelNames: ['endpoint', 'outcome', 'status'],
       registers,
     });

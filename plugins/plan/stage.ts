@@ -24,7 +24,7 @@ export const plan = defineStage({
         minimum: 0,
         maximum: 2_592_000,
         default: 0,
-        description: 'Seconds for which model calls still work after a period ends.',
+        description: 'Grace period: seconds for which model calls still work after a plan ends.',
       },
     },
     additionalProperties: false,
@@ -69,6 +69,6 @@ function entitlementOf(account: KnownAccount | undefined, directory: AccountDire
 }
 
 function inactivePlan(last: PeriodRecord | undefined, baseUrl: string): GatewayError {
-  if (last === undefined) return new GatewayError('plan_inactive', `No plan is active. Choose one at ${baseUrl}`);
+  if (last === undefined) return new GatewayError('plan_inactive', `No active plan. Choose one at ${baseUrl}`);
   return new GatewayError('plan_inactive', `Your plan ended at ${last.endsAt.toISOString()}. Renew at ${baseUrl}`);
 }

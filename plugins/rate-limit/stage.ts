@@ -17,7 +17,7 @@ const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('h
  */
 export const rateLimitStage = defineStage({
   name: 'rate-limit',
-  description: 'Limits the requests of each key, per period and in flight.',
+  description: 'Limits the requests of each key: per period, and in flight.',
   reads: [principal],
   writes: [rateLimitState],
   options: {

@@ -8,7 +8,7 @@ const seconds = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 const breakerSchema = {
   type: 'object',
   default: {},
-  description: 'When a route gets no more requests, and for how long.',
+  description: 'When a route is taken out of service, and for how long.',
   properties: {
     failures: {
       type: 'integer',
@@ -22,33 +22,33 @@ const breakerSchema = {
       minimum: 0.01,
       maximum: 1,
       default: defaultBreaker.failureRatio,
-      description: 'Share of failed calls in the window that opens the breaker.',
+      description: 'Share of failed calls in the window that opens the breaker, from 0 to 1.',
     },
     minimum_calls: {
       type: 'integer',
       minimum: 1,
       maximum: 100_000,
       default: defaultBreaker.minimumCalls,
-      description: 'Calls in the window below which the share does not count.',
+      description: 'Minimum calls in the window before the share applies.',
     },
     window: {
       type: 'number',
       minimum: 1,
       maximum: 3600,
       default: defaultBreaker.window / 1000,
-      description: 'Seconds over which the share is counted.',
+      description: 'Seconds of the window.',
     },
     cooldown: {
       ...seconds,
       default: defaultBreaker.cooldown / 1000,
-      description: 'Seconds until an open breaker lets a probe pass; doubled each time the probe fails.',
+      description: 'Seconds until an open breaker allows a probe; doubled each time the probe fails.',
     },
     longest_cooldown: {
       type: 'number',
       minimum: 0.1,
       maximum: 86_400,
       default: defaultBreaker.longestCooldown / 1000,
-      description: 'Seconds that the cooldown may grow to.',
+      description: 'Maximum seconds of the cooldown.',
     },
   },
   additionalProperties: false,
@@ -62,7 +62,7 @@ export const upstreamSchema = {
       minimum: 1,
       maximum: 10,
       default: 3,
-      description: 'Attempts that one request may have, over all routes and keys of its model.',
+      description: 'Maximum attempts per request, over all routes and keys of its model.',
     },
     connect_timeout: {
       type: 'number',
@@ -74,12 +74,12 @@ export const upstreamSchema = {
     first_byte_timeout: {
       ...seconds,
       default: 60,
-      description: 'Seconds until an upstream begins to respond; in a stream, until the first content.',
+      description: 'Seconds until an upstream begins to respond; for a stream, until the first content.',
     },
     idle_timeout: {
       ...seconds,
       default: 120,
-      description: 'Seconds without a byte after which an answer that has begun is given up.',
+      description: 'Seconds without a byte before an answer that has begun is aborted.',
     },
     deadline: {
       type: 'number',
@@ -100,7 +100,7 @@ export const upstreamSchema = {
       minimum: 0,
       maximum: 1,
       default: 0.1,
-      description: 'Further attempts that all requests together may make, as a share of the requests.',
+      description: 'Retry budget: further attempts of all requests together, as a share of the requests.',
     },
     breaker: breakerSchema,
   },

@@ -16,7 +16,7 @@ import { RetryBudget } from './routing/retry-budget.ts';
  */
 export const upstreamStage = defineStage({
   name: 'upstream',
-  description: 'Sends the request to the routes of its model, one after the other, until one serves it.',
+  description: 'Sends the request to the routes of its model in order, until one serves it.',
   reads: [adapter],
   writes: [delivery],
   options: upstreamSchema,

@@ -136,7 +136,7 @@ function forgotten(heard: Heard, upstream: UpstreamTextFormat): Heard {
 function asFunction({ name, description, grammar }: Tool): Tool {
   return {
     name,
-    description: `${description}\n\nThe input has to follow this lark grammar:\n${String(grammar)}`,
+    description: `${description}\n\nThe input must follow this lark grammar:\n${String(grammar)}`,
     schema: {
       type: 'object',
       properties: { input: { type: 'string', description: 'The whole input, as it is.' } },

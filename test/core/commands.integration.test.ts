@@ -292,7 +292,7 @@ describe('gateway start', () => {
     expect(await run(['start'], { NODE_ENV: 'production' })).toMatchObject({
       code: 1,
       errors:
-        'gateway.yaml:4:8 upstreams.off: is a demo, which NODE_ENV=production refuses; remove it and its routes\n',
+        'gateway.yaml:4:8 upstreams.off: is a demo upstream, which is not allowed with NODE_ENV=production; remove it and its routes\n',
     });
   });
 });

@@ -148,7 +148,7 @@ describe('SIGTERM', () => {
     const streams = await Promise.all(Array.from({ length: 200 }, () => openStream(gateway.url)));
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     const ended = gateway.end('SIGTERM');
-    await printed(gateway, 'finishing running requests');
+    await printed(gateway, 'finishing requests in flight');
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
     gate.resolve();
     for (const { rest } of streams) expect(await rest).toMatch(/\[DONE\]\s*$/);
@@ -162,7 +162,7 @@ describe('SIGTERM', () => {
   it('reaches the gateway through npm', async () => {
     const gateway = await home.start({}, ['npm', 'run', '--silent', 'gateway', '--']);
     const code = await gateway.end('SIGTERM');
-    expect([code, gateway.output()]).toEqual([0, expect.stringContaining('SIGTERM: finishing running requests')]);
+    expect([code, gateway.output()]).toEqual([0, expect.stringContaining('SIGTERM: finishing requests in flight')]);
   });
 
   it('that arrives twice, as from a shell and its process group, counts once', async () => {
@@ -171,7 +171,7 @@ describe('SIGTERM', () => {
     const gateway = await home.start();
     const { rest } = await openStream(gateway.url);
     const ended = gateway.end('SIGTERM');
-    await printed(gateway, 'finishing running requests');
+    await printed(gateway, 'finishing requests in flight');
     gateway.process.kill('SIGTERM');
     gate.resolve();
     expect(await rest).toMatch(/\[DONE\]\s*$/);
@@ -272,13 +272,13 @@ describe('a changed gateway.yaml', () => {
 aliases: { tset: tets }
 plan: []
 `);
-    await printed(gateway, 'the running configuration stays');
+    await printed(gateway, 'the previous configuration stays active');
     expect(gateway.output()).toMatch(/gateway\.yaml:\d+:\d+ aliases\.tset: .*did you mean "?test"?/);
     expect(gateway.output()).toMatch(/gateway\.yaml:\d+:\d+ plan: .*did you mean "?plans"?/);
     expect((await ask(gateway.url)).status).toBe(200);
 
     gateway.process.kill('SIGHUP');
-    await printed(gateway, 'the running configuration stays', 2);
+    await printed(gateway, 'the previous configuration stays active', 2);
     expect((await ask(gateway.url)).status).toBe(200);
 
     await home.write(`${patientYaml(`${upstream.url}/v1`)}\n# put right\n`);

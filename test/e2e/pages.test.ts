@@ -122,7 +122,7 @@ describe('docs/examples/feedback, copied next to gateway.yaml', () => {
   it('takes no form of another site', async () => {
     const response = await sendFeedback('More models, fewer words', { origin: 'https://evil.example' });
     expect(response.status).toBe(403);
-    expect(await response.text()).toContain('<h1>This form came from another site.</h1>');
+    expect(await response.text()).toContain('<h1>This form was sent from another site.</h1>');
   });
 });
 
@@ -132,7 +132,7 @@ it.each(['cut', 'stall'] as const)(
     database.turn(mode);
     const [front, own] = [await get('/', { ...html, cookie }), await get('/feedback', { ...html, cookie })];
     expect([front.status, own.status]).toEqual([200, 503]);
-    expect(await own.text()).toContain('<h1>This page is not available right now.</h1>');
+    expect(await own.text()).toContain('<h1>This page is temporarily unavailable.</h1>');
     database.turn('open');
     await vi.waitFor(async () => expect((await get('/feedback', { ...html, cookie })).status).toBe(200), recovery);
   },

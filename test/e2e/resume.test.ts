@@ -188,7 +188,7 @@ async function recordOf(id: string): Promise<Row> {
 
 const attemptsOf = ({ attempts }: Row) => attempts.map(({ route, outcome }) => `${route} ${outcome}`);
 const lastRequest = () => upstream.requests.at(-1) as RecordedRequest;
-const note = 'continued by another route after the first broke off';
+const note = 'resumed on another route after the first was interrupted';
 
 describe.each(pairs)('an answer that a %s route begins and a %s route ends', (first, second) => {
   const model = `${first}-${second}`;

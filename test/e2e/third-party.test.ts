@@ -251,7 +251,7 @@ export const bomb = {
     expect((await ask(gateway.url)).status).toBe(200);
     expect(await exited).toEqual([1, null]);
     expect(gateway.output()).toContain('plugin bomb-timer threw an uncaught exception');
-    expect(gateway.output()).toMatch(/the gateway stops because of an unhandled error: Error: boom/);
+    expect(gateway.output()).toMatch(/unhandled error; the gateway is stopping: Error: boom/);
   });
 
   it.each([

@@ -189,7 +189,7 @@ describe('an account without an active period', () => {
   it('reads where to choose a plan when it never had one', async () => {
     await expect(refusal()).resolves.toMatchObject({
       code: 'plan_inactive',
-      message: 'No plan is active. Choose one at https://gateway.example',
+      message: 'No active plan. Choose one at https://gateway.example',
     });
   });
 

@@ -79,7 +79,7 @@ export const plugin: GatewayPlugin = {
 async function addNote(exchange: Exchange, host: Host): Promise<Reply> {
   const { text } = await exchange.body.json();
   if (typeof text !== 'string' || text === '')
-    throw new GatewayError('invalid_request', '`text` must be a string that is not empty', { param: 'text' });
+    throw new GatewayError('invalid_request', '`text` must be a non-empty string', { param: 'text' });
   const id = randomUUID();
   const em = host.database.fork();
   em.create(Note, { id, accountId: exchange.get(principal).accountId, text, createdAt: new Date(host.now()) });

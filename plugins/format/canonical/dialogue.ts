@@ -65,7 +65,7 @@ function missingResult(id: string): ToolResult {
   return {
     type: 'tool_result',
     id,
-    parts: [{ type: 'text', text: 'No result: the call was not carried out.' }],
+    parts: [{ type: 'text', text: 'No result: the call was not executed.' }],
     isError: true,
   };
 }

@@ -92,7 +92,7 @@ export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject
 /** The description of a freeform tool that is written as a function; it contains the grammar. */
 export function describeFreeform({ description, grammar }: ClientTool): string | undefined {
   if (grammar === undefined) return description;
-  const rule = `The input has to follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  const rule = `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 

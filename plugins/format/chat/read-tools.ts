@@ -42,7 +42,7 @@ export function readTools(body: JsonObject, notes: Notes): Tool[] {
 }
 
 function unsupportedTool(param: string): GatewayError {
-  return new GatewayError('not_supported', 'None of these types of tools is supported.', { param });
+  return new GatewayError('not_supported', 'None of these tool types is supported.', { param });
 }
 
 function readCustom(tool: JsonObject, path: string): ClientTool {

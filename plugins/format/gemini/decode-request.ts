@@ -43,7 +43,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 /** It holds a part of the prompt that only Google has. */
 function refuseCached(value: JsonValue | undefined): void {
   if (isMissing(value) || value === '') return;
-  const message = 'Cached content is not supported. Send it in the request.';
+  const message = 'Cached content is not supported. Send the content in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 

@@ -124,6 +124,6 @@ function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
 
 function readName(value: JsonValue | undefined, path: string): string {
   const name = readText(value, path);
-  if (name === '') throw invalid(path, 'a string that is not empty');
+  if (name === '') throw invalid(path, 'a non-empty string');
   return name;
 }

@@ -79,7 +79,7 @@ export class PassThroughReader implements ReplyReader {
     this.#converting = this.#converter?.();
     this.#converted = this.#converting?.convert?.(body, isEventStream);
     if (this.#converted !== undefined) return this.#converted;
-    throw malformed(isEventStream ? 'a stream, although none was asked for' : 'no stream, although one was asked for');
+    throw malformed(isEventStream ? 'a stream, although none was requested' : 'no stream, although one was requested');
   }
 
   push(chunk: Buffer): Buffer {

@@ -15,7 +15,7 @@ export interface Draft {
 }
 
 /** Notes on an answer that should have been stored and is not. */
-const tooLarge = 'not stored: the conversation is too large to be continued by its id';
+const tooLarge = 'not stored: the conversation is too large';
 const databaseFailed = 'not stored: the database failed';
 
 /** Ms that an answer waits for the database before it is sent without being stored. */
@@ -51,11 +51,11 @@ export class Recorder {
     if (row === undefined) return undefined;
     const size = sizeOf(row);
     if (size > Math.min(max_bytes, max_account_bytes)) {
-      log.info(`response ${row.id} is not stored: it has ${size} bytes with its conversation`);
+      log.info(`response ${row.id} is not stored: with its conversation it has ${size} bytes`);
       return tooLarge;
     }
     if (performance.now() < this.#coolingUntil) {
-      log.warn(`response ${row.id} is not stored: the database has just failed`);
+      log.warn(`response ${row.id} is not stored: the database failed recently`);
       return databaseFailed;
     }
     try {

@@ -8,7 +8,7 @@ export const responsesSection = defineSection({
   name: 'responses',
   schema: {
     type: 'object',
-    description: 'What is kept of answers on /v1/responses, so that clients can continue and fetch them.',
+    description: 'Storage of answers from /v1/responses, so that clients can continue and retrieve them.',
     default: {},
     properties: {
       keep_hours: {
@@ -16,21 +16,21 @@ export const responsesSection = defineSection({
         minimum: 0,
         maximum: 8784,
         default: 24,
-        description: 'Hours for which an answer can be continued and fetched; 0 keeps none.',
+        description: 'Hours for which an answer can be continued and retrieved; 0 stores none.',
       },
       max_bytes: {
         type: 'integer',
         minimum: 1024,
         maximum: bounds.storedResponse,
         default: 4_194_304,
-        description: 'Bytes of the largest conversation that is kept, answer included.',
+        description: 'Maximum bytes of a stored conversation, including the answer.',
       },
       max_account_bytes: {
         type: 'integer',
         minimum: MiB,
         default: 256 * MiB,
         description:
-          'Bytes of all conversations that are kept for one account, 1048576 (1 MiB) at least; its oldest go first. Every ' +
+          'Maximum bytes of the stored conversations of one account, at least 1048576 (1 MiB); the oldest are deleted first. Every ' +
           'answer counts with its whole conversation.',
       },
     },

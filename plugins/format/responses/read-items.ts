@@ -119,7 +119,9 @@ export class ItemReader {
 
 /** The error for a reference to stored data; the store has resolved all that it could. */
 export function responseNotFound(param: string): GatewayError {
-  return new GatewayError('previous_response_not_found', `\`${param}\` refers to nothing that is stored.`, { param });
+  return new GatewayError('previous_response_not_found', `\`${param}\` refers to an item that is not stored.`, {
+    param,
+  });
 }
 
 /** Only messages may leave out the type. */
@@ -136,7 +138,7 @@ function readRole(value: JsonValue | undefined, path: string): Message['role'] {
 
 function readFilled(value: JsonValue | undefined, path: string): string {
   const text = readText(value, path);
-  if (text === '') throw invalid(path, 'a string that is not empty');
+  if (text === '') throw invalid(path, 'a non-empty string');
   return text;
 }
 

@@ -74,7 +74,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.request.onConnected?.();
-    if (this.#isOver) controller.abort(new Error('given up before it was sent'));
+    if (this.#isOver) controller.abort(new Error('cancelled before it was sent'));
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
@@ -114,7 +114,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.clock.stop();
-    if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('not needed any more'));
+    if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('no longer needed'));
     if (!this.#isHandedOver) return this.#result.reject(fault);
     this.#body?.close?.(fault);
     this.request.onEnd(fault);

@@ -7,14 +7,14 @@ const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0
 export const routeGauge: Gauge = {
   name: 'route_state',
   description:
-    'Breaker of a route: 0 closed, 1 half-open (the next request is its probe), 2 open; 3 when the route does not have the model and is tried last.',
+    'Breaker of a route: 0 closed, 1 half-open (the next request is the probe), 2 open, 3 model not found on the route (tried last).',
   labels: ['route'],
   read: (host) => routeStatus(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
 };
 
 export const coolingKeysGauge: Gauge = {
   name: 'upstream_keys_cooling_down',
-  description: 'API keys of an upstream in a cooldown: throttled, refused or out of credit.',
+  description: 'API keys of an upstream in cooldown: throttled, rejected or out of credit.',
   labels: ['upstream'],
   read: (host) =>
     host.catalog.upstreams

@@ -26,7 +26,7 @@ export class RouteHealth implements AsyncDisposable {
     this.#resets = notifications
       ?.listen(resetChannel, onReset, () => undefined)
       .catch((error: unknown) => {
-        parts.log.error('cannot listen for resets of routes', error);
+        parts.log.error('cannot subscribe to route resets', error);
         return () => undefined;
       });
   }

@@ -20,7 +20,7 @@ export const routesCommand: Command = {
         '--reset <route>',
         'close the breaker of this route, such as openai/gpt-5, and end the cooldowns of its keys, on every instance',
       )
-      .option('--url <url>', 'where the gateway listens (default: as in gateway.yaml)')
+      .option('--url <url>', 'URL of the gateway (default: from gateway.yaml)')
       .option('--json', 'print JSON')
       .addHelpText('after', '\n\nExit codes: 0 success, 1 failure, 2 invalid usage.')
       .action(({ reset, url, json }: { reset?: string; url?: string; json?: true }) =>
@@ -56,7 +56,9 @@ async function askRoutes(url: string): Promise<RouteStatus[]> {
     throw new CommandFailed(`No gateway responds at ${url}: ${describeConnectionError(error)}.`);
   });
   if (Array.isArray(body?.['routes'])) return body['routes'] as unknown as RouteStatus[];
-  throw new CommandFailed(`The server at ${url} reports no routes. Is it a gateway, and asked from its own machine?`);
+  throw new CommandFailed(
+    `The server at ${url} reports no routes. Check that it is a gateway and that you are on its machine.`,
+  );
 }
 
 /** Undefined when the answer is not a JSON object. */

@@ -2,7 +2,7 @@ import type { Delivery } from '#core/facts.ts';
 import { formatNotes } from '#core/model-call/notes-header.ts';
 import type { Reply, Trailers } from '#core/pipeline/reply.ts';
 
-const resumedNote = 'continued by another route after the first broke off';
+const resumedNote = 'resumed on another route after the first was interrupted';
 
 /** What was lost on the way: noted for the record, and for the client in a header or, after a continuation, a trailer. */
 export class DeliveryNotes {

@@ -30,7 +30,7 @@ export const drain: Experiment = {
     );
     await until(() => running === count, 'all streams to run');
     const ended = gateway.end('SIGTERM');
-    await untilPrinted(gateway, 'finishing running requests');
+    await untilPrinted(gateway, 'finishing requests in flight');
     gate.resolve();
     const seen = await Promise.all(streams);
     const code = await ended;

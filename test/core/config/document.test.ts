@@ -63,12 +63,12 @@ describe('YAML', () => {
     [
       'a list that is not closed',
       'plugins: [a\nlisten: {}',
-      'gateway.yaml:2:1: comes before a { or [ is closed; close it with ]',
+      'gateway.yaml:2:1: comes before an open { or [ is closed; close it with ]',
     ],
     [
       'a map that is not closed',
       'service: { name: a\nlisten: {}',
-      'gateway.yaml:2:1: comes before a { or [ is closed; close it with }',
+      'gateway.yaml:2:1: comes before an open { or [ is closed; close it with }',
     ],
     [
       'a second colon on one line',
@@ -93,7 +93,7 @@ describe('YAML', () => {
     [
       'a variable without quotes in braces',
       'listen: { port: ${PORT} }',
-      'gateway.yaml:1:18: has an unquoted variable inside braces or brackets; quote it, or give a number a line of its own',
+      'gateway.yaml:1:18: has an unquoted variable inside braces or brackets; quote it, or write a number on a separate line',
     ],
   ])('is refused with %s, in one line', (_name, text, line) => {
     expect(mistakesIn(text)).toEqual([line]);
@@ -204,7 +204,7 @@ aliases: { a: "\${MODEL}", b: tset }`;
       'gateway.yaml:5:30 pipeline[2]: names the stage "auht", which does not exist; did you mean "auth"?',
       'gateway.yaml:8:26 upstreams.two.api_key: is not a known key; did you mean "api_keys"?',
       'gateway.yaml:9:47 models.test.routes[2]: goes to the upstream "oen", which does not exist; did you mean "one"?',
-      'gateway.yaml:10:30 aliases.b: leads to the model "tset", which does not exist; did you mean "test"?',
+      'gateway.yaml:10:30 aliases.b: refers to the model "tset", which does not exist; did you mean "test"?',
     ]);
     expect(lines).toHaveLength(14);
   });

@@ -96,7 +96,7 @@ describe('a suggestion', () => {
     ['every name when none is near', 'mistral', ['gpt-4', 'gpt-5'], 'use one of: gpt-4, gpt-5'],
     ['every name when a short one shares nothing with it', 'o3', ['q1', 'q2'], 'use one of: q1, q2'],
     ['the nearest of short names', 'o3', ['q1', 'o1'], 'did you mean "o1"?'],
-    ['that there is none', 'mistral', [], 'none exists'],
+    ['that there is none', 'mistral', [], 'there are none'],
   ])('is %s', (_name, name, names, right) => {
     expect(suggest(name, names)).toBe(right);
   });

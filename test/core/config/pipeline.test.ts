@@ -135,7 +135,7 @@ describe('the pipeline', () => {
     [
       'options that a stage does not have',
       '[auth: { x: 1 }]',
-      '1:20 pipeline[0].auth.x: is not a known key; none exists',
+      '1:20 pipeline[0].auth.x: is not a known key; there are none',
     ],
   ])('is refused with %s', (_name, list, line) => {
     expect(mistakesIn(`pipeline: ${list}`)).toEqual([`gateway.yaml:${line}`]);

@@ -116,7 +116,7 @@ describe('the included gateway.yaml', () => {
 
   it('is refused in production, because of the demo', () => {
     expect(() => validate(parseDocument(text, file, { NODE_ENV: 'production' }), registry)).toThrow(
-      'upstreams.demo: is a demo, which NODE_ENV=production refuses; remove it and its routes',
+      'upstreams.demo: is a demo upstream, which is not allowed with NODE_ENV=production; remove it and its routes',
     );
   });
 });

@@ -27,14 +27,14 @@ describe('a missing section', () => {
 
   it('is a mistake when it has no default', () => {
     expect(mistakesInWhole('pipeline: [auth]')).toEqual([
-      'gateway.yaml:1:1 upstreams: is missing; add it: Where requests can be sent, by name.',
-      'gateway.yaml:1:1 models: is missing; add it: What clients can ask for, by name.',
+      'gateway.yaml:1:1 upstreams: is missing; add it: Upstreams that requests can be sent to, by name.',
+      'gateway.yaml:1:1 models: is missing; add it: Models that clients can request, by name.',
     ]);
   });
 
   it('is a mistake when it is empty and has no default', () => {
     expect(mistakesIn('models:')).toEqual([
-      'gateway.yaml:1:8 models: is missing; add it: What clients can ask for, by name.',
+      'gateway.yaml:1:8 models: is missing; add it: Models that clients can request, by name.',
     ]);
   });
 });
@@ -59,7 +59,7 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a base URL without a scheme',
       'service: { base_url: example.com }',
-      '1:22 service.base_url: is "example.com"; expected: Public URL without /v1, such as https://ai.example.com. Missing or empty: this machine, at the port of listen.',
+      '1:22 service.base_url: is "example.com"; expected: Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
     ],
     [
       'a contact that is no address',
@@ -136,22 +136,22 @@ describe('the section upstreams', () => {
     [
       'an invalid base URL',
       '{ format: chat, base_url: x }',
-      '45 upstreams.one.base_url: is "x"; expected: URL with the version segment, to which the format’s path is appended: https://llm.example.com/v1.',
+      '45 upstreams.one.base_url: is "x"; expected: URL with the version segment, such as https://llm.example.com/v1. The path of the format is appended.',
     ],
     [
       'a base URL whose port is impossible',
       '{ format: chat, base_url: "http://127.0.0.1:99999/v1" }',
-      '45 upstreams.one.base_url: is not a valid URL: its host or port is impossible; use one such as https://llm.example.com:8443/v1',
+      '45 upstreams.one.base_url: is not a valid URL: its host or port is invalid; use one such as https://llm.example.com:8443/v1',
     ],
     [
       'a base URL whose host is impossible',
       '{ vendor: openai, base_url: "https://[::1/v1" }',
-      '47 upstreams.one.base_url: is not a valid URL: its host or port is impossible; use one such as https://llm.example.com:8443/v1',
+      '47 upstreams.one.base_url: is not a valid URL: its host or port is invalid; use one such as https://llm.example.com:8443/v1',
     ],
     [
       'a base URL with a password',
       '{ format: chat, base_url: "http://me:sk-1@x.test/v1" }',
-      '45 upstreams.one.base_url: has a user or password in it, which would not be sent; put a key under api_keys, or set auth: none and put the Authorization header under headers',
+      '45 upstreams.one.base_url: contains a user or password, which would not be sent; put a key under api_keys, or set auth: none and put the Authorization header under headers',
     ],
     [
       'a base URL with a query',
@@ -171,7 +171,7 @@ describe('the section upstreams', () => {
     [
       'a format without an address',
       '{ format: chat }',
-      '19 upstreams.one: has no base_url; add the address of the endpoint, such as https://llm.example.com/v1',
+      '19 upstreams.one: has no base_url; add the URL of the endpoint, such as https://llm.example.com/v1',
     ],
     ['nothing in it', '', '20 upstreams.one: is empty; must be a map'],
     [
@@ -231,7 +231,7 @@ describe('the section upstreams', () => {
 
   it('is refused with a name that routes cannot contain', () => {
     expect(mistakesIn('upstreams: { "a/b": { vendor: openai } }')).toEqual([
-      'gateway.yaml:1:14 upstreams.a/b: is not a valid name; expected: A letter or digit, then letters, digits, dots, hyphens and underscores.',
+      'gateway.yaml:1:14 upstreams.a/b: is not a valid name; expected: A letter or digit, followed by letters, digits, dots, hyphens and underscores.',
     ]);
   });
 
@@ -241,7 +241,7 @@ describe('the section upstreams', () => {
 
   it('is refused with a demo in production', () => {
     expect(mistakesIn('upstreams: { one: { vendor: demo } }', { NODE_ENV: 'production' })).toEqual([
-      'gateway.yaml:1:19 upstreams.one: is a demo, which NODE_ENV=production refuses; remove it and its routes',
+      'gateway.yaml:1:19 upstreams.one: is a demo upstream, which is not allowed with NODE_ENV=production; remove it and its routes',
     ]);
   });
 });
@@ -317,7 +317,7 @@ describe('the section models', () => {
 
   it('is refused with a space in a name', () => {
     expect(mistakesIn('models: { "a b": { routes: [one/x] } }')).toEqual([
-      'gateway.yaml:1:11 models.a b: is not a valid name; expected: A letter or digit, then anything but spaces.',
+      'gateway.yaml:1:11 models.a b: is not a valid name; expected: A letter or digit, followed by any characters except spaces.',
     ]);
   });
 
@@ -380,21 +380,21 @@ describe('the section aliases', () => {
     [
       'one for a misspelt model',
       '{ a: tset }',
-      ['15 aliases.a: leads to the model "tset", which does not exist; did you mean "test"?'],
+      ['15 aliases.a: refers to the model "tset", which does not exist; did you mean "test"?'],
     ],
     [
       'one for a model that is like no other',
       '{ a: something }',
-      ['15 aliases.a: leads to the model "something", which does not exist; use one of: test'],
+      ['15 aliases.a: refers to the model "something", which does not exist; use one of: test'],
     ],
     ['the name of a model', '{ test: test }', ['18 aliases.test: is the name of a model; give the alias another name']],
-    ['one for itself', '{ a: a }', ['15 aliases.a: leads back to itself; let one of the aliases name a model']],
+    ['one for itself', '{ a: a }', ['15 aliases.a: refers back to itself; point one of the aliases to a model']],
     [
       'two in a circle',
       '{ a: b, b: a }',
       [
-        '15 aliases.a: leads back to itself; let one of the aliases name a model',
-        '21 aliases.b: leads back to itself; let one of the aliases name a model',
+        '15 aliases.a: refers back to itself; point one of the aliases to a model',
+        '21 aliases.b: refers back to itself; point one of the aliases to a model',
       ],
     ],
     ['a number', '{ a: 5 }', ['15 aliases.a: is 5; must be a string']],
@@ -425,7 +425,7 @@ upstreams: { one: { vendor: opnai } }`;
       'gateway.yaml:2:17 listen.port: is 70000; must be at most 65535',
       'gateway.yaml:4:5 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
       'gateway.yaml:6:20 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
-      'gateway.yaml:7:15 aliases.a: leads to the model "tset", which does not exist; did you mean "test"?',
+      'gateway.yaml:7:15 aliases.a: refers to the model "tset", which does not exist; did you mean "test"?',
       'gateway.yaml:8:29 upstreams.one.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?',
     ]);
   });
@@ -440,7 +440,7 @@ aliases: { z: dmo }`;
       'gateway.yaml:1:65 models.b.routes[0]: goes to the upstream "nope", which does not exist; use one of: demo, x',
       'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which does not exist; did you mean "demo"?',
       'gateway.yaml:2:52 upstreams.x.format: is "chatt"; did you mean "chat"?',
-      'gateway.yaml:3:15 aliases.z: leads to the model "dmo", which does not exist; did you mean "demo"?',
+      'gateway.yaml:3:15 aliases.z: refers to the model "dmo", which does not exist; did you mean "demo"?',
     ]);
   });
 

@@ -177,9 +177,9 @@ describe('a gateway that is the only one', () => {
     const other = await claiming;
     expect(other).toBeDefined();
     await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), { timeout: 15_000 });
-    expect(error.mock.calls[0]?.[0]).toMatch(/another gateway took this database/);
+    expect(error.mock.calls[0]?.[0]).toMatch(/another gateway took the lock on this database/);
     await other?.[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(info).toHaveBeenCalledWith('holding the lock on this database again'), {
+    await vi.waitFor(() => expect(info).toHaveBeenCalledWith('reacquired the lock on this database'), {
       timeout: 15_000,
     });
   });

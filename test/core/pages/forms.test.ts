@@ -135,7 +135,7 @@ describe('a form that no page of this gateway has sent', () => {
     const token = await browser.token('/form', '/form');
     expect(await refused(browser, { ...good, form_token: token }, headers)).toEqual([
       403,
-      'This form came from another site.',
+      'This form was sent from another site.',
     ]);
     expect(inputs).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe('a form that counts once', () => {
     expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 409, 409]);
     expect(inputs).toHaveLength(1);
     const again = await browser.post('/form', sent);
-    expect(again.payload).toContain('<h1>This form was already sent.</h1>');
+    expect(again.payload).toContain('<h1>This form has already been sent.</h1>');
   });
 
   it('counts again when it is opened again', async () => {

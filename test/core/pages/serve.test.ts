@@ -49,14 +49,14 @@ const titleOf = (payload: string) => /<h1>(.*?)<\/h1>/.exec(payload)?.[1];
 
 describe('an error page', () => {
   it.each([
-    ['/nothing', 404, 'This page does not exist.'],
-    ['/typeerror', 500, 'Something broke on our side.'],
-    ['/bad-template', 500, 'Something broke on our side.'],
-    ['/gateway-error', 503, 'This page is not available right now.'],
-    ['/no-database', 503, 'This page is not available right now.'],
-    ['/no-redis', 503, 'This page is not available right now.'],
-    ['/gone', 404, 'This page does not exist.'],
-    ['/teapot', 418, 'This request cannot be read.'],
+    ['/nothing', 404, 'Page not found.'],
+    ['/typeerror', 500, 'Something went wrong on our side.'],
+    ['/bad-template', 500, 'Something went wrong on our side.'],
+    ['/gateway-error', 503, 'This page is temporarily unavailable.'],
+    ['/no-database', 503, 'This page is temporarily unavailable.'],
+    ['/no-redis', 503, 'This page is temporarily unavailable.'],
+    ['/gone', 404, 'Page not found.'],
+    ['/teapot', 418, 'This request could not be read.'],
   ])('at %s has the status %i and says: %s', async (url, status, title) => {
     const { statusCode, payload, headers } = await browse(url);
     expect([statusCode, titleOf(payload)]).toEqual([status, title]);
@@ -96,7 +96,7 @@ describe('an error page', () => {
 
   it('speaks the language of the reader', async () => {
     const { payload, headers } = await browse('/nothing', { 'accept-language': 'id' });
-    expect([titleOf(payload), headers['content-language']]).toEqual(['Halaman ini tidak ada.', 'id']);
+    expect([titleOf(payload), headers['content-language']]).toEqual(['Halaman tidak ditemukan.', 'id']);
   });
 
   it('is shown bare when the layout fails too', async () => {
@@ -110,7 +110,7 @@ describe('an error page', () => {
       } as never,
     };
     const { statusCode, payload } = await browse('/nothing', {}, { settings });
-    expect([statusCode, titleOf(payload)]).toEqual([404, 'This page does not exist.']);
+    expect([statusCode, titleOf(payload)]).toEqual([404, 'Page not found.']);
   });
 
   it.each(['*/*', 'application/json', 'application/json, text/html;q=0.5', '', ';;;'])(

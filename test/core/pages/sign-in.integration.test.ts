@@ -246,7 +246,7 @@ describe('a page for operators', () => {
   it('is refused to other accounts', async () => {
     const { statusCode, payload } = await (await signedIn(await serve(), rani)).get('/operator');
     expect(statusCode).toBe(403);
-    expect(payload).toContain('<h1>This page is not for your account.</h1>');
+    expect(payload).toContain('<h1>Your account does not have access to this page.</h1>');
   });
 
   it('leads visitors to the sign-in', async () => {
@@ -268,7 +268,7 @@ describe('while the database is away', () => {
     isAway = true;
     const { statusCode, payload } = await browser.get('/mine');
     expect(statusCode).toBe(503);
-    expect(payload).toContain('<h1>This page is not available right now.</h1>');
+    expect(payload).toContain('<h1>This page is temporarily unavailable.</h1>');
     expect(payload).not.toMatch(/ECONNREFUSED|10\.0\.0\.7|\bat \//);
     isAway = false;
     expect((await browser.get('/mine')).statusCode).toBe(200);

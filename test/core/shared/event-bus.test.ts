@@ -86,7 +86,7 @@ describe('a handler', () => {
     await bus.publish('key.rotated', rotated);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(calls).toBe(2);
-    expect(error).toHaveBeenCalledExactlyOnceWith('plugin mail, handler of key.rotated has not ended after 30 s');
+    expect(error).toHaveBeenCalledExactlyOnceWith('plugin mail, handler of key.rotated has not finished after 30 s');
   });
 
   it('that is too slow loses events over its bound, and the log counts them', async () => {
@@ -98,7 +98,7 @@ describe('a handler', () => {
     for (let count = 0; count < 1_003; count++) await bus.publish('key.rotated', rotated);
     resolve();
     await vi.waitFor(() =>
-      expect(error).toHaveBeenLastCalledWith('plugin mail, handler of key.rotated has lost 2 events'),
+      expect(error).toHaveBeenLastCalledWith('plugin mail, handler of key.rotated: 2 events dropped'),
     );
     expect(error).toHaveBeenCalledTimes(2);
   });

@@ -27,7 +27,8 @@ describe('the header X-Service-Cache', () => {
       expect(exchange.failure).toBeInstanceOf(GatewayError);
       expect(exchange.failure).toMatchObject({
         code: 'invalid_request',
-        message: 'The header X-Service-Cache must be an integer from 1 to 100: the seconds to cache the reply for.',
+        message:
+          'The header X-Service-Cache must be an integer from 1 to 100, the number of seconds to cache the reply.',
         details: { param: 'X-Service-Cache' },
       });
       expect(fixture.upstream).not.toHaveBeenCalled();

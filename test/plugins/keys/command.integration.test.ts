@@ -176,7 +176,7 @@ describe('key grant', () => {
   it('fails when the days reach more than a year ahead', async () => {
     const { account } = await gatewayJson('create', '--name', 'Kartika', '--days', '360');
     const { exitCode, error } = await gateway('grant', account, '--days', '30', '--note', 'x');
-    expect([exitCode, error]).toEqual([1, 'an account can hold at most 365 days ahead; add fewer days']);
+    expect([exitCode, error]).toEqual([1, 'an account can have at most 365 days ahead; add fewer days']);
   });
 
   it('requires days and a note', async () => {

@@ -21,7 +21,7 @@ test('records wait in few files while the database is unavailable, and are shipp
   store.isAway = false;
   await until(() => store.records.size === 200);
   expect(log.out.filter((line) => line.startsWith('warn'))).toHaveLength(1);
-  await until(() => log.out.some((line) => line.includes('reach the database again')));
+  await until(() => log.out.some((line) => line.includes('written to the database again')));
 });
 
 test('a malformed line is moved aside and the others are shipped', async () => {

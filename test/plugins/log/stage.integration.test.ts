@@ -173,7 +173,7 @@ describe('log stage', () => {
       stage.enter?.(exchange);
       stage.done?.(exchange, outcome());
     }
-    await until(() => test.log.lines.some((text) => text.includes('wait on disk')));
+    await until(() => test.log.lines.some((text) => text.includes('are waiting on disk')));
     await execute(admin, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     const ids = exchanges.map(({ id }) => id);
     await until(async () => (await recordsOf(database, ids)).length === 300);

@@ -264,7 +264,7 @@ describe('tools', () => {
         type: 'function',
         function: {
           name: 'patch',
-          description: 'Edits.\n\nThe input has to follow this lark grammar:\nstart: "x"',
+          description: 'Edits.\n\nThe input must follow this lark grammar:\nstart: "x"',
           parameters: {
             type: 'object',
             properties: { input: { type: 'string', description: 'The whole input, as it is.' } },

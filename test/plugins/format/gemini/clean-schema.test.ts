@@ -125,9 +125,9 @@ describe('what the subset cannot say', () => {
     [{ type: 'array', prefixItems: [{ type: 'string' }] }, 'entries in this order: {"type":"string"}'],
     [
       { type: 'object', properties: {}, additionalProperties: { type: 'string' } },
-      'other members have to fit {"type":"string"}',
+      'other members must match {"type":"string"}',
     ],
-    [{ type: 'string', not: { const: 'a' } }, 'must not fit {"const":"a"}'],
+    [{ type: 'string', not: { const: 'a' } }, 'must not match {"const":"a"}'],
     [{ type: 'null' }, 'always null'],
     [{}, 'any JSON value'],
   ])('stands in the description: %j', (schema, words) => {

@@ -258,7 +258,7 @@ describe('tools', () => {
       tools: [
         {
           name: 'patch',
-          description: 'Edits.\n\nThe input has to follow this lark grammar:\nstart: "x"',
+          description: 'Edits.\n\nThe input must follow this lark grammar:\nstart: "x"',
           input_schema: { properties: { input: { type: 'string' } }, required: ['input'] },
         },
       ],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
 import { type ResponseBody, responsesUpstream, startStore, type StoreGateway } from './fixture.ts';
 
-const note = 'not stored: the conversation is too large to be continued by its id';
+const note = 'not stored: the conversation is too large';
 
 let upstream: FaultyUpstream;
 let gateway: StoreGateway;

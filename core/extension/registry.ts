@@ -95,6 +95,8 @@ export class Registry {
   }
 
   endpoint(endpoint: Endpoint): void {
+    if (!/^\/v1(beta)?\//.test(endpoint.path))
+      throw new Error(`endpoint ${endpoint.method} ${endpoint.path}: the path must begin with /v1/ or /v1beta/`);
     const taken = this.endpoints.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
     if (taken !== undefined) throw new Error(`endpoint ${endpoint.method} ${endpoint.path} is registered twice`);
     this.endpoints.push(endpoint);

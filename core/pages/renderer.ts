@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { Eta, type TemplateFunction } from 'eta';
@@ -114,7 +114,18 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
   const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);
   if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
-  await access(page.template).catch(() => {
+  const template = await readFile(page.template, 'utf8').catch(() => {
     throw refuse(`template ${page.template} not found`);
   });
+  try {
+    new Eta().compile(template);
+  } catch (error) {
+    throw refuse(`template ${page.template} is malformed: ${explainSyntax(String(error))}`);
+  }
+}
+
+/** What eta says about a template, without the code that it has generated. */
+function explainSyntax(error: string): string {
+  const [place = '', what = ''] = error.replace(/^.*?: /, '').split(/\n+/);
+  return place === 'Bad template syntax' ? what : place.replace(/:$/, '');
 }

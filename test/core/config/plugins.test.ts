@@ -117,6 +117,15 @@ describe('a third-party plugin', () => {
     expect(await mistakesOf('plugins: [./ours.ts]')).toMatch(/.*daypass-nowhere/);
   });
 
+  it('is refused when its endpoint is outside of the API', async () => {
+    const endpoint = `{ name: 'ours', method: 'GET', path: '/ours', isMetered: false, answer: () => undefined }`;
+    const register = `register: (server) => server.gateway.endpoint(${endpoint})`;
+    await write('ours.ts', `export const plugin = { name: 'ours', ${register} };`);
+    expect(await mistakesOf('plugins: [./ours.ts]')).toContain(
+      'cannot be loaded: endpoint GET /ours: the path must begin with /v1/ or /v1beta/',
+    );
+  });
+
   it('is refused when `register` does not finish', async () => {
     await write('ours.ts', "export const plugin = { name: 'ours', register: () => new Promise(() => {}) };");
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

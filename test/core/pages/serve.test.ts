@@ -1,3 +1,6 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
@@ -46,6 +49,21 @@ const browse = async (url: string, headers: Record<string, string> = {}, setup: 
   new Browser(await serve(setup)).get(url, headers);
 
 const titleOf = (payload: string) => /<h1>(.*?)<\/h1>/.exec(payload)?.[1];
+
+describe('a template with a syntax error', () => {
+  it.each([
+    ['<h1>\n<%= it.title </h1>', 'unclosed tag at line 2 col 1'],
+    ['<% if (it.title) { %>', "Unexpected token ')'"],
+    ['<%= it.t( %>', 'missing ) after argument list'],
+  ])('ends the start: %s', async (text, wrong) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'daypass-template-'));
+    const template = join(folder.path, 'ours.eta');
+    await writeFile(template, text);
+    await expect(serve({ pages: [pageAt('/ours', { template })] })).rejects.toThrow(
+      `page "/ours": template ${template} is malformed: ${wrong}`,
+    );
+  });
+});
 
 describe('an error page', () => {
   it.each([

@@ -203,7 +203,7 @@ describe('a request over the rate limit', () => {
     });
   });
 
-  it('passes after the stated wait', async () => {
+  it('passes after Retry-After', async () => {
     await finish(await send());
     await finish(await send());
     clock += ((await refusal()).details.retryAfter ?? 0) * 1000;

@@ -8,7 +8,7 @@ const lingerAfterEnd = 1_000;
 
 /**
  * A stream of events that was requested. Gated until its first content: its events wait here, and the client has seen
- * nothing. Then they are forwarded at the pace of the client.
+ * nothing. Then they are forwarded at the speed of the client.
  */
 export class StreamBody implements AnswerBody {
   readonly #answer: Answer;

@@ -200,7 +200,7 @@ describe('the section upstreams', () => {
       '53 upstreams.one.headers.x-a: has a line break or a character that headers cannot carry; use printable ASCII on one line',
     ],
     [
-      'a header beyond Latin-1',
+      'a header outside Latin-1',
       '{ vendor: openai, headers: { x-a: "b…" } }',
       '53 upstreams.one.headers.x-a: has a line break or a character that headers cannot carry; use printable ASCII on one line',
     ],
@@ -215,7 +215,7 @@ describe('the section upstreams', () => {
       '54 upstreams.one.api_keys[1]: has a space or a line break; use the key alone, as the vendor shows it',
     ],
     [
-      'a key beyond ASCII',
+      'a key outside ASCII',
       '{ vendor: openai, api_keys: [sk-…] }',
       '48 upstreams.one.api_keys[0]: has a character that headers cannot carry; use the key alone, as the vendor shows it',
     ],

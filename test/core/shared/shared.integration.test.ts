@@ -76,7 +76,7 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     await first.ping();
   });
 
-  run.each([100, 600])('lets exactly %i of 1,000 pass that come at once, whoever is asked', async (limit) => {
+  run.each([100, 600])('lets exactly %i of 1,000 pass that come at once, at either instance', async (limit) => {
     const key = newKey();
     const takes = await Promise.all(
       Array.from({ length: 1_000 }, (_, index) =>

@@ -33,11 +33,11 @@ const sent = (format: Format, body: JsonObject, to: Route = route) => {
   const { body: bytes, notes } = adaptRequest(requestOf(format, body), to);
   return { body: JSON.parse(String(bytes)) as JsonObject, notes };
 };
-const amendedPart = (part: JsonObject, quirks: object = {}) => {
+const adaptedPart = (part: JsonObject, quirks: object = {}) => {
   const asks = { role: 'user', parts: [{ text: 'hi' }] };
   const body = { contents: [asks, { role: 'model', parts: [part] }] };
-  const amended = sent('gemini', body, routeAt('http://127.0.0.1:1/v1', { quirks }));
-  return { parts: (amended.body['contents'] as { parts: JsonObject[] }[])[1]?.parts, notes: amended.notes };
+  const adapted = sent('gemini', body, routeAt('http://127.0.0.1:1/v1', { quirks }));
+  return { parts: (adapted.body['contents'] as { parts: JsonObject[] }[])[1]?.parts, notes: adapted.notes };
 };
 
 describe('a request of the client’s own format', () => {
@@ -133,17 +133,17 @@ describe('a request of the client’s own format', () => {
 
     it('removes the tag from its own signatures', () => {
       const signed = encodeSignature(`dps1t${own}.SIG=`);
-      expect(amendedPart({ ...call, thoughtSignature: signed }).parts).toEqual([{ ...call, thoughtSignature: 'SIG=' }]);
-      expect(amendedPart({ ...call, thought_signature: signed }).parts).toEqual([
+      expect(adaptedPart({ ...call, thoughtSignature: signed }).parts).toEqual([{ ...call, thoughtSignature: 'SIG=' }]);
+      expect(adaptedPart({ ...call, thought_signature: signed }).parts).toEqual([
         { ...call, thought_signature: 'SIG=' },
       ]);
     });
 
     it('keeps the call whose signature another upstream made, with the placeholder', () => {
       const skipped = { ...call, thoughtSignature: 'skip_thought_signature_validator' };
-      expect(amendedPart({ ...call, thoughtSignature })).toEqual({ parts: [skipped], notes });
-      expect(amendedPart({ ...call, thoughtSignature }, { reasoning: 'budget' })).toEqual({ parts: [call], notes });
-      expect(amendedPart({ ...call, thoughtSignature: noSignature })).toEqual({ parts: [skipped], notes: [] });
+      expect(adaptedPart({ ...call, thoughtSignature })).toEqual({ parts: [skipped], notes });
+      expect(adaptedPart({ ...call, thoughtSignature }, { reasoning: 'budget' })).toEqual({ parts: [call], notes });
+      expect(adaptedPart({ ...call, thoughtSignature: noSignature })).toEqual({ parts: [skipped], notes: [] });
     });
 
     it('lets both sides take turns where a content held only a signature', () => {
@@ -163,8 +163,8 @@ describe('a request of the client’s own format', () => {
     });
 
     it('keeps texts, but not parts that held only a signature', () => {
-      expect(amendedPart({ text: 'So.', thoughtSignature })).toEqual({ parts: [{ text: 'So.' }], notes });
-      expect(amendedPart({ text: '', thoughtSignature })).toEqual({ parts: undefined, notes });
+      expect(adaptedPart({ text: 'So.', thoughtSignature })).toEqual({ parts: [{ text: 'So.' }], notes });
+      expect(adaptedPart({ text: '', thoughtSignature })).toEqual({ parts: undefined, notes });
     });
   });
 

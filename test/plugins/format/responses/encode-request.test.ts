@@ -171,7 +171,7 @@ describe('encrypted reasoning', () => {
     expect(notes).toEqual(['dropped reasoning of earlier turns']);
   });
 
-  it('of another kind stays here, whoever made it', () => {
+  it('of another kind stays here, from any upstream', () => {
     const signed: Item = { ...thought, state: { kind: 'signature', origin: '0123abcd', data: 'EqQB' } };
     expect(inputOf([signed, says('assistant', 'Yes')])).toHaveLength(1);
   });

@@ -115,7 +115,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     await becomes('closed', first, second, await start());
   });
 
-  it('is how fast the route was, so that whoever comes later can tell what is slow', async () => {
+  it('reports how fast the route was, so that new instances can tell what is slow', async () => {
     const first = await start();
     const timing = { firstContentAfter: 100, duration: 1_000, tokens: 100 };
     for (let answer = 0; answer < 20; answer++) first.health.served(route, pass, timing, () => 'anybody');

@@ -42,10 +42,10 @@ export interface DemoTool {
  */
 export function readChatRequest(body: JsonObject): DemoRequest {
   const { model, messages, tools, n } = body;
-  if (typeof model !== 'string' || model === '') throw new ChatRequestError('`model` must be a string', 'model');
+  if (typeof model !== 'string' || model === '') throw new ChatRequestError('`model` must be a string.', 'model');
   if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isJsonObject))
-    throw new ChatRequestError('`messages` must be a list with at least one message', 'messages');
-  if (typeof n === 'number' && n !== 1) throw new ChatRequestError('`n` must be 1', 'n');
+    throw new ChatRequestError('`messages` must be a list with at least one message.', 'messages');
+  if (typeof n === 'number' && n !== 1) throw new ChatRequestError('`n` must be 1.', 'n');
   const effort = body['reasoning_effort'];
   return {
     model,
@@ -118,7 +118,7 @@ function readLimit(body: JsonObject, name: string): number | undefined {
   const value = body[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-  throw new ChatRequestError(`\`${name}\` must be a positive integer`, name);
+  throw new ChatRequestError(`\`${name}\` must be a positive integer.`, name);
 }
 
 function nameOf(definition: JsonValue | undefined): string {

@@ -132,7 +132,7 @@ function chooseTools(request: DemoRequest): DemoTool[] {
   const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
   const allowed = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
   if (toolMode === 'required' && allowed.length === 0)
-    throw new ChatRequestError('`tool_choice` requires a tool that is not in `tools`', 'tool_choice');
+    throw new ChatRequestError('`tool_choice` requires a tool that is not in `tools`.', 'tool_choice');
   if (toolMode === 'none' || openToolResults(request).length > 0) return [];
   const prompt = promptOf(request);
   const named = findNamedTools(allowed, prompt);

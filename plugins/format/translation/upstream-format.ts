@@ -39,6 +39,6 @@ function needsResponses({ upstream, profile }: Route, format: TextFormat, tools:
 
 function notSpoken({ upstream }: Route, { name }: Pick<ClientFormat, 'name'>): GatewayError {
   const spoken = upstream.formats.join(', ');
-  const message = `The model is not served in the ${name} format; it speaks ${spoken}.`;
+  const message = `This model is not available in the ${name} format, only in ${spoken}.`;
   return new GatewayError('not_supported', message, { param: 'model' });
 }

@@ -1,5 +1,6 @@
 import type { Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
-import { aliases, models, splitRoute, upstreams } from './sections.ts';
+import { aliases, models, splitRoute } from './sections.ts';
+import { upstreams } from './upstreams-section.ts';
 import { closestName } from '../config/mistake.ts';
 import type { SectionValue, SectionValues } from '../config/section.ts';
 import { mergeProfiles, type ProfileSettings } from './profile.ts';

@@ -1,5 +1,5 @@
 import type { Vendor } from './catalog.ts';
-import { upstreams } from './sections.ts';
+import { upstreams } from './upstreams-section.ts';
 import type { SectionValues } from '../config/section.ts';
 import type { Logger } from '../logger.ts';
 

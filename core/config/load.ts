@@ -1,5 +1,6 @@
 import { buildCatalog } from '../catalog/build.ts';
-import { models, upstreams, upstreamsSchema } from '../catalog/sections.ts';
+import { models } from '../catalog/sections.ts';
+import { upstreams, upstreamsSchema } from '../catalog/upstreams-section.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { Registry } from '../extension/registry.ts';
 import type { JsonSchema } from '../schema.ts';

@@ -101,7 +101,7 @@ export type { AuthScheme, Catalog, Model, Route, Upstream, Vendor } from './cata
 export type { WireFormat, WireFormats } from './catalog/formats.ts';
 export type { Capabilities, CapabilitySettings } from './catalog/capabilities.ts';
 export type { Profile, ProfileSettings } from './catalog/profile.ts';
-export type { Quirks, QuirkSettings, ReasoningWay } from './catalog/quirks.ts';
+export type { Quirks, QuirkSettings, ReasoningStyle } from './catalog/quirks.ts';
 export type { Usage } from './model-call/usage.ts';
 export type { Adapter, ReplyReader, RouteCalls, UpstreamRequest, WholeReply } from './model-call/adapter.ts';
 

@@ -1,6 +1,6 @@
 import type { Audience } from '../errors/table.ts';
 import type { ReplyText } from '../pipeline/reply-text.ts';
-import type { ReasoningWay } from './quirks.ts';
+import type { ReasoningStyle } from './quirks.ts';
 
 /**
  * The part of a wire format that core uses. Plugins register formats.
@@ -10,8 +10,8 @@ import type { ReasoningWay } from './quirks.ts';
 export interface WireFormat extends Audience {
   /** Name in gateway.yaml: chat, responses, messages, … */
   readonly name: string;
-  /** Ways to request reasoning; empty for formats without conversations. */
-  readonly reasoningWays: readonly ReasoningWay[];
+  /** How reasoning can be requested; empty for formats without conversations. */
+  readonly reasoningStyles: readonly ReasoningStyle[];
   /** Where its replies have the text of an answer; undefined for formats without client conversations. */
   readonly replyText?: ReplyText;
 }

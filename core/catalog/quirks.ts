@@ -89,8 +89,8 @@ export const quirksSchema = {
 /** `quirks` as gateway.yaml has them. */
 export type QuirkSettings = Infer<typeof quirksSchema>;
 
-/** A way in which reasoning is asked for. */
-export type ReasoningWay = NonNullable<QuirkSettings['reasoning']>;
+/** How reasoning is requested. */
+export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
 /** How a vendor deviates from the plain form of a format, on a route. */
 export type Quirks = Settled<Omit<QuirkSettings, 'max_output_tokens'>> & {

@@ -174,33 +174,34 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
 }
 
 /**
- * A way of requesting reasoning that no format of the route supports would be ignored silently. A value of the model
+ * A reasoning style that no format of the route supports would be ignored silently. A value of the model
  * applies to all of its routes, and needs one that supports it.
  */
 function checkReasoning(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
-  checkWay(model, path, spoken, all.formats, report);
+  checkReasoningStyle(model, path, spoken, all.formats, report);
   for (const [index, route] of model.routes.entries())
-    if (typeof route !== 'string') checkWay(route, [...path, 'routes', index], [spoken[index]], all.formats, report);
+    if (typeof route !== 'string')
+      checkReasoningStyle(route, [...path, 'routes', index], [spoken[index]], all.formats, report);
 }
 
-function checkWay(
+function checkReasoningStyle(
   { quirks }: ProfileSettings,
   path: YamlPath,
   spoken: readonly (readonly string[] | undefined)[],
   formats: WireFormats,
   report: Report,
 ): void {
-  const way = quirks?.reasoning;
-  if (way === undefined || spoken.includes(undefined)) return;
+  const style = quirks?.reasoning;
+  if (style === undefined || spoken.includes(undefined)) return;
   const there = [...formats.values()].filter(
-    ({ name, reasoningWays }) => reasoningWays.length > 0 && spoken.some((ofRoute) => ofRoute?.includes(name)),
+    ({ name, reasoningStyles }) => reasoningStyles.length > 0 && spoken.some((ofRoute) => ofRoute?.includes(name)),
   );
-  const known = [...new Set(there.flatMap(({ reasoningWays }) => reasoningWays))];
-  if (there.length === 0 || known.includes(way)) return;
+  const known = [...new Set(there.flatMap(({ reasoningStyles }) => reasoningStyles))];
+  if (there.length === 0 || known.includes(style)) return;
   report(
     [...path, 'quirks', 'reasoning'],
-    `is "${way}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'does' : 'do'} not support`,
+    `is "${style}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'does' : 'do'} not support`,
     `use one of: ${known.join(', ')}`,
   );
 }

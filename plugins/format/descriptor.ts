@@ -78,7 +78,7 @@ export interface ClientTextSide extends ClientCodec {
   /** True when a request has tools that take raw text; missing in a format that has none. */
   hasFreeformTools?(body: JsonObject): boolean;
   /** True when a request asks for a single answer, which can be decoded and encoded again. */
-  isOneAnswer(body: JsonObject): boolean;
+  isSingleAnswer(body: JsonObject): boolean;
 }
 
 /** A format in which upstreams are asked to continue conversations. */

@@ -11,7 +11,7 @@ import { isResumable, resumptionOf } from './translation/resumption.ts';
 import { openingOf, readSession } from './request/session.ts';
 import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
-import { type Way, Ways } from './way.ts';
+import { type PreparedCall, PreparedCalls } from './prepared-call.ts';
 
 /** The model call of an exchange. */
 export const modelCall = defineFact<ModelCall>('model_call');
@@ -27,7 +27,7 @@ export function openCall(exchange: Exchange, model: Model, request: ClientReques
 
 /**
  * The adapter of a model call: bytes pass through to a route of the client's format, and requests to any other are
- * translated. Most requests need the way to one route only.
+ * translated. Most requests are prepared for one route only.
  */
 export class ModelCall implements Adapter {
   readonly model: Model;
@@ -37,7 +37,7 @@ export class ModelCall implements Adapter {
   readonly #exchange: Exchange;
   readonly #request: ClientRequest;
   readonly #translator: CallTranslator;
-  readonly #ways = new Ways((route) => this.#open(route));
+  readonly #prepared = new PreparedCalls((route) => this.#open(route));
   readonly #readers: ReplyReader[] = [];
   readonly #isResumable: boolean;
   readonly #notes: readonly string[];
@@ -60,27 +60,27 @@ export class ModelCall implements Adapter {
   }
 
   canServe(route: Route): boolean {
-    return !(this.#ways.find(route) instanceof GatewayError);
+    return !(this.#prepared.find(route) instanceof GatewayError);
   }
 
   /** Why no route can serve the request; undefined when one can. */
   get refusal(): GatewayError | undefined {
     let first: GatewayError | undefined;
     for (const route of this.model.routes) {
-      const way = this.#ways.find(route);
-      if (!(way instanceof GatewayError)) return undefined;
-      first ??= way;
+      const call = this.#prepared.find(route);
+      if (!(call instanceof GatewayError)) return undefined;
+      first ??= call;
     }
     return first;
   }
 
   encode(route: Route): UpstreamRequest {
-    const { request } = this.#ways.get(route);
+    const { request } = this.#prepared.get(route);
     return this.#notes.length === 0 ? request : { ...request, notes: [...(request.notes ?? []), ...this.#notes] };
   }
 
   read(route: Route): ReplyReader {
-    const reader = this.#ways.get(route).read();
+    const reader = this.#prepared.get(route).read();
     this.#readers.push(reader);
     return reader;
   }
@@ -98,7 +98,7 @@ export class ModelCall implements Adapter {
     return this.#isResumable ? resumptionOf(broken, this.#request, this.#translator) : undefined;
   }
 
-  #open(route: Route): Way {
+  #open(route: Route): PreparedCall {
     const format = upstreamFormat(route, this.#request);
     if (format === this.#request.format && !needsTranslation(route, this.#request))
       return new PassThrough(this.#exchange, this.#request, route, this.#isResumable);

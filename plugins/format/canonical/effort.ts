@@ -34,7 +34,7 @@ export function readEffort(value: JsonValue | undefined, path: string): Effort |
 }
 
 /** The effort that a request asks for, by name or by its budget. */
-export function wantedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
+export function requestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortOf(reasoning.budget));
 }
 

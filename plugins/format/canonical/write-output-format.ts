@@ -21,8 +21,8 @@ export function writeFormat(conversation: Conversation, { profile, notes }: Enco
   else if (known === 'none') notes.approximate('json_object as instruction');
   const format = known === 'none' ? undefined : { type: 'json_object' };
   // json_object is refused unless the input contains the word; instructions do not count.
-  const isSaid = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
-  return { format, instruction: isSaid ? undefined : instructionFor(output) };
+  const isSet = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
+  return { format, instruction: isSet ? undefined : instructionFor(output) };
 }
 
 function writeSchema(output: Extract<OutputFormat, { type: 'json_schema' }>): JsonObject {

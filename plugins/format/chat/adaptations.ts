@@ -3,7 +3,7 @@ import type { Notes } from '../canonical/notes.ts';
 import { plainNames } from '../canonical/tool-names.ts';
 import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
-import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
+import { isSet, withMember, without } from '../pass-through/adapt-members.ts';
 import {
   adaptOutput,
   anyObject,
@@ -25,7 +25,7 @@ import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation
 import { adaptMessages } from './adapt-messages.ts';
 import { adaptReasoning } from './adapt-reasoning.ts';
 import { chatCodec } from './codec.ts';
-import { isOneAnswer } from './stops.ts';
+import { isSingleAnswer } from './stops.ts';
 
 const probe: Probe = {
   codec: chatCodec,
@@ -47,7 +47,7 @@ const streamUsage: Adaptation = (body, { profile, notes }) =>
 
 const seedName: Adaptation = (body, { profile }) => {
   const wanted = profile.quirks.seed_name;
-  if (wanted === 'seed' || !isSaid(body['seed'])) return body;
+  if (wanted === 'seed' || !isSet(body['seed'])) return body;
   const { seed, ...rest } = body;
   return { [wanted]: seed, ...rest };
 };
@@ -81,7 +81,7 @@ function freeTools(name: string, value: JsonValue): JsonValue {
 }
 
 const outputWording: OutputWording = {
-  find: ({ response_format }) => (isSaid(response_format) ? { response_format } : undefined),
+  find: ({ response_format }) => (isSet(response_format) ? { response_format } : undefined),
   replace: (body, isKnown) => withMember(body, 'response_format', isKnown ? anyObject : undefined),
   instruct: (body, text, profile) => ({
     ...body,
@@ -103,7 +103,7 @@ export const adaptChat = inOrder(
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptUser(['user', 'safety_identifier']),
   limitName,
-  adaptStops('stop', isOneAnswer),
+  adaptStops('stop', isSingleAnswer),
   streamUsage,
   seedName,
   systemRole,

@@ -7,7 +7,7 @@ import { chatCodec } from './codec.ts';
 import { ChatObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { chatParameters } from './parameters.ts';
-import { isOneAnswer, reportedStops } from './stops.ts';
+import { isSingleAnswer, reportedStops } from './stops.ts';
 import { chatReplyText } from './reply-text.ts';
 
 /** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
@@ -15,7 +15,7 @@ export const chat: ClientTextFormat = {
   name: 'chat',
   dialect: 'openai',
   statuses: { not_supported: 400 },
-  reasoningWays: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  reasoningStyles: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
   replyText: chatReplyText,
   path: () => '/chat/completions',
   client: {
@@ -36,7 +36,7 @@ export const chat: ClientTextFormat = {
     text: {
       ...chatCodec,
       omitResultImages,
-      isOneAnswer,
+      isSingleAnswer,
       hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },

@@ -5,7 +5,7 @@ import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { CompleteReply, ReplyEvent } from '../canonical/reply.ts';
 import { member } from '../request/members.ts';
 import { type BlockEvent, MessageDeltas } from './message-deltas.ts';
-import { asksForOldCalls, writeFinish, writeUsage } from './reply-object.ts';
+import { usesDeprecatedCalls, writeFinish, writeUsage } from './reply-object.ts';
 import { wholeMessage } from './whole-message.ts';
 
 /**
@@ -22,7 +22,7 @@ export class ChatEncoder implements ReplyEncoder {
   constructor(context: ReplyContext) {
     const { request } = context;
     this.#context = context;
-    this.#isOld = asksForOldCalls(request);
+    this.#isOld = usesDeprecatedCalls(request);
     this.#wantsUsage = member(request['stream_options'], 'include_usage') === true;
     this.#deltas = new MessageDeltas(this.#isOld);
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
-import { wantedEffort } from '../canonical/effort.ts';
+import { requestedEffort } from '../canonical/effort.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-with-tools.ts';
@@ -44,7 +44,7 @@ function writeInstructions(conversation: Conversation, more: string | undefined)
 
 function writeThinking(conversation: Conversation, target: EncodeTarget, hasTools: boolean): JsonObject {
   if (!hasTools || !refusesToolsWithReasoning(target.profile)) return writeReasoning(conversation, target);
-  if (wantedEffort(conversation.reasoning) !== 'none') noteReasoningDropped(target.notes);
+  if (requestedEffort(conversation.reasoning) !== 'none') noteReasoningDropped(target.notes);
   return { reasoning_effort: 'none' };
 }
 

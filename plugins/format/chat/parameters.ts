@@ -6,7 +6,7 @@ import {
   objects,
   parameters,
   seed,
-  someObjects,
+  nonEmptyObjects,
   text,
   textOr,
   textOrObject,
@@ -16,7 +16,7 @@ import {
 
 /** Source: OpenAI API reference, "Create chat completion". */
 export const chatParameters = parameters({
-  messages: someObjects,
+  messages: nonEmptyObjects,
   stream: boolean,
   stream_options: object,
   'stream_options.include_usage': boolean,

@@ -4,7 +4,7 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { filledUsage, isCounted, type ReplyAdapter, rewriteData } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
-import { isOneAnswer } from './stops.ts';
+import { isSingleAnswer } from './stops.ts';
 
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
@@ -21,7 +21,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     this.meter = new UsageMeter(body);
     this.#hasOwnOptions = isJsonObject(options);
     this.#owesUsage = isJsonObject(options) && options['include_usage'] === true;
-    this.#hasFinished = !isOneAnswer(body);
+    this.#hasFinished = !isSingleAnswer(body);
   }
 
   event(event: StreamEvent, counted?: Usage): string {

@@ -61,6 +61,6 @@ export function writeReasoningState({ state, text }: Reasoning, index: number): 
 }
 
 /** True when the client sent the deprecated `functions`, and understands only `function_call`. */
-export function asksForOldCalls(request: JsonObject): boolean {
+export function usesDeprecatedCalls(request: JsonObject): boolean {
   return Array.isArray(request['functions']) && !Array.isArray(request['tools']);
 }

@@ -7,6 +7,6 @@ export function reportedStops({ stop }: JsonObject): readonly string[] {
 }
 
 /** True when a request asks for a single answer, which can be decoded and encoded again. */
-export function isOneAnswer({ n }: JsonObject): boolean {
+export function isSingleAnswer({ n }: JsonObject): boolean {
   return typeof n !== 'number' || n <= 1;
 }

@@ -2,7 +2,7 @@ import type { Profile } from '#core/catalog/profile.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../canonical/conversation.ts';
-import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { budgetOf, clampEffort, requestedEffort } from '../canonical/effort.ts';
 
 /** True when the vendor wants the reasoning of an assistant's message back. */
 export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
@@ -15,7 +15,7 @@ export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: bool
  * Without an effort or budget of the client, the vendor's default applies.
  */
 export function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
-  const wanted = wantedEffort(reasoning);
+  const wanted = requestedEffort(reasoning);
   if (reasoning === undefined || wanted === undefined) return {};
   const { quirks, capabilities } = profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
-import { isSaid, mapMembers } from '../pass-through/adapt-members.ts';
+import { isSet, mapMembers } from '../pass-through/adapt-members.ts';
 import { adaptOutput, type OutputWording } from '../pass-through/adapt-output-format.ts';
 import { adaptForcedTools, adaptTools } from '../pass-through/adapt-tools.ts';
 import { inOrder, type Probe } from '../pass-through/adaptation.ts';
@@ -29,13 +29,13 @@ function freeTools(name: string, config: JsonValue): JsonValue {
 const outputWording: OutputWording = {
   find: (body): JsonObject | undefined => {
     const { responseMimeType, ...config } = fieldsOf(fieldsOf(body)['generationConfig']);
-    const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSaid(value));
-    if (!isSaid(responseMimeType) && schemas.length === 0) return undefined;
+    const schemas = Object.entries(config).filter(([name, value]) => isSchema(name) && isSet(value));
+    if (!isSet(responseMimeType) && schemas.length === 0) return undefined;
     return { generationConfig: { responseMimeType, ...Object.fromEntries(schemas) } };
   },
   replace: (body, isKnown) => withoutSchemas(body, isKnown),
   instruct: (body, text): JsonObject => {
-    const name = isSaid(body['system_instruction']) ? 'system_instruction' : 'systemInstruction';
+    const name = isSet(body['system_instruction']) ? 'system_instruction' : 'systemInstruction';
     const { [name]: system } = body;
     const said = isJsonObject(system) ? system : { parts: typeof system === 'string' ? [{ text: system }] : [] };
     return { ...body, [name]: { ...said, parts: [...readMany(said['parts'], `${name}.parts`), { text }] } };
@@ -47,7 +47,7 @@ function isSchema(name: string): boolean {
 }
 
 function withoutSchemas(body: JsonObject, isJsonKnown: boolean): JsonObject {
-  const name = isSaid(body['generationConfig']) ? 'generationConfig' : 'generation_config';
+  const name = isSet(body['generationConfig']) ? 'generationConfig' : 'generation_config';
   const { [name]: config } = body;
   if (!isJsonObject(config)) return body;
   const isKept = (one: string) => !isSchema(one) && (isJsonKnown || one !== 'responseMimeType');

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { Notes } from '../canonical/notes.ts';
-import { describeUnsaid } from './describe-schema.ts';
+import { describeUnsupported } from './describe-schema.ts';
 import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';
 import { boundsRule, enumRule, itemsRule, nullRule, requiredRule, typeRule } from './schema-values.ts';
 
@@ -39,7 +39,7 @@ const rules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   enumRule,
   boundsRule,
   itemsRule,
-  describeUnsaid,
+  describeUnsupported,
   typeRule,
   requiredRule,
 ];

@@ -41,7 +41,7 @@ const formats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum
 const harmless = new Set(['default', 'examples']);
 
 /** Describes keywords that the subset lacks, and notes rules that are no longer enforced. */
-export function describeUnsaid(schema: JsonObject, notes: Notes): JsonObject {
+export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...rest } = schema;
   const isKnown = typeof format !== 'string' || formats.has(format);
   const formatted = isKnown ? schema : addWords(rest, `format: ${format}`);

@@ -49,7 +49,7 @@ export const gemini: ClientTextFormat = {
   name: 'gemini',
   dialect: 'google',
   statuses: { not_supported: 400 },
-  reasoningWays: ['budget', 'level', 'none'],
+  reasoningStyles: ['budget', 'level', 'none'],
   replyText: geminiReplyText,
   path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${methodOf(isStream, purpose)}`,
   client: {
@@ -63,7 +63,7 @@ export const gemini: ClientTextFormat = {
     text: {
       ...geminiCodec,
       omitResultImages,
-      isOneAnswer: () => true,
+      isSingleAnswer: () => true,
       writeTokenCount: (tokens) => ({ totalTokens: tokens }),
     },
   },

@@ -5,7 +5,7 @@ import {
   object,
   objects,
   parameters,
-  someObjects,
+  nonEmptyObjects,
   text,
   textOr,
   textOrObject,
@@ -13,12 +13,12 @@ import {
 } from '../request/parameters.ts';
 
 /** Most tokens of a thinking budget that every model accepts. Source: Gemini docs, "Thinking". */
-export const mostThinkingTokens = 24_576;
+export const maxThinkingTokens = 24_576;
 
 /** Source: Gemini API reference, "GenerateContent". */
 export const geminiParameters = parameters(
   {
-    contents: someObjects,
+    contents: nonEmptyObjects,
     tools: objects,
     toolConfig: object,
     generationConfig: object,

@@ -50,6 +50,6 @@ export const skipValidation = 'skip_thought_signature_validator';
 /**
  * Models with thinking levels refuse a first call without a signature; models with budgets do not know the placeholder.
  */
-export function demandsSignatures({ quirks: { reasoning } }: Profile): boolean {
+export function requiresSignatures({ quirks: { reasoning } }: Profile): boolean {
   return reasoning !== 'budget' && reasoning !== 'none';
 }

@@ -11,7 +11,7 @@ import {
 } from '../canonical/dialogue.ts';
 import { isMedia } from '../canonical/parts.ts';
 import { objectInput } from '../canonical/tools.ts';
-import { demandsSignatures, skipValidation } from './thought-signature.ts';
+import { requiresSignatures, skipValidation } from './thought-signature.ts';
 import { writeInput, writeOutput, writeText } from './write-content.ts';
 
 interface Written {
@@ -53,7 +53,7 @@ class ContentWriter {
   }
 
   model({ items }: AssistantTurn): void {
-    const parts = new ModelParts(demandsSignatures(this.#target.profile));
+    const parts = new ModelParts(requiresSignatures(this.#target.profile));
     for (const item of items) {
       if (item.type === 'message') parts.say(writeOutput(item.parts, this.#target));
       else if (item.type === 'tool_call') parts.call(this.#call(item));

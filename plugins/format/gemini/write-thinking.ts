@@ -1,8 +1,8 @@
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
-import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
-import { mostThinkingTokens } from './parameters.ts';
+import { budgetOf, clampEffort, requestedEffort } from '../canonical/effort.ts';
+import { maxThinkingTokens } from './parameters.ts';
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
@@ -25,7 +25,7 @@ const levels: Readonly<Record<Effort, string>> = {
  * "Thinking".
  */
 export function writeThinking(reasoning: ReasoningRequest | undefined, target: ThinkingTarget): JsonObject | undefined {
-  const wanted = wantedEffort(reasoning);
+  const wanted = requestedEffort(reasoning);
   if (reasoning === undefined) return undefined;
   const { capabilities, quirks } = target.profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {
@@ -57,7 +57,7 @@ function writeBudget(
   const clamped = clampEffort(wanted, profile.quirks.efforts);
   const isCounted = effort === undefined && budget !== undefined && clamped === wanted;
   const asked = isCounted ? budget : budgetOf(clamped);
-  const fitting = Math.min(asked, mostThinkingTokens);
+  const fitting = Math.min(asked, maxThinkingTokens);
   if (fitting !== asked || clamped !== wanted) notes.approximate(`the budget of thinking as ${fitting}`);
   return fitting;
 }

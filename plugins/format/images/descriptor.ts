@@ -6,7 +6,7 @@ import { imagesParameters } from './parameters.ts';
 export const images: ClientFormat = {
   name: 'images',
   dialect: 'openai',
-  reasoningWays: [],
+  reasoningStyles: [],
   path: () => '/images/generations',
   client: {
     endpoints: [

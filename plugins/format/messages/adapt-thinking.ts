@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
-import { isSaid, unlessEmpty, withMember, without } from '../pass-through/adapt-members.ts';
+import { isSet, undefinedIfEmpty, withMember, without } from '../pass-through/adapt-members.ts';
 import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
@@ -10,11 +10,11 @@ export function adaptThinking(probe: Probe): Adaptation {
   return (body, target) => {
     const { thinking } = body;
     const effort = member(body['output_config'], 'effort');
-    if (!isSaid(thinking) && !isSaid(effort)) return body;
+    if (!isSet(thinking) && !isSet(effort)) return body;
     if (!canReason(target.profile)) return withoutThinking(body, target);
     const isBudget = target.profile.quirks.reasoning === 'budget';
     const isRefused = isForeignThinking(body, target.profile);
-    const isEffortRefused = isBudget ? isSaid(effort) : isForeignEffort(effort, target.profile);
+    const isEffortRefused = isBudget ? isSet(effort) : isForeignEffort(effort, target.profile);
     if (!isRefused && !isEffortRefused) return body;
     const rewritten = rewriteThinking(body, probe, target);
     const adapted = isRefused ? withMember(body, 'thinking', rewritten['thinking']) : body;
@@ -44,14 +44,14 @@ function rewriteThinking(body: JsonObject, probe: Probe, target: AdaptationTarge
   const type = member(thinking, 'type');
   const isOwnBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
   const effort = member(body['output_config'], 'effort');
-  if (isOwnBudget && isSaid(effort)) target.notes.drop('output_config.effort');
+  if (isOwnBudget && isSet(effort)) target.notes.drop('output_config.effort');
   const isBegun = Array.isArray(messages) && member(messages.at(-1), 'role') === 'assistant';
   const asks = { role: 'user', content: '.' };
   const asked = {
     thinking,
     // Where only tokens are counted there is no limit.
     max_tokens: max_tokens ?? Number.MAX_SAFE_INTEGER,
-    ...(isSaid(effort) && !isOwnBudget && { output_config: { effort } }),
+    ...(isSet(effort) && !isOwnBudget && { output_config: { effort } }),
     messages: isBegun ? [asks, { role: 'assistant', content: '.' }] : [asks],
   };
   return rewriteMembers(probe, asked, target);
@@ -61,5 +61,5 @@ function withEffort(body: JsonObject, effort: JsonValue | undefined): JsonObject
   const config = body['output_config'];
   if (!isJsonObject(config) && effort === undefined) return body;
   const changed = withMember(isJsonObject(config) ? config : {}, 'effort', effort);
-  return withMember(body, 'output_config', unlessEmpty(changed));
+  return withMember(body, 'output_config', undefinedIfEmpty(changed));
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
-import { isSaid, withMember, without } from '../pass-through/adapt-members.ts';
+import { isSet, withMember, without } from '../pass-through/adapt-members.ts';
 import { adaptOutput, instructedText, type OutputWording, withoutEmpty } from '../pass-through/adapt-output-format.ts';
 import { adaptLimit, adaptSampling, adaptStops, adaptUser } from '../pass-through/adapt-parameters.ts';
 import {
@@ -36,14 +36,14 @@ const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
 function freeTools(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !isForced(choice)) return choice;
   const { disable_parallel_tool_use: isAlone } = isJsonObject(choice) ? choice : {};
-  return { type: 'auto', ...(isSaid(isAlone) && { disable_parallel_tool_use: isAlone }) };
+  return { type: 'auto', ...(isSet(isAlone) && { disable_parallel_tool_use: isAlone }) };
 }
 
 const outputWording: OutputWording = {
   find: ({ output_config, output_format }): JsonObject | undefined => {
     const format = member(output_config, 'format');
-    if (isSaid(format)) return { output_config: { format } };
-    return isSaid(output_format) ? { output_format } : undefined;
+    if (isSet(format)) return { output_config: { format } };
+    return isSet(output_format) ? { output_format } : undefined;
   },
   replace: (body) =>
     withMember(

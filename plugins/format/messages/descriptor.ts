@@ -16,7 +16,7 @@ export const messages: ClientTextFormat = {
   dialect: 'anthropic',
   statuses: { unavailable: 529 },
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  reasoningWays: ['adaptive', 'budget', 'none'],
+  reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/messages/count_tokens' : '/messages'),
   headers: (client) => ({
@@ -51,7 +51,7 @@ export const messages: ClientTextFormat = {
     text: {
       ...messagesCodec,
       omitResultImages,
-      isOneAnswer: () => true,
+      isSingleAnswer: () => true,
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },

@@ -5,7 +5,7 @@ import {
   object,
   objects,
   parameters,
-  someObjects,
+  nonEmptyObjects,
   text,
   textOr,
   texts,
@@ -24,7 +24,7 @@ export const messagesBounds = {
 
 /** Source: Anthropic API reference, "Create a Message". */
 export const messagesParameters = parameters({
-  messages: someObjects,
+  messages: nonEmptyObjects,
   stream: boolean,
   system: textOr(objects),
   max_tokens: integer(1),

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../canonical/conversation.ts';
 import type { AssistantTurn, DialogueTurn } from '../canonical/dialogue.ts';
-import { budgetOf, clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { budgetOf, clampEffort, requestedEffort } from '../canonical/effort.ts';
 import { messagesBounds } from './parameters.ts';
 
 export interface WrittenThinking {
@@ -27,7 +27,7 @@ export function writeThinking(
   maxTokens: number,
   target: EncodeTarget,
 ): WrittenThinking {
-  const wanted = wantedEffort(reasoning);
+  const wanted = requestedEffort(reasoning);
   if (reasoning === undefined || wanted === 'none') return off;
   const { capabilities, quirks } = target.profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {

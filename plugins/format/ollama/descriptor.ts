@@ -10,7 +10,7 @@ import { encodeRequest } from './encode-request.ts';
 export const ollama: TextFormat = {
   name: 'ollama',
   dialect: 'openai',
-  reasoningWays: ['effort', 'enable_thinking', 'none'],
+  reasoningStyles: ['effort', 'enable_thinking', 'none'],
   path: () => '/chat',
   text: {
     encodeRequest,

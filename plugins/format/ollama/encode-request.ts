@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { ClientTool, Conversation, Effort } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
-import { clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { clampEffort, requestedEffort } from '../canonical/effort.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { describeFreeform, freeformSchema } from '../canonical/tools.ts';
 import { writeFormat } from '../canonical/write-output-format.ts';
@@ -52,7 +52,7 @@ function writeOptions({ sampling, maxOutputTokens, stop }: Conversation): JsonOb
 
 /** Nothing is said where the client has not asked: the model's own choice stands. */
 function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
-  const wanted = wantedEffort(reasoning);
+  const wanted = requestedEffort(reasoning);
   if (wanted === undefined) return undefined;
   const { capabilities, quirks } = profile;
   if (!capabilities.reasoning || quirks.reasoning === 'none') {

@@ -2,13 +2,13 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 
 /** True for a member that says something. */
-export function isSaid(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null;
 }
 
 /** Takes members out, and says so of each that is there. The very same body when none is. */
 export function without(body: JsonObject, names: readonly string[], notes?: Notes): JsonObject {
-  const found = names.filter((name) => isSaid(body[name]));
+  const found = names.filter((name) => isSet(body[name]));
   if (found.length === 0) return body;
   for (const name of found) notes?.drop(name);
   return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name)));
@@ -21,7 +21,7 @@ export function withMember(body: JsonObject, name: string, value: JsonValue | un
 }
 
 /** The members of an object that are there; undefined where none is left. */
-export function unlessEmpty(object: JsonObject): JsonObject | undefined {
+export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
   return Object.keys(object).length === 0 ? undefined : object;
 }
 
@@ -29,7 +29,7 @@ export function unlessEmpty(object: JsonObject): JsonObject | undefined {
 export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
   let changed = body;
   for (const [name, value] of Object.entries(body)) {
-    if (!isSaid(value)) continue;
+    if (!isSet(value)) continue;
     const next = change(name, value);
     if (next !== value) changed = { ...changed, [name]: next };
   }

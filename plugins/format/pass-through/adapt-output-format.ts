@@ -3,7 +3,7 @@ import { isJsonObject } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import { Notes } from '../canonical/notes.ts';
 import { instructionFor } from '../canonical/write-output-format.ts';
-import { unlessEmpty, withMember } from './adapt-members.ts';
+import { undefinedIfEmpty, withMember } from './adapt-members.ts';
 import { type Adaptation, type Probe, readMembers } from './adaptation.ts';
 
 /** How a format asks for JSON. */
@@ -39,7 +39,7 @@ export function asList(value: JsonValue | undefined): readonly JsonValue[] {
 
 /** An object with another value of a member; undefined when nothing is left of it. */
 export function withoutEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
-  return isJsonObject(object) ? unlessEmpty(withMember(object, name, value)) : object;
+  return isJsonObject(object) ? undefinedIfEmpty(withMember(object, name, value)) : object;
 }
 
 /** A text with another behind it. */

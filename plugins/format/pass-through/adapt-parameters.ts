@@ -33,14 +33,14 @@ export function adaptLimit(names: readonly string[]): Adaptation {
 /**
  * Cuts the stop sequences to those that the route takes; the gateway looks for the others in the answer.
  *
- * @param isOneAnswer false for a request whose answers cannot be cut, because it asks for several
+ * @param isSingleAnswer false for a request whose answers cannot be cut, because it asks for several
  */
-export function adaptStops(name: string, isOneAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
+export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => boolean = () => true): Adaptation {
   return (body, { profile, notes }) => {
     const most = profile.quirks.stop;
     const wanted = textsOf(body[name]);
     if (wanted.length <= most) return body;
-    if (isOneAnswer(body)) noteCutting(notes);
+    if (isSingleAnswer(body)) noteCutting(notes);
     else notes.drop(name);
     const { [name]: _, ...rest } = body;
     return most === 0 ? rest : { ...rest, [name]: wanted.slice(0, most) };

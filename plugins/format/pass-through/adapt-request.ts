@@ -52,7 +52,7 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Ada
 }
 
 function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonObject) {
-  if (!isClientTextFormat(format) || !format.client.text.isOneAnswer(wanted)) return {};
+  if (!isClientTextFormat(format) || !format.client.text.isSingleAnswer(wanted)) return {};
   const reported = format.text.reportedStops(sent);
   const localStops = format.text.reportedStops(wanted).filter((sequence) => !reported.includes(sequence));
   return localStops.length === 0 ? {} : { localStops };

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { member } from '../request/members.ts';
 import type { Notes } from '../canonical/notes.ts';
-import { isSaid, mapEntries, mapMembers, without } from './adapt-members.ts';
+import { isSet, mapEntries, mapMembers, without } from './adapt-members.ts';
 import type { Adaptation } from './adaptation.ts';
 
 /** Takes tools out where the model knows none. @param names of the members about tools */
@@ -64,7 +64,7 @@ export function isForced(choice: JsonValue): boolean {
   if (!isJsonObject(choice)) return typeof choice === 'string' && choice !== 'auto' && choice !== 'none';
   const { type } = choice;
   if (type === 'allowed_tools') return modeOf(choice) === 'required';
-  return isSaid(type) && type !== 'auto' && type !== 'none';
+  return isSet(type) && type !== 'auto' && type !== 'none';
 }
 
 /** Chat has it one level deeper than Responses. */

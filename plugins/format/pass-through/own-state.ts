@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { originOf, readTaggedState } from '../canonical/opaque-state.ts';
-import { decodeSignature, demandsSignatures, skipValidation } from '../gemini/thought-signature.ts';
+import { decodeSignature, requiresSignatures, skipValidation } from '../gemini/thought-signature.ts';
 
 const dropped = Symbol('dropped');
 /** Members with the content of a message. */
@@ -67,7 +67,7 @@ class OwnState {
     if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
     const { [name]: _, ...part } = value;
     const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
-    if (isCall && demandsSignatures(this.#route.profile)) return { ...part, [name]: skipValidation };
+    if (isCall && requiresSignatures(this.#route.profile)) return { ...part, [name]: skipValidation };
     return part['text'] === '' ? dropped : part;
   }
 }

@@ -5,15 +5,15 @@ import { originOf } from '../canonical/opaque-state.ts';
 import { isTextFormat, type TextFormat } from '../descriptor.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { readerBetween } from '../translation/translator.ts';
-import type { Way } from '../way.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
- * The way to a route that speaks the client's own format: bytes go through. Only the model's name changes, and what the
+ * A call for a route of the client's format: bytes pass through. Only the model's name changes, and what the
  * route would refuse or other upstreams could not read.
  */
-export class PassThrough implements Way {
+export class PassThrough implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #exchange: Exchange;
   readonly #client: ClientRequest;

@@ -75,7 +75,7 @@ const listOf =
 export const objects = listOf(object);
 export const texts = listOf(text);
 
-export const someObjects: Rule = (value) =>
+export const nonEmptyObjects: Rule = (value) =>
   Array.isArray(value) && value.length > 0 ? objects(value) : 'a list with at least one entry';
 
 export const textOr =

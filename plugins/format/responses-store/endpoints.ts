@@ -34,7 +34,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
  *
  * @throws GatewayError `not_found` always
  */
-export function refuseSibling({ endpoint }: Exchange): never {
+export function refuseUnsupported({ endpoint }: Exchange): never {
   const { method, path } = endpoint;
   throw new GatewayError('not_found', `${method} ${path} is not supported. Send the whole conversation as \`input\`.`);
 }

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { cleanupJob } from './cleanup.ts';
-import { deleteResponse, getResponse, listInputItems, refuseSibling } from './endpoints.ts';
+import { deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 import { responsesSection } from './section.ts';
 
 /** Paths that clients try besides those of responses: Codex compacts there. */
@@ -14,7 +14,7 @@ export function registerResponsesStore(server: Server): void {
   server.gateway.section(responsesSection);
   server.gateway.job(cleanupJob);
   for (const name of siblings) {
-    endpoint(`responses_${name}`, { method: 'POST', path: `/v1/responses/${name}`, answer: refuseSibling });
+    endpoint(`responses_${name}`, { method: 'POST', path: `/v1/responses/${name}`, answer: refuseUnsupported });
   }
   endpoint('get_response', {
     method: 'GET',

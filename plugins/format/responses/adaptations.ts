@@ -4,7 +4,7 @@ import { nineCharacters } from '../canonical/short-id.ts';
 import { plainNames } from '../canonical/tool-names.ts';
 import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
-import { isSaid, mapEntries, withMember } from '../pass-through/adapt-members.ts';
+import { isSet, mapEntries, withMember } from '../pass-through/adapt-members.ts';
 import {
   adaptOutput,
   anyObject,
@@ -39,7 +39,7 @@ const encryptedReasoning = 'reasoning.encrypted_content';
 const reasoning: Adaptation = (body, target) => {
   const { reasoning: asked, include } = body;
   const isKnown = canReason(target.profile);
-  const isRefused = isSaid(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.profile));
+  const isRefused = isSet(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.profile));
   const adapted = isRefused ? withMember(body, 'reasoning', rewriteReasoning(asked, target)) : body;
   // A model that does not reason has nothing to encrypt, and its endpoint says so with an error.
   if (isKnown || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
@@ -72,7 +72,7 @@ function withShortId(item: JsonValue): JsonValue {
 }
 
 const outputWording: OutputWording = {
-  find: ({ text }) => (isSaid(member(text, 'format')) ? { text: { format: member(text, 'format') } } : undefined),
+  find: ({ text }) => (isSet(member(text, 'format')) ? { text: { format: member(text, 'format') } } : undefined),
   replace: (body, isKnown) =>
     withMember(body, 'text', withoutEmpty(body['text'], 'format', isKnown ? anyObject : undefined)),
   instruct: (body, text): JsonObject => {

@@ -18,7 +18,7 @@ export const responses: ClientTextFormat = {
   // Codex repeats 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
   statuses: { plan_inactive: 400, model_not_found: 400, not_supported: 400 },
   renderStreamError,
-  reasoningWays: ['effort', 'none'],
+  reasoningStyles: ['effort', 'none'],
   replyText: responsesReplyText,
   path: () => '/responses',
   headers: (client) => pickHeaders(client, ['openai-beta']),
@@ -40,7 +40,7 @@ export const responses: ClientTextFormat = {
     text: {
       ...responsesCodec,
       omitResultImages,
-      isOneAnswer: () => true,
+      isSingleAnswer: () => true,
       hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom', 'namespace', 'tool_search']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },

@@ -3,7 +3,7 @@ import type { Usage } from '#core/facts.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { ReplyContext, ReplyEncoder } from '../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, ReplyEvent } from '../canonical/reply.ts';
-import { isCut, responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';
+import { isTruncated, responseId, responseObject, type ResponseState, statusOf } from './reply-object.ts';
 import { itemId, writeCitation, writeItem, writeOpenItem, writePart, writeSummary } from './write-output.ts';
 import { renderResponseFailed } from './failed-event.ts';
 
@@ -217,7 +217,7 @@ interface BegunItem {
 /** The last item of a truncated answer is incomplete. */
 function endOutput(output: readonly JsonObject[], reply: CompleteReply): readonly JsonObject[] {
   const last = output.at(-1);
-  if (last === undefined || !isCut(reply)) return output;
+  if (last === undefined || !isTruncated(reply)) return output;
   return [...output.slice(0, -1), { ...last, status: 'incomplete' }];
 }
 

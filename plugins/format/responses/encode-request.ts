@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { instructionText } from '../canonical/dialogue.ts';
-import { clampEffort, wantedEffort } from '../canonical/effort.ts';
+import { clampEffort, requestedEffort } from '../canonical/effort.ts';
 import { isPlainMetadata } from '../canonical/metadata.ts';
 import { noteCutting } from '../canonical/stop-cutter.ts';
 import { shortenId } from '../canonical/short-id.ts';
@@ -51,7 +51,7 @@ function developerMessage(text: string): JsonObject {
 
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
-  const wanted = wantedEffort(reasoning);
+  const wanted = requestedEffort(reasoning);
   if (!profile.capabilities.reasoning || profile.quirks.reasoning === 'none') {
     if (wanted !== undefined && wanted !== 'none') notes.drop('reasoning');
     return undefined;

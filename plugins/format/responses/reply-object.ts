@@ -41,12 +41,12 @@ export function responseObject(
 
 /** A refusal completes an answer; a filtered answer without one is incomplete. */
 export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
-  if (isCut({ finish })) return 'incomplete';
+  if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
 
 /** True when a limit has truncated the last item. */
-export function isCut({ finish }: Pick<CompleteReply, 'finish'>): boolean {
+export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean {
   return finish === 'length' || finish === 'context_length';
 }
 

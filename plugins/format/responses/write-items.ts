@@ -5,7 +5,7 @@ import { normalizeCalls, textOf } from '../canonical/dialogue.ts';
 import { parseInput } from '../request/members.ts';
 import { shortenId } from '../canonical/short-id.ts';
 import { writeInput, writeOutput } from './write-content.ts';
-import { speaksNatively, wireName } from './write-tools.ts';
+import { supportsFreeformTools, wireName } from './write-tools.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): JsonObject[] {
@@ -80,7 +80,7 @@ class ItemWriter {
   #call(call: ToolCall): JsonObject {
     this.#forms.set(call.id, call.form);
     const head = { call_id: shortenId(call.id), name: wireName(call, this.#target) };
-    const isNative = speaksNatively(this.#target);
+    const isNative = supportsFreeformTools(this.#target);
     const group = isNative && call.namespace !== undefined ? { namespace: call.namespace } : {};
     if (call.form === 'function') return { type: 'function_call', ...head, ...group, arguments: filled(call.input) };
     if (call.form === 'freeform') {
@@ -95,7 +95,7 @@ class ItemWriter {
 
   #result(result: ToolResult): JsonObject {
     const call_id = shortenId(result.id);
-    const form = speaksNatively(this.#target) ? this.#forms.get(result.id) : 'function';
+    const form = supportsFreeformTools(this.#target) ? this.#forms.get(result.id) : 'function';
     // The tools that were found are in the request already.
     if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
     const type = form === 'freeform' ? 'custom_tool_call_output' : 'function_call_output';

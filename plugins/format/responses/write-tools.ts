@@ -25,12 +25,12 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Js
 /** A list of allowed tools cannot name tools in a group; then the others are left out instead. */
 function canSayAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowed = toolChoice?.allowed;
-  if (allowed === undefined || !speaksNatively(target)) return true;
+  if (allowed === undefined || !supportsFreeformTools(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowed.includes(tool.name));
 }
 
 /** True when groups, freeform tools and searches can be sent as such; otherwise all become functions. */
-export function speaksNatively({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
+export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }
 
@@ -41,7 +41,7 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): JsonObject[] {
     if (!isClientTool(tool)) {
       if (target.profile.quirks.hosted_search) written.push({ type: 'web_search' });
       else target.notes.drop('web_search');
-    } else if (tool.namespace === undefined || !speaksNatively(target)) written.push(writeTool(tool, target));
+    } else if (tool.namespace === undefined || !supportsFreeformTools(target)) written.push(writeTool(tool, target));
     else {
       let group = groups.get(tool.namespace);
       if (group === undefined) {
@@ -61,12 +61,12 @@ function writeGroup(name: string, tools: JsonObject[]): JsonObject {
 
 /** The name of a tool on the wire, within its group where the upstream has groups. */
 export function wireName({ name, namespace }: Pick<ClientTool, 'name' | 'namespace'>, target: EncodeTarget): string {
-  return target.names.toWire(name, speaksNatively(target) ? undefined : namespace);
+  return target.names.toWire(name, supportsFreeformTools(target) ? undefined : namespace);
 }
 
 function writeTool(tool: ClientTool, target: EncodeTarget): JsonObject {
   const name = wireName(tool, target);
-  if (tool.form === 'function' || !speaksNatively(target)) return writeFunction(tool, name, target);
+  if (tool.form === 'function' || !supportsFreeformTools(target)) return writeFunction(tool, name, target);
   if (tool.form === 'freeform') return writeCustom(tool, name);
   return {
     type: 'tool_search',
@@ -113,7 +113,7 @@ function writeNamed(
 ): string | JsonObject {
   const wanted = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
   if (wanted !== undefined && isClientTool(wanted)) {
-    if (namespace === undefined || !speaksNatively(target)) return writeMention(wanted, target);
+    if (namespace === undefined || !supportsFreeformTools(target)) return writeMention(wanted, target);
     target.notes.approximate('tool_choice of a tool in a group as required');
     return 'required';
   }
@@ -121,7 +121,7 @@ function writeNamed(
 }
 
 function writeMention(tool: ClientTool, target: EncodeTarget): JsonObject {
-  if (tool.form === 'tool_search' && speaksNatively(target)) return { type: 'tool_search' };
-  const type = tool.form === 'freeform' && speaksNatively(target) ? 'custom' : 'function';
+  if (tool.form === 'tool_search' && supportsFreeformTools(target)) return { type: 'tool_search' };
+  const type = tool.form === 'freeform' && supportsFreeformTools(target) ? 'custom' : 'function';
   return { type, name: wireName(tool, target) };
 }

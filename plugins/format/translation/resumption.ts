@@ -6,7 +6,7 @@ import type { Conversation, Item } from '../canonical/conversation.ts';
 import { estimateTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { TranslatingReader } from './reader.ts';
-import { Ways } from '../way.ts';
+import { PreparedCalls } from '../prepared-call.ts';
 import type { Translation, CallTranslator } from './translator.ts';
 import { upstreamFormat } from './upstream-format.ts';
 
@@ -56,7 +56,7 @@ class Resumption implements RouteCalls {
   readonly #sent: string;
   readonly #request: ClientRequest;
   readonly #translator: CallTranslator;
-  readonly #ways = new Ways((route) => this.#open(route));
+  readonly #prepared = new PreparedCalls((route) => this.#open(route));
 
   constructor(broken: TranslatingReader, sent: string, request: ClientRequest, translator: CallTranslator) {
     this.#broken = broken;
@@ -66,15 +66,15 @@ class Resumption implements RouteCalls {
   }
 
   canServe(route: Route): boolean {
-    return !(this.#ways.find(route) instanceof GatewayError);
+    return !(this.#prepared.find(route) instanceof GatewayError);
   }
 
   encode(route: Route): UpstreamRequest {
-    return this.#ways.get(route).request;
+    return this.#prepared.get(route).request;
   }
 
   read(route: Route): ReplyReader {
-    return this.#ways.get(route).readAfter(this.#broken, this.#sent);
+    return this.#prepared.get(route).readAfter(this.#broken, this.#sent);
   }
 
   #open(route: Route): Translation {

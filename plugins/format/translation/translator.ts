@@ -19,7 +19,7 @@ import {
   isTextFormat,
   type TextFormat,
 } from '../descriptor.ts';
-import type { Way } from '../way.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import { encodeForRoute } from './encode-for-route.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
@@ -67,7 +67,7 @@ export class CallTranslator {
 }
 
 /** A request put into the format of a route. */
-export class Translation implements Way {
+export class Translation implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #exchange: Exchange;
   readonly #client: ClientRequest;

@@ -108,7 +108,7 @@ export class ExchangeHandler {
       if (!req.complete) discardBody(req);
     });
     const duration = await closed;
-    // The signal has told the stages; their findings belong on the record.
+    // The signal has reached the stages; what they report belongs in the record.
     if (sent === undefined) await firstOrLate([answered], settleTime);
     await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
   }

@@ -47,7 +47,7 @@ export class EventQueue<Context> {
   }
 
   async #run(): Promise<void> {
-    // Handlers run after the publisher has gone on, never inside its call.
+    // Handlers run after the publisher has continued, never inside its call.
     await Promise.resolve();
     for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
       const result = await firstOrLate([this.#handle(payload)], handlerTimeout);

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 
-/** True for a member that says something. */
+/** True for a member that is present and not null. */
 export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null;
 }
 
-/** Takes members out, and says so of each that is there. The very same body when none is. */
+/** Removes members, and notes each that was present. Returns the same body when none was. */
 export function without(body: JsonObject, names: readonly string[], notes?: Notes): JsonObject {
   const found = names.filter((name) => isSet(body[name]));
   if (found.length === 0) return body;
@@ -14,18 +14,18 @@ export function without(body: JsonObject, names: readonly string[], notes?: Note
   return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name)));
 }
 
-/** The body with another value of a member; without it where there is none. */
+/** The body with a new value of a member; without the member when the value is undefined. */
 export function withMember(body: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
   if (body[name] === value) return body;
   return value === undefined ? without(body, [name]) : { ...body, [name]: value };
 }
 
-/** The members of an object that are there; undefined where none is left. */
+/** The object; undefined when it has no members. */
 export function undefinedIfEmpty(object: JsonObject): JsonObject | undefined {
   return Object.keys(object).length === 0 ? undefined : object;
 }
 
-/** Changes what members say. The very same body when none says anything else. */
+/** Changes the values of members. Returns the same body when none changes. */
 export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
   let changed = body;
   for (const [name, value] of Object.entries(body)) {
@@ -36,7 +36,7 @@ export function mapMembers(body: JsonObject, change: (name: string, value: JsonV
   return changed;
 }
 
-/** Changes entries of a list. The very same list when none is another. */
+/** Changes the entries of a list. Returns the same list when none changes. */
 export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: number) => JsonValue): JsonValue[] {
   const changed = list.map(change);
   return changed.some((entry, index) => entry !== list[index]) ? changed : list;

@@ -2,16 +2,16 @@ import { invalid } from '../canonical/read.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 
-/** What is wrong with a value: what it has to be, and where in it the mistake is: `[2]` for instance. */
+/** A mistake in a value: where in it, such as `[2]`, and what it must be. */
 interface Fault {
   readonly at: string;
   readonly right: string;
 }
-/** Says what a value, or something in it, has to be; undefined when it is that. */
+/** Returns what a value, or a part of it, must be; undefined when it is valid. */
 type Rule = (value: JsonValue) => string | Fault | undefined;
 interface Parameter {
   readonly name: string;
-  /** Its place among the rules: mistakes are told in their order. */
+  /** Its place among the rules: the first mistake in this order is reported. */
   readonly order: number;
   /** Below the top level, the spellings of each member that leads to it. */
   readonly inner: readonly (readonly string[])[];
@@ -25,7 +25,7 @@ export interface ParameterRules {
 }
 
 /**
- * The parameters of a format whose mistakes are the caller's for certain. Everything else, known or not, is left to the
+ * The parameters of a format whose mistakes are certainly the caller's. Everything else, known or not, is left to the
  * upstream: vendors add fields faster than gateways learn them. Bounds are the published ones.
  *
  * @param rules by the path of a parameter, `generationConfig.temperature` for instance
@@ -61,7 +61,7 @@ export const word =
   (value) =>
     typeof value === 'string' && words.includes(value) ? undefined : right;
 
-/** A list whose entries are right; what is wrong with one is told with its index. */
+/** A list of valid entries; a mistake is reported with the index of its entry. */
 const listOf =
   (entry: Rule): Rule =>
   (value) => {
@@ -102,7 +102,7 @@ export const integer =
 /** 64 bits, as in the reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);
 
-/** @throws GatewayError `invalid_request` naming the first parameter that is wrong */
+/** @throws GatewayError `invalid_request` naming the first invalid parameter */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   for (const name of required) {
     if (isMissing(body[name])) throw missing(name, rules);

@@ -21,7 +21,7 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
 
 /** Characters that count of how a conversation begins. */
 const longestOpening = 65_536;
-/** Where the formats have what the model is told first. */
+/** Members in which the formats have instructions for the model. */
 const instructions = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
 
 /**

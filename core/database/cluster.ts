@@ -22,7 +22,7 @@ export async function isCluster(folder: string): Promise<boolean> {
 }
 
 /** Moves a cluster with a lost password away: its data folder was removed, but not its files elsewhere. */
-export async function setAside(folder: string, log: Logger): Promise<void> {
+export async function moveAside(folder: string, log: Logger): Promise<void> {
   if (!(await isCluster(folder))) return;
   const aside = `${folder}.${Date.now()}`;
   await rename(folder, aside);

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { findBinaries } from './binaries.ts';
-import { initialize, isCluster, processOf, setAside, systemFolder } from './cluster.ts';
+import { initialize, isCluster, processOf, moveAside, systemFolder } from './cluster.ts';
 import { canReach, type Identity, serverIdentity } from './identity.ts';
 import { hasExited, postmasterPid, removeStalePid, signal } from './postmaster.ts';
-import { takeTurn } from './turn.ts';
+import { acquireFileLock } from './file-lock.ts';
 
 /** Ms for the server to start, recovery after a crash included, and to stop before it is forced to. */
 const startTimeout = 60_000;
@@ -61,7 +61,7 @@ export class EmbeddedPostgres {
   static async open(dataFolder: string, log: Logger): Promise<EmbeddedPostgres> {
     const identity = await serverIdentity();
     await prepareFolder(dataFolder);
-    await using _turn = await takeTurn(join(dataFolder, 'postgres.lock'));
+    await using _lock = await acquireFileLock(join(dataFolder, 'postgres.lock'));
     const file = join(dataFolder, 'postgres.json');
     const known = await readAccess(file, resolve(dataFolder, 'postgres'));
     if (known !== undefined && (await isRunning(known))) return new EmbeddedPostgres(known, false, log);
@@ -72,7 +72,7 @@ export class EmbeddedPostgres {
       port: await freePort(known?.port),
     };
     const { initdb, postgres } = await findBinaries(identity, systemFolder);
-    if (known === undefined) await setAside(folder, log);
+    if (known === undefined) await moveAside(folder, log);
     // Before the cluster is created: a crash in between must not leave one with an unknown password.
     await writeAccess(file, access);
     if (!(await isCluster(folder))) await initialize(initdb, access, identity);

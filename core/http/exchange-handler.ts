@@ -11,7 +11,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { discard } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
-import { firstOrLate } from '../timing/deadline.ts';
+import { firstOrTimeout } from '../timing/deadline.ts';
 import type { ClientAddress } from './client-address.ts';
 import { callerDialect } from './dialect.ts';
 import { sendContinue } from './listener.ts';
@@ -109,7 +109,7 @@ export class ExchangeHandler {
     });
     const duration = await closed;
     // The signal has reached the stages; what they report belongs in the record.
-    if (sent === undefined) await firstOrLate([answered], settleTime);
+    if (sent === undefined) await firstOrTimeout([answered], settleTime);
     await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
   }
 

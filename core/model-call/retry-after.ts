@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../json.ts';
 
-/** Seconds. What an upstream says is no more than a hint: a key that rests for days because of it would be missed. */
-export const longestWait = 3_600;
+/** Seconds. An upstream can ask for days; a key must not be unavailable that long because of one reply. */
+export const maxRetryDelay = 3_600;
 
 /** "Please try again in 6m0s" (OpenAI, Groq), "in 20ms", "Please retry after 26 seconds" (Azure), "retry in 34.07s" (Gemini). */
 const waitWords =
@@ -10,14 +10,14 @@ const parts = /(\d+(?:\.\d+)?)\s?(ms|mill|s|m|h)/gi;
 const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, mill: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * The wait that the body of an error names, for upstreams that send no `retry-after`.
+ * Reads the retry delay from the body of an error, for upstreams that send no `retry-after`.
  *
  * @param error `{message, details}`; details as in https://cloud.google.com/apis/design/errors#error_info
- * @returns seconds, an hour at most; undefined when it names none
+ * @returns seconds, at most an hour; undefined without a delay
  */
-export function statedWait(error: JsonObject): number | undefined {
+export function parseRetryDelay(error: JsonObject): number | undefined {
   const wait = delayIn(error['details']) ?? waitIn(error['message']);
-  return wait === undefined || !(wait > 0) ? undefined : Math.min(wait, longestWait);
+  return wait === undefined || !(wait > 0) ? undefined : Math.min(wait, maxRetryDelay);
 }
 
 /** google.rpc.RetryInfo: `{"@type": "…/google.rpc.RetryInfo", "retryDelay": "34.074824224s"}` */

@@ -1,6 +1,6 @@
 import { type ErrorMeaning, GatewayError } from '../errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { statedWait } from './retry-after.ts';
+import { parseRetryDelay } from './retry-after.ts';
 
 /** An error as an upstream reports it, in any of many shapes. */
 export interface ReportedError {
@@ -212,7 +212,7 @@ function describe(error: JsonObject): ReportedError {
     type: text(error['type']) ?? text(error['status']),
     code: text(error['code']),
     param: text(error['param']) ?? param,
-    retryAfter: statedWait(error),
+    retryAfter: parseRetryDelay(error),
   };
 }
 

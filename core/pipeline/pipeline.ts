@@ -3,7 +3,7 @@ import { renderError } from '../errors/render.ts';
 import type { Logger } from '../logger.ts';
 import type { Exchange } from './exchange.ts';
 import { checkReply, describeValue } from './check-reply.ts';
-import { breakOf, discard, type Reply, tolerateErrors } from './reply.ts';
+import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
 import type { Observer, Outcome, Stage } from './stage.ts';
 import { defaultStageTimeout, Watchdog } from './watchdog.ts';
@@ -196,7 +196,7 @@ export class Pipeline {
   /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */
   #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
     tolerateErrors(reply);
-    const broken = breakOf(reply, came);
+    const broken = bodyErrorOf(reply, came);
     if (broken === undefined) return reply;
     discard(reply);
     return this.#refuse(exchange, exchange.signal.reason ?? broken, exchange.bodyOwner);

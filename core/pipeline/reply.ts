@@ -52,7 +52,7 @@ function ignore(): void {}
  *
  * @param source the reply that this one may wrap: a wrapper that listens too late misses its error
  */
-export function breakOf({ body }: Reply, source: Reply): unknown {
+export function bodyErrorOf({ body }: Reply, source: Reply): unknown {
   if (!(body instanceof Readable)) return undefined;
   if (source.body instanceof Readable && source.body.errored !== null) return source.body.errored;
   if (!body.destroyed || body.readableEnded) return undefined;

@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import { firstOrLate, late } from '../timing/deadline.ts';
+import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
 /** Events that wait for one handler; later ones are dropped. */
@@ -39,7 +39,7 @@ export class EventQueue<Context> {
 
   async close(): Promise<void> {
     this.#waiting.length = 0;
-    await firstOrLate([this.#running ?? Promise.resolve()], closeTimeout);
+    await firstOrTimeout([this.#running ?? Promise.resolve()], closeTimeout);
   }
 
   get #name(): string {
@@ -50,8 +50,8 @@ export class EventQueue<Context> {
     // Handlers run after the publisher has continued, never inside its call.
     await Promise.resolve();
     for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
-      const result = await firstOrLate([this.#handle(payload)], handlerTimeout);
-      if (result === late) this.#log.error(`${this.#name} has not finished after ${handlerTimeout / 1000} s`);
+      const result = await firstOrTimeout([this.#handle(payload)], handlerTimeout);
+      if (result === timedOut) this.#log.error(`${this.#name} has not finished after ${handlerTimeout / 1000} s`);
     }
     this.#running = undefined;
     if (this.#dropped > 0) this.#log.error(`${this.#name}: ${this.#dropped} events dropped`);

@@ -1,4 +1,4 @@
-/** Work that was waited for until its deadline. It may still end later, unheard. */
+/** The work did not settle before its deadline. Its later result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
@@ -7,7 +7,7 @@ export class DeadlineExceeded extends Error {
  * Waits for the work until the deadline.
  *
  * @param message of the error, when the deadline passes first
- * @param signal brings the deadline forward
+ * @param signal ends the wait early when it aborts
  * @throws DeadlineExceeded, or what the work rejects with
  */
 export async function withDeadline<T>(
@@ -16,28 +16,28 @@ export async function withDeadline<T>(
   message: string,
   signal?: AbortSignal,
 ): Promise<T> {
-  const result = await firstOrLate([work], milliseconds, signal);
-  if (result === late) throw new DeadlineExceeded(message);
+  const result = await firstOrTimeout([work], milliseconds, signal);
+  if (result === timedOut) throw new DeadlineExceeded(message);
   return result;
 }
 
-/** What `firstOrLate` returns when the time is up. */
-export const late = Symbol('late');
+/** The result of `firstOrTimeout` when none has settled in time. */
+export const timedOut = Symbol('timed out');
 
 /**
  * Waits for the first of these to settle.
  *
  * @param milliseconds may be infinite
- * @returns `late` when the time is up, or the signal has aborted, before
+ * @returns `timedOut` when the time is up or the signal aborts first
  */
-export async function firstOrLate<T>(
+export async function firstOrTimeout<T>(
   work: readonly Promise<T>[],
   milliseconds: number,
   signal?: AbortSignal,
-): Promise<T | typeof late> {
+): Promise<T | typeof timedOut> {
   if (milliseconds === Infinity && signal === undefined) return Promise.race(work);
-  const { promise, resolve } = Promise.withResolvers<typeof late>();
-  const giveUp = () => resolve(late);
+  const { promise, resolve } = Promise.withResolvers<typeof timedOut>();
+  const giveUp = () => resolve(timedOut);
   const timer = milliseconds === Infinity ? undefined : setTimeout(giveUp, milliseconds);
   signal?.addEventListener('abort', giveUp, { once: true });
   if (signal?.aborted) giveUp();

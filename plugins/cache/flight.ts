@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/shared/shared.ts';
-import { firstOrLate } from '#core/timing/deadline.ts';
+import { firstOrTimeout } from '#core/timing/deadline.ts';
 
 /** Seconds until the claim of a dead leader expires, and between extensions by a live one. */
 const claimLifetime = 15;
@@ -51,7 +51,7 @@ export async function joinFlight(
       leaderSignal = Promise.withResolvers();
       const later = await lookUp(shared, key, owner);
       if (later !== undefined) return later;
-      if ((await firstOrLate([leaderSignal.promise], pollInterval, signal)) === 'go') return undefined;
+      if ((await firstOrTimeout([leaderSignal.promise], pollInterval, signal)) === 'go') return undefined;
     }
     return undefined;
   } finally {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Logger } from '#core/logger.ts';
 import { Backoff } from '#core/timing/backoff.ts';
-import { firstOrLate } from '#core/timing/deadline.ts';
+import { firstOrTimeout } from '#core/timing/deadline.ts';
 import { Throttle } from '#core/timing/throttle.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
@@ -68,7 +68,7 @@ export class Shipper {
   async stop(deadline: number): Promise<void> {
     this.#isStopping = true;
     this.#wake();
-    await firstOrLate([this.#loop], deadline);
+    await firstOrTimeout([this.#loop], deadline);
   }
 
   async #run(): Promise<void> {

@@ -3,7 +3,7 @@ import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Answer, AnswerBody } from './answer.ts';
 import { AttemptClock } from './clock.ts';
-import { brokenOff, connectionFault, type Fault, routeFault } from './fault.ts';
+import { interruptedFault, connectionFault, type Fault, routeFault } from './fault.ts';
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './request.ts';
 
@@ -139,6 +139,6 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
       ? `The upstream sent nothing for ${Math.round(this.clock.silence / 1000)} seconds.`
       : `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
     const wasSent = this.#controller !== undefined;
-    return wasSent ? brokenOff('upstream_timeout', message) : routeFault('upstream_timeout', message);
+    return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
   }
 }

@@ -69,7 +69,7 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
   if (timeouts.has(code)) return routeFault('upstream_timeout', 'The upstream did not respond in time.', thrown);
-  if (hasAnswered) return brokenOff('upstream_failed', 'The connection to the upstream failed.', thrown);
+  if (hasAnswered) return interruptedFault('upstream_failed', 'The connection to the upstream failed.', thrown);
   const error = new GatewayError('upstream_failed', 'The connection to the upstream failed.', { cause: thrown });
   const connection = closed.has(code) ? brokenConnection(thrown) : undefined;
   return new Fault('route', error, {
@@ -79,7 +79,11 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
 }
 
 /** A failure after the request was sent: some requests make an upstream crash, or think without end. */
-export function brokenOff(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
+export function interruptedFault(
+  code: 'upstream_failed' | 'upstream_timeout',
+  message: string,
+  cause?: unknown,
+): Fault {
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
@@ -97,7 +101,7 @@ export function goneFault(reason: unknown): Fault {
 }
 
 /** Ends an attempt because another route has served. */
-export function lostFault(): Fault {
+export function hedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', 'Another route was faster.'));
 }
 

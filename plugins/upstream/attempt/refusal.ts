@@ -1,7 +1,7 @@
 import { type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/json.ts';
-import { longestWait } from '#core/model-call/retry-after.ts';
+import { maxRetryDelay } from '#core/model-call/retry-after.ts';
 import {
   failureCode,
   isClientThingMissing,
@@ -136,12 +136,12 @@ function parse(body: Buffer): JsonObject | undefined {
 /** Seconds, an hour at most; undefined when missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`. */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (isWait(milliseconds)) return Math.min(milliseconds / 1000, longestWait);
+  if (isWait(milliseconds)) return Math.min(milliseconds / 1000, maxRetryDelay);
   const value = headers['retry-after']?.toString();
   if (value === undefined) return undefined;
   const seconds = Number(value);
   const wait = Number.isNaN(seconds) ? (Date.parse(value) - now) / 1000 : seconds;
-  return isWait(wait) ? Math.min(wait, longestWait) : undefined;
+  return isWait(wait) ? Math.min(wait, maxRetryDelay) : undefined;
 }
 
 /** An infinite wait is ignored: the key would never be used again. */

@@ -1,17 +1,17 @@
 import { type Delivery, delivery } from '#core/facts.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
-import type { Pass } from '../health/breaker.ts';
+import type { Admission } from '../health/breaker.ts';
 import { conversationOf } from '../routing/conversation.ts';
 import { describeFault, type Fault, faultEffects, refusalOfKey } from './fault.ts';
 import type { KeyPool } from '../keys/key-pool.ts';
 import type { RelayParts } from '../routing/relay-parts.ts';
 
-/** A route whose breaker lets a request pass. */
+/** A route whose breaker admits a request. */
 export interface AdmittedRoute {
   readonly route: Route;
   readonly keys: KeyPool;
-  readonly pass: Pass;
+  readonly admission: Admission;
 }
 
 /** What an attempt uses on its route. */
@@ -46,11 +46,11 @@ export class AttemptReport {
 
   /** The first content has come. */
   content(): void {
-    const { route, keys, pass } = this.#admitted;
+    const { route, keys, admission } = this.#admitted;
     this.#contentAfter = this.#exchange.elapsed - this.#startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
     keys.accept(this.#choice.key);
-    this.#parts.health.contentCame(route, pass);
+    this.#parts.health.contentCame(route, admission);
   }
 
   /**
@@ -62,25 +62,25 @@ export class AttemptReport {
    */
   over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
     this.#record(fault, status);
-    const { route, pass } = this.#admitted;
+    const { route, admission } = this.#admitted;
     if (fault !== undefined) return this.#learn(fault);
     const duration = this.#exchange.elapsed - this.#startedAt;
     const timing = { firstContentAfter: this.#contentAfter ?? 0, duration, tokens };
-    this.#parts.health.served(route, pass, timing, () => conversationOf(this.#exchange));
+    this.#parts.health.served(route, admission, timing, () => conversationOf(this.#exchange));
   }
 
   /** Applies the effects of a fault to the key and the route. */
   #learn(fault: Fault): void {
     const { health, now } = this.#parts;
-    const { route, keys, pass } = this.#admitted;
+    const { route, keys, admission } = this.#admitted;
     const { key } = this.#choice;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
     if (keyEffect === 'cooldown')
       keys.coolDown(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
-    if (breaker === 'release' || fault.isStaleConnection) health.released(route, pass);
-    else if (breaker === 'last') health.lacksModel(route, pass, describeFault(fault));
-    else health.failed(route, pass, describeFault(fault), this.#sourceOf(fault));
+    if (breaker === 'release' || fault.isStaleConnection) health.released(route, admission);
+    else if (breaker === 'last') health.lacksModel(route, admission, describeFault(fault));
+    else health.failed(route, admission, describeFault(fault), this.#sourceOf(fault));
   }
 
   /** The conversation that a failure counts for; undefined for failures that no request can cause. */

@@ -1,7 +1,7 @@
 import { bounds } from '#core/bounds.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { type Answer, type AnswerBody, CollectedBytes } from './answer.ts';
-import { answerFault, brokenOff, type Fault } from './fault.ts';
+import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
 /** Ms that a stream may stay open after its last event. */
 const lingerAfterEnd = 1_000;
@@ -38,7 +38,9 @@ export class StreamBody implements AnswerBody {
     if (this.#stream === undefined) this.#gate(remainder);
     else this.#forward(this.#stream, remainder);
     this.#answer.end(
-      reader.isComplete ? undefined : brokenOff('upstream_failed', 'The upstream closed the stream before its end.'),
+      reader.isComplete
+        ? undefined
+        : interruptedFault('upstream_failed', 'The upstream closed the stream before its end.'),
     );
   }
 
@@ -59,9 +61,9 @@ export class StreamBody implements AnswerBody {
     if (this.#endOnFailure()) return;
     if (reader.hasContent) this.#open();
     else if (reader.isComplete)
-      this.#answer.end(brokenOff('upstream_failed', 'The upstream ended the stream without content.'));
+      this.#answer.end(interruptedFault('upstream_failed', 'The upstream ended the stream without content.'));
     else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
-      this.#answer.end(brokenOff('upstream_failed', 'The upstream sent a stream without content.'));
+      this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent a stream without content.'));
   }
 
   #open(): void {

@@ -3,7 +3,7 @@ import { bounds } from '#core/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/errors/table.ts';
 import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf } from './answer.ts';
 import { jsonType } from './answer-kind.ts';
-import { answerFault, brokenOff, type Fault } from './fault.ts';
+import { answerFault, interruptedFault, type Fault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
 
 /** Ms to wait for the body of a refusal: status and first bytes are enough to try another route. */
@@ -52,7 +52,7 @@ export class WholeBody implements AnswerBody {
     this.#answer.clock.heard();
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.wholeReply)
-      this.#answer.end(brokenOff('upstream_failed', 'The upstream sent an answer that is too large.'));
+      this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent an answer that is too large.'));
   }
 
   end(): void {

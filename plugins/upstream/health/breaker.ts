@@ -37,12 +37,12 @@ export interface BreakerStatus {
   readonly openings: number;
 }
 
-/** Lets one request pass. Its outcome is reported with the pass. */
-export interface Pass {
+/** Permission for one request to use the route. The caller reports the outcome with it. */
+export interface Admission {
   readonly isProbe: boolean;
 }
 
-const ordinaryPass: Pass = { isProbe: false };
+const ordinaryAdmission: Admission = { isProbe: false };
 
 /** Ms after which a probe without a reported outcome is given up. */
 const probeTimeout = 120_000;
@@ -65,8 +65,8 @@ export class Breaker {
   #openings = 0;
   #opensUntil = 0;
   #isOpen = false;
-  /** The pass that decides while half-open, and until when its outcome is awaited. */
-  #probe: Pass | undefined;
+  /** The probe while half-open, and until when its outcome is awaited. */
+  #probe: Admission | undefined;
   #probeUntil = 0;
   #reason: string | undefined;
 
@@ -84,9 +84,9 @@ export class Breaker {
     return !this.#isOpen && this.#consecutive === 0;
   }
 
-  /** Lets a request pass, or returns undefined. While half-open that request is the probe; its outcome must be reported. */
-  admit(now: number): Pass | undefined {
-    if (!this.#isOpen) return ordinaryPass;
+  /** Admits a request, or returns undefined. While half-open, the request is the probe. Its outcome must be reported. */
+  admit(now: number): Admission | undefined {
+    if (!this.#isOpen) return ordinaryAdmission;
     if (now < this.#opensUntil || now < this.#probeUntil) return undefined;
     this.#probe = { isProbe: true };
     this.#probeUntil = now + probeTimeout;
@@ -94,14 +94,14 @@ export class Breaker {
   }
 
   /** True for the request whose outcome decides. Others were sent before the breaker opened, or are overdue probes. */
-  isProbedBy(pass: Pass): boolean {
-    return this.#isOpen && pass === this.#probe;
+  isProbedBy(admission: Admission): boolean {
+    return this.#isOpen && admission === this.#probe;
   }
 
   /** @returns true when this has closed the breaker */
-  succeeded(now: number, pass: Pass): boolean {
+  succeeded(now: number, admission: Admission): boolean {
     this.#window.count(now, false);
-    if (this.#isOpen && !this.isProbedBy(pass)) return false;
+    if (this.#isOpen && !this.isProbedBy(admission)) return false;
     this.#consecutive = 0;
     this.#failedInRow.clear();
     if (!this.#isOpen) return false;
@@ -114,9 +114,9 @@ export class Breaker {
    *   for a refused connection
    * @returns true when this has opened the breaker
    */
-  failed(now: number, reason: string, source: string | undefined, pass: Pass): boolean {
+  failed(now: number, reason: string, source: string | undefined, admission: Admission): boolean {
     const isRepeated = source !== undefined && this.#isKnown(source, now);
-    if (this.#isOpen) return isRepeated ? this.#wait(pass) : this.#reopen(now, reason, pass);
+    if (this.#isOpen) return isRepeated ? this.#wait(admission) : this.#reopen(now, reason, admission);
     if (isRepeated) return false;
     this.#window.count(now, true);
     if (source === undefined || !this.#failedInRow.has(source)) this.#consecutive++;
@@ -132,8 +132,8 @@ export class Breaker {
    * The attempt ended without a result, such as when the client left. Another request may become the probe; until then
    * this one may continue as it, for example with another key.
    */
-  released(pass: Pass): void {
-    if (this.isProbedBy(pass)) this.#probeUntil = 0;
+  released(admission: Admission): void {
+    if (this.isProbedBy(admission)) this.#probeUntil = 0;
   }
 
   /** Takes over the open breaker of another instance. */
@@ -162,8 +162,8 @@ export class Breaker {
     return now < this.#opensUntil ? 'open' : 'half_open';
   }
 
-  #reopen(now: number, reason: string, pass: Pass): boolean {
-    if (!this.isProbedBy(pass)) return false;
+  #reopen(now: number, reason: string, admission: Admission): boolean {
+    if (!this.isProbedBy(admission)) return false;
     this.#open(now, reason);
     return true;
   }
@@ -183,8 +183,8 @@ export class Breaker {
   }
 
   /** A conversation that failed before proves nothing as a probe: the next request becomes it. */
-  #wait(pass: Pass): false {
-    this.released(pass);
+  #wait(admission: Admission): false {
+    this.released(admission);
     return false;
   }
 

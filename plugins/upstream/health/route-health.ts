@@ -1,7 +1,7 @@
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Notifications } from '#core/database/database.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
-import { type BreakerOptions, defaultBreaker, type Pass } from './breaker.ts';
+import { type BreakerOptions, defaultBreaker, type Admission } from './breaker.ts';
 import { resetChannel } from './reset-channel.ts';
 import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
@@ -38,16 +38,16 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /**
-   * Lets a request pass to the route, or returns undefined. Its outcome is reported with the pass. The first request after
+   * Admits a request to the route, or returns undefined. Its outcome is reported with the admission. The first request after
    * a cooldown is the probe for all instances.
    */
-  admit({ id }: Route): Pass | undefined | Promise<Pass | undefined> {
+  admit({ id }: Route): Admission | undefined | Promise<Admission | undefined> {
     const { breaker } = this.#of(id);
-    const pass = breaker.admit(this.#parts.now());
-    if (pass?.isProbe !== true) return pass;
+    const admission = breaker.admit(this.#parts.now());
+    if (admission?.isProbe !== true) return admission;
     const settle = (isClaimed: boolean) => {
-      if (isClaimed) return pass;
-      breaker.released(pass);
+      if (isClaimed) return admission;
+      breaker.released(admission);
       return undefined;
     };
     const claimed = this.#sync.claimProbe(id);
@@ -65,11 +65,11 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** The first content has come, which is enough for a probe, unless the route was slow. */
-  contentCame({ id }: Route, pass: Pass): void {
+  contentCame({ id }: Route, admission: Admission): void {
     const { breaker, cooldown, isSlow } = this.#of(id);
     const wasUnavailable = cooldown.forget();
-    if (!isSlow && breaker.isProbedBy(pass)) {
-      this.#endProbe(id, pass);
+    if (!isSlow && breaker.isProbedBy(admission)) {
+      this.#endProbe(id, admission);
       this.#close(id, 'the route responds again');
     } else if (wasUnavailable) this.#sync.announce(id);
   }
@@ -79,36 +79,36 @@ export class RouteHealth implements AsyncDisposable {
    *
    * @param source its conversation: one with long prompts, or of a client that reads slowly, is no measure of the route
    */
-  served({ id }: Route, pass: Pass, timing: Timing, source: () => string): void {
+  served({ id }: Route, admission: Admission, timing: Timing, source: () => string): void {
     const { breaker, throughput } = this.#of(id);
-    this.#endProbe(id, pass);
+    this.#endProbe(id, admission);
     const slowness = throughput.observe(timing);
-    if (slowness !== undefined) this.#fail(id, pass, `slow: ${slowness}`, source(), true);
-    else if (breaker.succeeded(this.#parts.now(), pass)) this.#close(id, 'the route responds again');
+    if (slowness !== undefined) this.#fail(id, admission, `slow: ${slowness}`, source(), true);
+    else if (breaker.succeeded(this.#parts.now(), admission)) this.#close(id, 'the route responds again');
   }
 
   /** @param source see `Breaker.failed` */
-  failed({ id }: Route, pass: Pass, reason: string, source: string | undefined): void {
-    this.#fail(id, pass, reason, source, false);
+  failed({ id }: Route, admission: Admission, reason: string, source: string | undefined): void {
+    this.#fail(id, admission, reason, source, false);
   }
 
   /** The route does not have the model: it is tried last for a cooldown. */
-  lacksModel(route: Route, pass: Pass, reason: string): void {
+  lacksModel(route: Route, admission: Admission, reason: string): void {
     const { cooldown } = this.#of(route.id);
     const now = this.#parts.now();
-    this.released(route, pass);
+    this.released(route, admission);
     if (!cooldown.begin(now, reason)) return;
     this.#parts.log.warn(`route ${route.id} is tried last for ${seconds(cooldown.until - now)}: ${reason}`);
     this.#sync.announce(route.id);
   }
 
   /** The attempt showed nothing about the route. */
-  released({ id }: Route, pass: Pass): void {
-    this.#endProbe(id, pass);
-    this.#of(id).breaker.released(pass);
+  released({ id }: Route, admission: Admission): void {
+    this.#endProbe(id, admission);
+    this.#of(id).breaker.released(admission);
   }
 
-  /** Ms until the breaker of one of these routes lets a request pass. */
+  /** Ms until the breaker of one of these routes admits a request. */
   waitFor(routes: readonly Route[]): number {
     const now = this.#parts.now();
     const waits = routes.map(({ id }) => this.#of(id).breaker.status(now).opensUntil - now);
@@ -140,13 +140,13 @@ export class RouteHealth implements AsyncDisposable {
     return state;
   }
 
-  #fail(id: string, pass: Pass, message: string, source: string | undefined, isSlow: boolean): void {
+  #fail(id: string, admission: Admission, message: string, source: string | undefined, isSlow: boolean): void {
     const state = this.#of(id);
-    this.#endProbe(id, pass);
+    this.#endProbe(id, admission);
     const now = this.#parts.now();
     // Upstreams send whole pages; the log, the list of routes and the front page have one line.
     const reason = message.replace(/\s+/g, ' ').trim();
-    if (!state.breaker.failed(now, reason, source, pass)) return;
+    if (!state.breaker.failed(now, reason, source, admission)) return;
     // Kept until the breaker closes: another failure in between does not make the route fast.
     state.isSlow ||= isSlow;
     const { opensUntil, openings } = state.breaker.status(now);
@@ -164,8 +164,8 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** Lets any instance send the next probe, as soon as the breaker allows one. */
-  #endProbe(id: string, pass: Pass): void {
-    if (this.#of(id).breaker.isProbedBy(pass)) this.#sync.releaseProbe(id);
+  #endProbe(id: string, admission: Admission): void {
+    if (this.#of(id).breaker.isProbedBy(admission)) this.#sync.releaseProbe(id);
   }
 }
 

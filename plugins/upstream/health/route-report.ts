@@ -1,7 +1,7 @@
 import { isJsonObject } from '#core/json.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import type { BreakerStatus } from './breaker.ts';
-import type { UsualThroughput } from './throughput.ts';
+import type { TypicalThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';
 
 /** The state of a route as one instance reports it: sent to the others, and stored for instances that start later. */
@@ -11,7 +11,7 @@ export interface RouteReport {
   readonly breaker: BreakerStatus;
   readonly cooldown: CooldownStatus;
   /** Usual throughput; only while the breaker is open because the route was slow. */
-  readonly throughput?: UsualThroughput | undefined;
+  readonly throughput?: TypicalThroughput | undefined;
 }
 
 /** Seconds that a report outlives its cooldown, so that the next one is longer and a disconnected instance can catch up. */

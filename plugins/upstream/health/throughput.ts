@@ -22,7 +22,7 @@ export interface Timing {
 }
 
 /** The usual speed of a route. */
-export interface UsualThroughput {
+export interface TypicalThroughput {
   readonly samples: number;
   readonly firstContent: number; // ms, moving average
   readonly rate: number; // tokens per second, moving average; 0 before there is one
@@ -45,12 +45,12 @@ export class Throughput {
     return reason;
   }
 
-  get usual(): UsualThroughput {
+  get usual(): TypicalThroughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
 
   /** Takes over the measurements of another instance while this one has too few. */
-  adopt({ samples, firstContent, rate }: UsualThroughput): void {
+  adopt({ samples, firstContent, rate }: TypicalThroughput): void {
     if (this.#samples >= minimumSamples || samples < minimumSamples) return;
     this.#samples = samples;
     this.#firstContent = firstContent;

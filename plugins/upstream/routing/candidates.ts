@@ -66,20 +66,24 @@ export class Candidates {
       return undefined;
     }
     const isHealthy = this.#isHealthy(route);
-    const pass = health.admit(route);
-    return pass instanceof Promise
-      ? pass.then((claimed) => this.#charge(route, claimed, isHealthy))
-      : this.#charge(route, pass, isHealthy);
+    const admission = health.admit(route);
+    return admission instanceof Promise
+      ? admission.then((claimed) => this.#charge(route, claimed, isHealthy))
+      : this.#charge(route, admission, isHealthy);
   }
 
   /** A failover to a healthy route is free: hundreds of requests may be on a route when it dies, and none is lost. */
-  #charge(route: Route, pass: AdmittedRoute['pass'] | undefined, isHealthy: boolean): AdmittedRoute | undefined {
-    if (pass === undefined) {
+  #charge(
+    route: Route,
+    admission: AdmittedRoute['admission'] | undefined,
+    isHealthy: boolean,
+  ): AdmittedRoute | undefined {
+    if (admission === undefined) {
       this.#skipped.push(route);
       return undefined;
     }
-    if (isHealthy || this.#allowance.mayRetry()) return { route, pass, keys: this.#parts.keys(route) };
-    this.#parts.health.released(route, pass);
+    if (isHealthy || this.#allowance.mayRetry()) return { route, admission, keys: this.#parts.keys(route) };
+    this.#parts.health.released(route, admission);
     return undefined;
   }
 

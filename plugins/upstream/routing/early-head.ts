@@ -4,7 +4,7 @@ import { toGatewayError } from '#core/errors/table.ts';
 import { type Caller, renderStreamError } from '#core/errors/render.ts';
 import { discard, type Reply } from '#core/pipeline/reply.ts';
 import { replyStreamOf } from '#core/pipeline/reply-stream.ts';
-import { firstOrLate, late } from '#core/timing/deadline.ts';
+import { firstOrTimeout, timedOut } from '#core/timing/deadline.ts';
 
 /**
  * Sends a stream's client its headers when the answer is slow, so that clients and proxies do not time out. The host then
@@ -14,8 +14,8 @@ import { firstOrLate, late } from '#core/timing/deadline.ts';
  * @param after seconds
  */
 export async function withEarlyHead(answer: Promise<Reply>, after: number, caller: Caller): Promise<Reply> {
-  const reply = await firstOrLate([answer], after * 1000);
-  return reply === late ? openEarly(answer, caller) : reply;
+  const reply = await firstOrTimeout([answer], after * 1000);
+  return reply === timedOut ? openEarly(answer, caller) : reply;
 }
 
 function openEarly(answer: Promise<Reply>, caller: Caller): Reply {

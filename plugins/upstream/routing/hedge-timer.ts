@@ -1,4 +1,4 @@
-import { firstOrLate, late } from '#core/timing/deadline.ts';
+import { firstOrTimeout, timedOut } from '#core/timing/deadline.ts';
 import type { Waiting } from '../attempt/connect-queue.ts';
 
 /**
@@ -28,8 +28,8 @@ export class HedgeTimer {
   /** The first of these to end; `late` when it is time to ask another route, once for each route. */
   async race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
-      const result = await firstOrLate(running, this.#left);
-      if (result !== late) return result;
+      const result = await firstOrTimeout(running, this.#left);
+      if (result !== timedOut) return result;
       // The connection may have opened meanwhile.
       if (this.#left > 0) continue;
       this.#since = Infinity;

@@ -3,7 +3,7 @@ import { adapter, type Delivery, delivery } from '#core/facts.ts';
 import type { RouteCalls } from '#core/model-call/adapter.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { Fault, faultEffects, goneFault, lostFault } from '../attempt/fault.ts';
+import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
 import { Candidates } from './candidates.ts';
 import { accountSession } from './conversation.ts';
@@ -161,7 +161,7 @@ export class Relay {
 
   #stopRunning(): void {
     this.#isOver = true;
-    for (const attempts of this.#running.keys()) attempts.stop(lostFault());
+    for (const attempts of this.#running.keys()) attempts.stop(hedgeLostFault());
     this.#running.clear();
   }
 

@@ -3,7 +3,7 @@ import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/
 import type { Reply } from '#core/pipeline/reply.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import { targetOf } from '../attempt/connections.ts';
-import { Fault, faultEffects, goneFault, lostFault } from '../attempt/fault.ts';
+import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { type AdmittedRoute, AttemptReport } from '../attempt/report.ts';
 import type { AttemptRequest } from '../attempt/request.ts';
 import { authHeaders } from '../keys/auth-headers.ts';
@@ -107,7 +107,7 @@ export class RouteAttempts {
     if (exchange.signal.aborted) attempt.end(goneFault(exchange.signal.reason));
     try {
       const reply = await attempt.run();
-      if (this.#isStopped) return lostFault();
+      if (this.#isStopped) return hedgeLostFault();
       const losses = [...(request.notes ?? []), ...(reader.notes ?? [])];
       if (!isContinuation) return { reply: notes.addTo(reply, losses), reader, ending };
       notes.addContinuation(losses);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '#core/json.ts';
-import { statedWait } from '#core/model-call/retry-after.ts';
+import { parseRetryDelay } from '#core/model-call/retry-after.ts';
 import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 
 const retryInfo = (retryDelay: JsonValue) => ({
@@ -23,13 +23,13 @@ describe('the wait that the body of an error names', () => {
     ['try again in 2 minutes', 120],
     ['Please try again in 1m 30s', 90],
   ])('%j is read from words', (message, seconds) => {
-    expect(statedWait({ message })).toBeCloseTo(seconds, 6);
+    expect(parseRetryDelay({ message })).toBeCloseTo(seconds, 6);
   });
 
   it.each(['try again later', 'try again in a moment', 'retry after 5', 'in 5s it was over', 'try again in 0s', ''])(
     '%j names none',
     (message) => {
-      expect(statedWait({ message })).toBeUndefined();
+      expect(parseRetryDelay({ message })).toBeUndefined();
     },
   );
 
@@ -38,11 +38,11 @@ describe('the wait that the body of an error names', () => {
     ['5s', 5],
     ['86400s', 3_600],
   ])('%j is read from what Gemini adds, an hour at most', (delay, seconds) => {
-    expect(statedWait(retryInfo(delay))).toBe(seconds);
+    expect(parseRetryDelay(retryInfo(delay))).toBe(seconds);
   });
 
   it.each(['soon', '-1s', 5, null])('%j is no delay: the words count', (delay) => {
-    expect(statedWait(retryInfo(delay))).toBe(9);
+    expect(parseRetryDelay(retryInfo(delay))).toBe(9);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DeadlineExceeded, firstOrLate, late, withDeadline } from '#core/timing/deadline.ts';
+import { DeadlineExceeded, firstOrTimeout, timedOut, withDeadline } from '#core/timing/deadline.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -27,26 +27,26 @@ describe('withDeadline', () => {
   });
 });
 
-describe('firstOrLate', () => {
+describe('firstOrTimeout', () => {
   it('returns the first of several', async () => {
-    expect(await firstOrLate([never(), Promise.resolve(2)], 100)).toBe(2);
+    expect(await firstOrTimeout([never(), Promise.resolve(2)], 100)).toBe(2);
   });
 
   it('returns late once the time is up', async () => {
-    const result = firstOrLate([never()], 100);
+    const result = firstOrTimeout([never()], 100);
     await vi.advanceTimersByTimeAsync(100);
-    expect(await result).toBe(late);
+    expect(await result).toBe(timedOut);
   });
 
   it('returns late as soon as the signal aborts', async () => {
     const controller = new AbortController();
-    const result = firstOrLate([never()], Infinity, controller.signal);
+    const result = firstOrTimeout([never()], Infinity, controller.signal);
     controller.abort();
-    expect(await result).toBe(late);
+    expect(await result).toBe(timedOut);
   });
 
   it('waits without a timer when the time is infinite', async () => {
-    expect(await firstOrLate([Promise.resolve(3)], Infinity)).toBe(3);
+    expect(await firstOrTimeout([Promise.resolve(3)], Infinity)).toBe(3);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

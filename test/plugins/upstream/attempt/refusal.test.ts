@@ -156,7 +156,13 @@ describe('a refusal', () => {
   it.each([
     [
       400,
-      { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+      {
+        error: {
+          code: 400,
+          message: 'API key not valid. Please pass a valid API key.',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
     ],
     [400, { error: { message: 'API Key not found. Please pass a valid API key.' } }],
     [
@@ -242,7 +248,11 @@ describe('a refusal', () => {
   });
 
   it('in a list is read as if it stood alone', () => {
-    const error = { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' };
+    const error = {
+      code: 400,
+      message: 'API key not valid. Please pass a valid API key.',
+      status: 'INVALID_ARGUMENT',
+    };
     expect(refusal(400, [{ error }]).kind).toBe('key');
   });
 

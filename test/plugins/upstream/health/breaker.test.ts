@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Breaker, type Pass } from '../../../../plugins/upstream/health/breaker.ts';
+import { Breaker, type Admission } from '../../../../plugins/upstream/health/breaker.ts';
 
 const options = {
   failures: 3,
@@ -15,12 +15,12 @@ beforeEach(() => {
   breaker = new Breaker(options);
 });
 /** What went before it opened, or while it was closed. */
-const old: Pass = { isProbe: false };
+const old: Admission = { isProbe: false };
 const admits = (now: number) => breaker.admit(now) !== undefined;
-const probeAt = (now: number): Pass => {
-  const pass = breaker.admit(now);
-  if (pass?.isProbe !== true) throw new Error('it is no probe');
-  return pass;
+const probeAt = (now: number): Admission => {
+  const admission = breaker.admit(now);
+  if (admission?.isProbe !== true) throw new Error('it is no probe');
+  return admission;
 };
 const fail = (times: number, now = 0, source?: string) =>
   Array.from({ length: times }, () => breaker.failed(now, 'down', source, old)).at(-1);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryShared } from '#core/shared/memory.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
-import type { Pass } from '../../../../plugins/upstream/health/breaker.ts';
+import type { Admission } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
 import { routeTo, upstreamAt } from '../fixture.ts';
 
@@ -25,20 +25,20 @@ beforeEach(() => {
 });
 afterEach(() => health[Symbol.asyncDispose]());
 
-const pass: Pass = { isProbe: false };
-const fail = (reason: string, by = pass) => health.failed(route, by, reason, undefined);
+const admission: Admission = { isProbe: false };
+const fail = (reason: string, by = admission) => health.failed(route, by, reason, undefined);
 
 /** An answer of 60 tokens. @param took ms until its first content, and as long again to its end */
-const serve = (took: number, source: string, by = pass) =>
+const serve = (took: number, source: string, by = admission) =>
   health.served(route, by, { firstContentAfter: took, duration: took * 2, tokens: 60 }, () => source);
 const state = () => health.status([route])[0]?.state;
 
 /** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
-async function untilProbe(): Promise<Pass> {
+async function untilProbe(): Promise<Admission> {
   fail('route: 503');
   fail('route: 503');
   now += 5_000;
-  return (await health.admit(route)) as Pass;
+  return (await health.admit(route)) as Admission;
 }
 
 describe('a shared store that is down at first', () => {
@@ -50,7 +50,7 @@ describe('a shared store that is down at first', () => {
     await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now });
     await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
     Object.assign(other.options, { failures: 1, cooldown: 5_000 });
-    other.failed(route, pass, 'route: 503', undefined);
+    other.failed(route, admission, 'route: 503', undefined);
     await vi.waitFor(() => expect(late.admit(route)).toBeUndefined(), { timeout: 20_000 });
     expect(lines).toContain('cannot receive route states of other instances; retrying: away');
   });
@@ -81,11 +81,11 @@ describe('a route that has become slow', () => {
   });
 
   describe('and whose breaker opened for it', () => {
-    let probe: Pass;
+    let probe: Admission;
     beforeEach(async () => {
       for (const source of ['a', 'b']) serve(9_000, source);
       now += 5_000;
-      probe = (await health.admit(route)) as Pass;
+      probe = (await health.admit(route)) as Admission;
       health.contentCame(route, probe);
     });
 
@@ -108,7 +108,7 @@ describe('a route that has become slow', () => {
     it('must reach its usual throughput even when it has failed otherwise since', async () => {
       fail('route: 503', probe);
       now += 10_000;
-      health.contentCame(route, (await health.admit(route)) as Pass);
+      health.contentCame(route, (await health.admit(route)) as Admission);
       expect(state()).toBe('half_open');
     });
 

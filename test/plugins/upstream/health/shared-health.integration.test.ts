@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Route } from '#core/catalog/catalog.ts';
 import type { RedisShared } from '#core/shared/redis.ts';
-import type { Pass } from '../../../../plugins/upstream/health/breaker.ts';
+import type { Admission } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
 import { storeReset } from '../../../../plugins/upstream/health/route-report.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -13,7 +13,7 @@ import { routeTo, upstreamAt } from '../fixture.ts';
 
 /** Room for a busy machine. */
 const soon = { timeout: 20_000 };
-const pass: Pass = { isProbe: false };
+const admission: Admission = { isProbe: false };
 
 let name: string;
 let route: Route;
@@ -64,8 +64,8 @@ async function startApart(): Promise<Instance & { readonly proxy: TcpProxy }> {
   return { ...(await start(proxy.url)), proxy };
 }
 
-const open = ({ health }: Instance, by = pass) => health.failed(route, by, 'route: 503', undefined);
-const probe = async ({ health }: Instance) => (await health.admit(route)) as Pass;
+const open = ({ health }: Instance, by = admission) => health.failed(route, by, 'route: 503', undefined);
+const probe = async ({ health }: Instance) => (await health.admit(route)) as Admission;
 const becomes = (state: string, ...instances: Instance[]) =>
   vi.waitFor(() => expect(instances.map((instance) => instance.state())).toEqual(instances.map(() => state)), soon);
 const isStored = async ({ shared }: Instance) => {
@@ -109,17 +109,17 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
 
   it('is that it does not have the model', async () => {
     const [first, second] = [await start(), await start()];
-    first.health.lacksModel(route, pass, 'no_model: 404');
+    first.health.lacksModel(route, admission, 'no_model: 404');
     await becomes('no_model', first, second, await start());
-    first.health.contentCame(route, pass);
+    first.health.contentCame(route, admission);
     await becomes('closed', first, second, await start());
   });
 
   it('reports how fast the route was, so that new instances can tell what is slow', async () => {
     const first = await start();
     const timing = { firstContentAfter: 100, duration: 1_000, tokens: 100 };
-    for (let answer = 0; answer < 20; answer++) first.health.served(route, pass, timing, () => 'anybody');
-    first.health.served(route, pass, { ...timing, duration: 60_000 }, () => 'somebody');
+    for (let answer = 0; answer < 20; answer++) first.health.served(route, admission, timing, () => 'anybody');
+    first.health.served(route, admission, { ...timing, duration: 60_000 }, () => 'somebody');
     expect(first.state()).toBe('open');
     await isStored(first);
     const second = await start();
@@ -145,7 +145,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     const [first, second] = [await start(), await start()];
     Object.assign(second.health.options, { failures: 2 });
     open(second);
-    first.health.lacksModel(route, pass, 'no_model: 404');
+    first.health.lacksModel(route, admission, 'no_model: 404');
     await becomes('no_model', second);
     open(second);
     expect(second.state()).toBe('open');

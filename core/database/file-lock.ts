@@ -1,19 +1,19 @@
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ms that a process waits for its turn: the time to create and start a server. */
-const longestWait = 120_000;
+/** Ms that a process waits for the lock: enough to create and start a server. */
+const lockTimeout = 120_000;
 
 /**
- * Waits for the turn among the processes of this machine. A turn is a file with the pid of its process; that of a dead
- * process is over.
+ * Acquires a lock among the processes of this machine: a file with the pid of its holder. The lock of a dead process is
+ * stale and is removed.
  */
-export async function takeTurn(file: string): Promise<AsyncDisposable> {
+export async function acquireFileLock(file: string): Promise<AsyncDisposable> {
   const mine = `${file}.${process.pid}.${performance.now()}`;
-  const until = performance.now() + longestWait;
+  const until = performance.now() + lockTimeout;
   await writeFile(mine, String(process.pid));
   try {
-    // A link appears with its content: no process sees a turn without a pid.
+    // A link appears with its content: no process sees a lock without a pid.
     while (!(await makeLink(mine, file))) {
       if (performance.now() > until) throw new Error(`Another process is setting up the database and holds ${file}.`);
       if (!(await isHeld(file))) await rm(file, { force: true });
@@ -38,7 +38,7 @@ async function makeLink(from: string, to: string): Promise<boolean> {
 async function isHeld(file: string): Promise<boolean> {
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
   if (!Number.isInteger(pid)) return false;
-  if (pid === process.pid) return isOfThisLife(file);
+  if (pid === process.pid) return isOfThisRun(file);
   try {
     process.kill(pid, 0);
     return true;
@@ -47,8 +47,8 @@ async function isHeld(file: string): Promise<boolean> {
   }
 }
 
-/** A restarted container reuses pids: the turn may be that of the previous process. */
-async function isOfThisLife(file: string): Promise<boolean> {
+/** A restarted container reuses pids: the lock may be that of the previous process. */
+async function isOfThisRun(file: string): Promise<boolean> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.NEGATIVE_INFINITY }));
   return mtimeMs >= performance.timeOrigin;
 }

@@ -201,7 +201,7 @@ export class Gateway {
   }
 
   /**
-   * Builds this configuration beside the running one, then serves it in one step and activates its stages. If a part cannot
+   * Builds this configuration next to the running one, then serves it in one step and activates its stages. If a part cannot
    * be built, the others are released and the running configuration stays.
    *
    * @returns the previous configuration

@@ -39,7 +39,7 @@ export interface SectionValues {
   get<S extends Section>(section: S): SectionValue<S>;
 }
 
-/** What a check can read beside its own section. */
+/** What a check can read besides its own section. */
 export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;

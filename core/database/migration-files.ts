@@ -8,7 +8,7 @@ type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration
 
 /** Migrations of one owner, in their order. */
 export interface MigrationSet {
-  /** The plugin that brings them; undefined for core. */
+  /** The plugin that they belong to; undefined for core. */
   readonly owner: string | undefined;
   readonly migrations: readonly { readonly name: string; readonly class: MigrationClass }[];
 }

@@ -15,7 +15,7 @@ export interface OpenDatabaseOptions {
   readonly url?: string | undefined;
   readonly dataFolder: string;
   readonly log: Logger;
-  /** `serve`: for a gateway. `command`: for a short command that may run beside one. */
+  /** `serve`: for a gateway. `command`: for a short command that may run next to a gateway. */
   readonly mode: 'serve' | 'command';
   /** True when other gateways may use the database at the same time. */
   readonly isShared: boolean;

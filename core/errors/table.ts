@@ -4,7 +4,7 @@ export type Dialect = 'openai' | 'anthropic' | 'google';
 /** How the clients of a wire format read errors. */
 export interface Audience {
   readonly dialect: Dialect;
-  /** Statuses other than those of the table, where clients of the format would repeat those in vain. */
+  /** Statuses that replace those of the table, where clients of the format would retry without effect. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
   /** Writes the error that ends an event stream; the way of the dialect when left out. @param id of the exchange */
   renderStreamError?(error: GatewayError, id: string): string;
@@ -114,18 +114,18 @@ export const errorKinds = {
 export type ErrorCode = keyof typeof errorKinds;
 
 /**
- * What an error is about, as its words say, whatever status it came with.
+ * What an error reports, read from its type, code and message, whatever its status.
  *
  * - `overflow`: the prompt is longer than the context.
  * - `key`: our credential is wrong or has no money left.
  * - `capacity`: no room; the same request would be served with more of it, or elsewhere.
- * - `throttled`: too many requests of ours.
+ * - `throttled`: the gateway sent too many requests.
  * - `timeout`: the answer was not made in time.
  * - `model`: the model is not there.
  */
 export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model';
 
-/** What is said of an error beside its code and message. */
+/** Details of an error, besides its code and message. */
 export interface ErrorDetails {
   /** Seconds after which the same request may succeed. Becomes `retry-after`, rounded up. */
   readonly retryAfter?: number;
@@ -141,7 +141,7 @@ export interface ErrorDetails {
     /** The prompt does not fit into the model: every tool shortens it when it sees its vendor's words. */
     readonly isContextOverflow?: boolean | undefined;
   };
-  /** For errors of an upstream: what it is about, as far as its words tell. Decides what is tried next. */
+  /** For errors of an upstream: what it reports, if known. Decides what is tried next. */
   readonly meaning?: ErrorMeaning;
   /** For the log only; no caller sees it. */
   readonly cause?: unknown;
@@ -231,7 +231,7 @@ function googleStatus(status: number): string {
   return googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE');
 }
 
-/** What an upstream said in its own words, in Anthropic's. OpenAI has one type for whatever is wrong with a request. */
+/** The error type of an upstream as one of Anthropic's. OpenAI has one type for all invalid requests. */
 function anthropicType(upstream: UpstreamWords): string | undefined {
   const type = upstream?.type;
   if (type !== undefined && type !== 'invalid_request_error' && anthropicWords.has(type)) return type;
@@ -260,7 +260,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** Turns whatever was thrown into what the caller may see; our own mistakes become a plain 500. */
+/** Converts a thrown value into an error that is safe to show; a bug becomes a plain 500. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   return new GatewayError('internal_error', 'Internal error. Quote the request id when you contact support.', {

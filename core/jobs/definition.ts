@@ -12,9 +12,9 @@ export interface JobDefinition<Data extends JsonObject = JsonObject> {
   readonly description: string;
   /** Schema of its data; missing for jobs without data. */
   readonly data?: JsonSchema;
-  /** Runs by itself: `every` so many seconds, beginning at once, or at the times of a cron `pattern` (UTC). */
+  /** Schedule: `every` N seconds, starting immediately, or at the times of a cron `pattern` (UTC). */
   readonly schedule?: { readonly every: number } | { readonly pattern: string };
-  /** Attempts before it is given up and stays visible as failed; default 5, with backoff. */
+  /** Attempts before the job is kept as failed; default 5, with backoff. */
   readonly attempts?: number;
   /** Seconds before the second attempt, doubled for each one after it; default 2. */
   readonly backoff?: number;

@@ -25,7 +25,7 @@ export interface Adapter extends RouteCalls {
   resume?(broken: ReplyReader): RouteCalls | undefined;
 }
 
-/** How a route is asked for something. */
+/** The requests to routes, and readers for their replies. */
 export interface RouteCalls {
   /** False when the route speaks no format that this request can be put into. */
   canServe(route: Route): boolean;

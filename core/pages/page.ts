@@ -25,7 +25,7 @@ export interface Page {
   readonly description?: string;
   /** Key of its name in the navigation; left out for pages that are not listed there. */
   readonly navigation?: string;
-  /** Absolute path of an eta template. It gets what `show` returns as `it`, beside `it.t`, `it.asset` and `it.formToken`. */
+  /** Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.asset` and `it.formToken`. */
   readonly template: string;
   /** Names of assets that the page loads as style sheets, after the gateway's own. */
   readonly styles?: readonly string[];
@@ -50,7 +50,7 @@ export interface PageForm<S extends JsonSchema = JsonSchema> {
   /**
    * Does what the form is for.
    *
-   * @returns where the browser goes next, or values to show the page with; the page as it is when nothing is returned
+   * @returns where the browser goes next, or values to show the page with; the unchanged page when nothing is returned
    * @throws FieldErrors to show the page again with the input kept, PageError
    */
   submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
@@ -64,7 +64,7 @@ export interface SignedInAccount {
   readonly avatarUrl: string | undefined;
 }
 
-/** What was sent with a form that was refused; empty otherwise. */
+/** The values of a rejected form; empty otherwise. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
   /** What is wrong with which field, in the reader's language. */
@@ -133,7 +133,7 @@ export function defineForm<const S extends JsonSchema>(form: PageForm<S>): PageF
 
 /** A folder of files, or one file, that browsers load from `/assets`; templates ask `it.asset(name)` for the address. */
 export interface AssetSource {
-  /** Of a file its name, `htmx.js`; of a folder what stands before the names of its files, `dashboard`. */
+  /** For a file, its name: `htmx.js`. For a folder, the prefix of the names of its files: `dashboard`. */
   readonly name: string;
   /** Absolute. */
   readonly path: string;

@@ -19,7 +19,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** For what is no page: opened by itself it may do nothing. */
+/** For responses that are not pages: opened directly, they may load nothing. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const always: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/table.ts';
 import type { JsonObject } from '../json.ts';
 import { parseExact } from '../model-call/exact-json.ts';
 
-/** Complete entries of an array, with what stands before and behind them. */
+/** Complete entries of an array, with the text before and after them. */
 export interface ArrayPiece {
   readonly before: string;
   readonly entries: readonly JsonObject[];

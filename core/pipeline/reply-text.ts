@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts';
 export interface TextBlocks {
   /** Takes the next piece of a block. Returns what the client gets now: less, when some of it is held back. */
   push(block: string, text: string): string;
-  /** The block is over. Returns what was held back. */
+  /** Ends the block and returns the buffered text. */
   end(block: string): string;
   /** All that the client has got of a block. */
   total(block: string): string;

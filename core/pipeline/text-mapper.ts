@@ -4,7 +4,7 @@ import type { TextBlocks } from './reply-text.ts';
 export interface TextMapper {
   /** Takes the next piece and returns what the client gets now. */
   push(text: string): string;
-  /** The text is over: returns what was held back. */
+  /** Ends the text and returns the buffered part. */
   end(): string;
 }
 

@@ -3,7 +3,7 @@ import type { EventTypes } from '../accounts/events.ts';
 /** Names of events: `order.paid`. */
 export type EventName = keyof EventTypes & string;
 
-/** Tells every instance, this one included, what has happened. */
+/** Publishes events to all instances, including this one. */
 export interface EventPublisher {
   /**
    * Resolves when the shared store has taken the event. Delivery is at most once for each instance: what must not be

@@ -4,7 +4,7 @@ import type { EventHandler, EventName } from './event-handler.ts';
 
 /** Events that wait for one handler; later ones are dropped. */
 const longestQueue = 1_000;
-/** Ms that a handler may take for one event; after that the next event is handled beside it. */
+/** Ms that a handler may take for one event; after that the next event is handled in parallel. */
 const handlerTimeout = 30_000;
 /** Ms that stopping waits for the running handler. */
 const closeTimeout = 5_000;

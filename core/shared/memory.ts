@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { capArrival, debtOf, describe, intervalOf, waitOf } from './gcra.ts';
 import type { Cache, CacheEntry, Events, Limiter, Limits, Shared, Take } from './shared.ts';
 
-/** Bytes that an entry costs beside its key and its value. */
+/** Overhead of an entry in bytes, besides its key and its value. */
 const entryOverhead = 500;
 /** Number of keys above which expired ones are dropped. */
 const sweepFrom = 10_000;

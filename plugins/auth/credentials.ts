@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
  * Picks the credential to check. OpenAI's SDK, Codex and newer Anthropic SDKs send `Authorization: Bearer`, older Anthropic
  * SDKs and curl examples `x-api-key`, Google's SDKs `x-goog-api-key`.
  *
- * 1. A credential with the gateway's prefix wins: Claude Code sends a valid Bearer token beside a vendor's stale `x-api-key`.
+ * 1. A credential with the gateway's prefix wins: Claude Code sends a valid Bearer token along with a vendor's stale `x-api-key`.
  * 2. Otherwise `Authorization` wins, then `x-api-key`.
  *
  * Keys in the URL are ignored: URLs end up in logs, so such a key must never work.

@@ -16,7 +16,7 @@ export function limitsOf({ routes, maxInputTokens, maxOutputTokens }: Model): Mo
   };
 }
 
-/** The least of what is said; routes that say nothing are taken to be no smaller. */
+/** The smallest configured value; routes without one are assumed not to be smaller. */
 function least(routes: readonly Route[], limitOf: (route: Route) => number | undefined): number | undefined {
   const said = routes.map(limitOf).filter((limit) => limit !== undefined);
   return said.length === 0 ? undefined : Math.min(...said);

@@ -7,7 +7,7 @@ const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefi
 
 /**
  * Presets, as data: an upstream of one of these needs a key and nothing else. Endpoints that speak several formats list
- * all of them; what vendors do differently stands in their quirks. Sources: each vendor's API reference.
+ * all of them; vendor deviations are listed as quirks. Sources: each vendor's API reference.
  */
 export const vendors: readonly Vendor[] = [
   {

@@ -56,7 +56,7 @@ const endpoints = await listEndpoints();
 
 /**
  * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with an answer behind it. Errors
- * that it throws become replies in the format of the client, and mistakes stand in `host.lines`, as in the gateway.
+ * that it throws become replies in the format of the client, and mistakes are logged to `host.lines`, as in the gateway.
  */
 export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {
   const host = options.host ?? createTestHost();

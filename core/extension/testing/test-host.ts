@@ -10,7 +10,7 @@ import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
 
 export interface TestHostOptions {
-  /** Epoch ms at which the clock stands; it moves only when the test moves it. */
+  /** Time of the clock, epoch ms. It advances only when the test advances it. */
   readonly now?: number;
   /** Sections of gateway.yaml, as they are written there. Others have their defaults. */
   readonly sections?: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export interface TestHostOptions {
   readonly database?: Database;
 }
 
-/** A host in memory, with a clock that stands still and everything that the plugin did to it. */
+/** A host in memory with a stopped clock. It records everything that the plugin does. */
 export interface TestHost extends Host, AsyncDisposable {
   readonly clock: { now: number; advance(ms: number): void };
   /** Lines of the log, without their times. */

@@ -59,7 +59,7 @@ export interface ReplyDecoder {
 export interface ReplyContext {
   /** Of the exchange; ids in the reply are derived from it. */
   readonly id: string;
-  /** The name that the client asked for. */
+  /** The name that the client requested. */
   readonly model: string;
   /** Seconds since 1970. */
   readonly created: number;

@@ -4,7 +4,7 @@ import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../pass-through/adaptation.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-with-tools.ts';
 
-/** Everything by which reasoning is asked for in Chat, whichever vendor's. */
+/** All Chat members that request reasoning, of all vendors. */
 const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
 
 /**

@@ -53,7 +53,7 @@ export class ChatDecoder implements ReplyDecoder {
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
-  /** The first answer that has come, whatever its index. */
+  /** The first answer received, whatever its index. */
   #pick(choices: JsonValue | undefined): JsonObject | undefined {
     const list = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
     this.#choice ??= list[0]?.['index'] ?? undefined;

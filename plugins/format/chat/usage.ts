@@ -13,7 +13,7 @@ export function readUsage(body: JsonObject): Usage | undefined {
 /**
  * Sources: OpenAI API reference, "The chat completion object"; the docs of DeepSeek
  * (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
- * (`cache_creation_input_tokens`) and xAI (reasoning beside the completion).
+ * (`cache_creation_input_tokens`) and xAI (reasoning is not part of the completion).
  */
 function readCounts(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
@@ -32,7 +32,7 @@ function readCounts(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Adds the reasoning where the total shows that it is counted beside the completion. */
+/** Adds the reasoning where the total shows that the completion does not include it. */
 function outputOf(usage: JsonObject, reasoning = 0): number | undefined {
   const output = count(usage['completion_tokens']);
   const total = count(usage['total_tokens']);

@@ -36,7 +36,7 @@ export function writeReasoning({ reasoning }: Conversation, { profile, notes }: 
   }
 }
 
-/** Only vendors with a known list of efforts accept one beside the switch. */
+/** Only vendors with a known list of efforts accept one in addition to the switch. */
 function writeThinking(wanted: Effort, effort: Effort, known: readonly Effort[]): JsonObject {
   if (wanted === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = known.length < efforts.length;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import { count, member, sum } from '../request/members.ts';
 
 /**
- * Reads usage. Reads usage. Gemini counts thoughts beside the answer, and prompts of its own tools beside the prompt.
+ * Reads usage. Gemini counts thoughts separately from the answer, and tool prompts separately from the prompt.
  */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   const input = count(member(usage, 'promptTokenCount'));

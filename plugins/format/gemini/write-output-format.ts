@@ -17,7 +17,7 @@ const json = { responseMimeType: 'application/json' };
 export function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
   const { quirks, capabilities } = profile;
-  // Older models refuse an output format beside functions.
+  // Older models reject an output format together with functions.
   const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';
   const known = isCombined ? 'none' : capabilities.structured_output;
   if (output.type === 'json_object' && known !== 'none') return { config: json };

@@ -5,7 +5,7 @@ import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
 
-/** Asks for thinking in the way of the route; only what is known to be refused changes. */
+/** Requests thinking in the style of the route; changes only what is known to be rejected. */
 export function adaptThinking(probe: Probe): Adaptation {
   return (body, target) => {
     const { thinking } = body;

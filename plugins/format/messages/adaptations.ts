@@ -32,7 +32,7 @@ const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
   return isSerial === undefined ? body : { ...body, tool_choice: others };
 };
 
-/** How many tools may be called at once stands beside the choice. */
+/** Parallel tool calls are controlled next to the choice of tools. */
 function freeTools(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !isForced(choice)) return choice;
   const { disable_parallel_tool_use: isAlone } = isJsonObject(choice) ? choice : {};

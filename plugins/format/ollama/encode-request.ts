@@ -50,7 +50,7 @@ function writeOptions({ sampling, maxOutputTokens, stop }: Conversation): JsonOb
   };
 }
 
-/** Nothing is said where the client has not asked: the model's own choice stands. */
+/** Without a request of the client, nothing is sent, and the default of the model applies. */
 function writeThink({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wanted = requestedEffort(reasoning);
   if (wanted === undefined) return undefined;

@@ -5,7 +5,7 @@ import { AccountRoom } from './account-room.ts';
 import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
 import { responsesSection } from './section.ts';
 
-/** What is stored beside the answer to a request. */
+/** What is stored along with the answer to a request. */
 export interface Draft {
   readonly accountId: string;
   /** Everything before the answer's output. */

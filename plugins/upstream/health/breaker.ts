@@ -26,7 +26,7 @@ export const defaultBreaker: BreakerOptions = {
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** A breaker as it is reported to people and other instances. */
+/** State of a breaker, as reported to people and other instances. */
 export interface BreakerStatus {
   readonly state: BreakerState;
   /** Epoch ms; in the past unless open. */

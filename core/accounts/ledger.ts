@@ -8,7 +8,7 @@ import { AccountError } from './account-error.ts';
 export interface NewPeriod {
   readonly days: number; // of 24 hours
   readonly reason: (typeof planPeriodReasons)[number];
-  /** Name of what was bought, for people. */
+  /** Name of the purchase, for people. */
   readonly label?: string | undefined;
   /** The reason, for the operator. */
   readonly note?: string | undefined;

@@ -88,7 +88,7 @@ export interface ChargeReference {
   readonly providerReference: string | undefined;
 }
 
-/** A charge that exists. At least one of `qr` and `paymentUrl` is there. */
+/** A created charge. At least one of `qr` and `paymentUrl` is set. */
 export interface Charge {
   readonly providerReference: string;
   /** Payload of the QR code (EMVCo, QRIS), rendered by us. */
@@ -97,12 +97,12 @@ export interface Charge {
   readonly paymentUrl?: string;
   /** When the provider says that it ends; `expiresAt` of the request when left out. */
   readonly expiresAt?: Date;
-  /** What is to be paid, where the provider adds a fee; the amount of the request when left out. */
+  /** The amount to pay, where the provider adds a fee. Default: the amount of the request. */
   readonly total?: Money;
 }
 
 /**
- * Where a payment stands, in the words of no provider: `pending`, `paid`, `expired`, `failed` (denied, cancelled),
+ * State of a payment, independent of the provider: `pending`, `paid`, `expired`, `failed` (denied, cancelled),
  * `refunded` (all of it), `disputed` (charged back, or refunded in part: the operator decides), `unknown` (not found).
  */
 export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded' | 'disputed' | 'unknown';
@@ -112,7 +112,7 @@ export interface PaymentEvidence extends ChargeReference {
   readonly state: PaymentState;
   /** Names this payment at the provider; two of one charge are two payments. */
   readonly paymentId?: string;
-  /** What was paid, parsed from text without floating point; undefined while nothing is. */
+  /** The amount paid, parsed from text without floating point; undefined before payment. */
   readonly paid?: Money;
   /** With the provider's time zone applied: Midtrans states GMT+7 without saying so. */
   readonly paidAt?: Date;

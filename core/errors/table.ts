@@ -1,7 +1,7 @@
-/** Which vendor's error bodies and headers a client reads. Paths without a format (models, key) have only this. */
+/** The vendor whose error bodies and headers a client expects. Paths without a format (models, key) have only a dialect. */
 export type Dialect = 'openai' | 'anthropic' | 'google';
 
-/** How the clients of a wire format read errors. */
+/** How errors are written for the clients of a wire format. */
 export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace those of the table, where clients of the format would retry without effect. */
@@ -64,7 +64,7 @@ export const errorKinds = {
     anthropic: 'not_found_error',
     final: true,
   },
-  /** A stored response that somebody wants to see. OpenAI's own answer has no code. */
+  /** A stored response that was requested. OpenAI's error has no code. */
   response_not_found: { status: 404, openai: invalid, anthropic: 'not_found_error' },
   method_not_allowed: { status: 405, openai: invalid, anthropic: 'invalid_request_error' },
   request_timeout: { status: 408, openai: { type: 'timeout', code: 'request_timeout' }, anthropic: 'timeout_error' },
@@ -87,7 +87,7 @@ export const errorKinds = {
     anthropic: 'not_supported',
     final: true,
   },
-  /** A picture, a file or a recording for a model that takes none. */
+  /** An image, file or audio for a model that does not accept it. */
   unsupported_content: {
     status: 400,
     openai: { type: 'invalid_request_error', code: 'not_supported' },
@@ -183,7 +183,7 @@ export class GatewayError extends Error {
     return { type: openaiType(upstream) ?? kind.openai.type, code: openaiCode(upstream) ?? kind.openai.code };
   }
 
-  /** The message as the tools of a dialect have to read it: Claude Code shortens a prompt when it sees these words. */
+  /** The message in the wording that tools of the dialect parse: Claude Code shortens a prompt when it sees these words. */
   messageFor(dialect: Dialect): string {
     const isOverflow = this.details.upstream?.isContextOverflow === true;
     if (dialect !== 'anthropic' || !isOverflow || this.message.startsWith('prompt is too long')) return this.message;
@@ -238,7 +238,7 @@ function anthropicType(upstream: UpstreamWords): string | undefined {
   return upstream && anthropicTypes[upstream.status];
 }
 
-/** The same in OpenAI's, whose types are few: words that only others use become the general one. */
+/** The error type for OpenAI clients. Types of other vendors become the general one. */
 function openaiType(upstream: UpstreamWords): string | undefined {
   const type = upstream?.type;
   if (type === undefined || type === 'invalid_request_error') return type;

@@ -40,7 +40,7 @@ export interface OpenSession {
 const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
 /**
- * Who is signed in where. Sessions live in PostgreSQL and nowhere else: what is revoked is refused at the next request,
+ * Sessions of accounts, in PostgreSQL only: a revoked session is rejected at the next request,
  * on every instance.
  */
 export class Sessions {
@@ -158,7 +158,7 @@ function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** Whatever a client sends, PostgreSQL stores no NUL. */
+/** PostgreSQL text cannot contain NUL, which clients may send. */
 function cleanUserAgent(text: string | undefined): string {
   return (text ?? '').replaceAll('\0', '').slice(0, bounds.userAgent);
 }

@@ -27,7 +27,7 @@ export interface Conversation {
   readonly user: string | undefined;
   /** The same for requests with the same beginning. */
   readonly cacheKey: string | undefined;
-  /** True where it is derived from the user, and not asked for by the client. */
+  /** True where it is derived from the user, not requested by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
   readonly serviceTier: string | undefined;
   /** The client's own labels; undefined when there are none. */

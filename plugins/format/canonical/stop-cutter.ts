@@ -4,7 +4,7 @@ import type { Notes } from './notes.ts';
 import type { Fragment } from './reply.ts';
 
 /**
- * Cuts the answer before the first of the stop sequences that the upstream does not take. The rest is read to its end
+ * Truncates the answer before the first stop sequence that the upstream does not support. The rest is read to its end
  * for the usage, and dropped.
  */
 export class StopCutter implements ReplyDecoder {

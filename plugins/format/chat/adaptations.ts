@@ -89,7 +89,7 @@ const outputWording: OutputWording = {
   }),
 };
 
-/** Behind what is instructed already, so that the beginning of the prompt stays the same. */
+/** After existing instructions, so that the beginning of the prompt stays the same. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...rest] = messages;
   const isInstructed = isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer');

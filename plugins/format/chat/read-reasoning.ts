@@ -48,7 +48,7 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   return [];
 }
 
-/** Gives every state its text. Upstreams refuse a state beside another text, so where the text is unclear, none gets one. */
+/** Gives every state its text. Upstreams refuse a state beside another text, so where the text is ambiguous, no state gets one. */
 function share(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
   const [only] = states;
   if (states.length === 1 && only !== undefined && (only.length === undefined || only.length === text.length)) {

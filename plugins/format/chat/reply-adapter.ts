@@ -30,7 +30,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     this.#hasCalls ||= text.includes('"tool_calls"') && /"tool_calls"\s*:\s*\[\s*\{/.test(text);
     if (isUsageChunk(event)) {
       if (isCounted(counted)) this.#owesUsage = false;
-      // The gateway has asked for this one, not the client.
+      // Requested by the gateway, not by the client.
       return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
     }
     if (data?.startsWith('[DONE]') === true) return this.#finish() + this.end(counted) + text;
@@ -47,7 +47,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     return JSON.stringify({ ...body, usage: filledUsage(body['usage'], this.#usage(counted)) });
   }
 
-  /** The chunk that the client has asked for and the upstream has not sent. */
+  /** The chunk that the client requested and the upstream did not send. */
   end(counted?: Usage): string {
     if (!this.#owesUsage) return '';
     this.#owesUsage = false;

@@ -29,7 +29,9 @@ export class SseFramer implements EventFramer {
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
-    const end = endOfLastEvent(chunk, this.#tail());
+    const tail = this.#tail();
+    const end = endOfLastEvent(chunk, tail);
+    if (end === 0 && isBlankAfterCr(chunk, tail)) return [...this.end(), ...this.push(chunk)];
     if (end === 0) {
       this.#pending.push(chunk);
       this.#size += chunk.length;
@@ -47,8 +49,7 @@ export class SseFramer implements EventFramer {
     const last = this.#withoutMark(Buffer.concat(this.#pending));
     this.#pending = [];
     this.#size = 0;
-    const text = last.toString();
-    return [new StreamEvent(fieldsOf(text), text, last)];
+    return split(last);
   }
 
   /** The last bytes before the next chunk; a blank line may begin in them. */
@@ -80,6 +81,11 @@ function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
   return 0;
 }
 
+/** True when the bytes before `chunk` end with a blank line whose last CR could not be told from half a CRLF before. */
+function isBlankAfterCr(chunk: Buffer, tail: Buffer): boolean {
+  return tail.at(-1) === CR && chunk.length > 0 && chunk[0] !== LF && isBlankBefore(chunk, 0, tail);
+}
+
 /** Index of the last such byte before `end`; -1 when there is none. */
 function lastBefore(chunk: Buffer, byte: number, end: number): number {
   return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
@@ -93,7 +99,7 @@ function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
   return before === LF || before === CR;
 }
 
-/** @param bytes end with a blank line */
+/** @param bytes the last event may lack its blank line */
 function split(bytes: Buffer): readonly StreamEvent[] {
   const text = bytes.toString();
   // One character a byte, so that positions are the same in both.

@@ -81,6 +81,13 @@ describe('SseFramer', () => {
     expect([fieldsOf(events), rawOf(events).toString()]).toEqual([[{ name: undefined, data: '1' }], 'data: 1\n\n']);
   });
 
+  it('delivers an event with the chunk after it when its blank line is CR CR at the end of a chunk', () => {
+    const framer = new SseFramer();
+    expect(framer.push(Buffer.from('data: 1\r\r'))).toEqual([]);
+    expect(fieldsOf(framer.push(Buffer.from('data: 2')))).toEqual([{ name: undefined, data: '1' }]);
+    expect(fieldsOf(framer.end())).toEqual([{ name: undefined, data: '2' }]);
+  });
+
   it('keeps bytes that are not UTF-8', () => {
     const bytes = Buffer.concat([
       Buffer.from('data: 1\n\ndata: "'),
@@ -114,6 +121,7 @@ describe('SseFramer', () => {
         expect(rawOf(events).toString()).toBe(stream);
         expect(fieldsOf(events)).toEqual(parsedElsewhere(stream));
       }),
+      { numRuns: 1_000 },
     );
   });
 

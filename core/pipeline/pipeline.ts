@@ -67,7 +67,7 @@ export class Pipeline {
 
   /** Seconds without a chunk after which a body is given up: any stage may have made it, or wait inside it. */
   get bodyTimeout(): number {
-    return Math.max(this.#stageTimeout, ...this.#stages.map(({ timeout }) => timeout));
+    return Math.max(this.#stageTimeout, ...this.#stages.map(({ timeout }) => timeout).filter(Number.isFinite));
   }
 
   /** Exchanges that have begun and are not over. */
@@ -190,6 +190,7 @@ export class Pipeline {
     moment: StageMoment['moment'],
     exchange: Exchange,
   ): Promise<T> {
+    if (timeout === Infinity) return work;
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 

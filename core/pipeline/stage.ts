@@ -42,6 +42,7 @@ export interface Stage {
   /**
    * Seconds that `enter`, its deferred answer, `leave`, `done` or a pause in a body may take; for stages that need longer
    * than `listen.stage_timeout`. After that the client gets an error and the log names the stage.
+   * `Infinity` for a stage that bounds every wait itself: it is not watched, which saves the cost on each request.
    */
   readonly timeout?: number;
   activate?(): void;

@@ -36,6 +36,8 @@ export const formatStage = defineStage({
   create(_options, host) {
     const store = new ResponsesStore(host);
     return {
+      // It waits for the request body and the database alone, and both have deadlines.
+      timeout: Infinity,
       leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, counted(exchange, reply))),
       async enter(exchange) {
         const called = clientCall(exchange.endpoint);

@@ -52,6 +52,12 @@ describe('a stage that never ends', () => {
     expect(await answerAfter(41, stages)).toMatchObject({ status: 500 });
   });
 
+  it('is not watched when it states that it bounds its waits itself', async () => {
+    const stages: Stage[] = [{ timeout: Infinity, enter: never }];
+    expect(await answerAfter(100_000, stages)).toBeUndefined();
+    expect(pipelineOf(...stages).bodyTimeout).toBe(20);
+  });
+
   it('in an endpoint is named by the endpoint', async () => {
     const endpoint = {
       name: 'greeting',

@@ -1,4 +1,4 @@
-/** What the gateway is measured against, a process of its own: nothing but Node's http in front and undici behind. */
+/** The baseline of the benchmark, in a separate process: Node's http server in front of undici. */
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';

@@ -1,4 +1,4 @@
-/** The measured gateway, a process of its own: every stage, embedded PostgreSQL, limits that no load reaches. */
+/** The measured gateway, in a separate process: every stage, embedded PostgreSQL, limits that no load reaches. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

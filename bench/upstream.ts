@@ -1,5 +1,5 @@
 /**
- * The upstream of the benchmark, a process of its own and as cheap as possible. Small calls and large prompts get the
+ * The upstream of the benchmark, in a separate process and as cheap as possible. Small calls and large prompts get the
  * same short answer; streams get events of typical size, one every few milliseconds.
  */
 import { createServer, type ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * What happens to accounts, orders and keys, as events that every instance hears of. Plugins add types of their own:
+ * What happens to accounts, orders and keys, as events that every instance hears of. Plugins add their own types:
  *
  *     declare module 'daypass' {
  *       interface EventTypes { 'note.written': { readonly accountId: string } }

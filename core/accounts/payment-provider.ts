@@ -68,7 +68,7 @@ export interface Money {
   readonly currency: string; // ISO 4217
 }
 
-/** What to charge. One order may have several attempts, each with a reference of its own. */
+/** What to charge. One order may have several attempts, each with its own reference. */
 export interface ChargeRequest extends Money {
   /** Ours; unique for ever, and so the idempotency key too: at most 40 letters, digits, `-` and `.`. */
   readonly reference: string;

@@ -40,7 +40,7 @@ interface Access {
 }
 
 /**
- * A PostgreSQL that belongs to a data folder. It runs as a process of its own and survives a crash of the gateway; the next
+ * A PostgreSQL that belongs to a data folder. It runs as a separate process and survives a crash of the gateway; the next
  * gateway reconnects to it.
  */
 export class EmbeddedPostgres {

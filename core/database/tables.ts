@@ -14,7 +14,7 @@ export interface PluginTables {
   readonly name: string;
   readonly entities: Entities;
   /**
-   * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class of its own name that extends
+   * Folder of files named `Migration<digits>_<words>`, `.ts` or `.js`. Each exports a class named like its file, which extends
    * `Migration`. A file is never changed once it has been released.
    */
   readonly migrations: URL;

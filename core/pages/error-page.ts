@@ -12,7 +12,7 @@ import { asPage } from './routes.ts';
 import type { Translator } from './translator.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses with a text of their own on error pages; the others use that of 400 or 500. */
+/** Statuses with their own text on error pages; the others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 /** Seconds after which a page that is not available is worth another try. */

@@ -14,7 +14,7 @@ export interface Texts {
 
 /**
  * Ties the languages of a plugin together: a text that one of them lacks is a type error, so `npm run check` fails.
- * Each language is a JSON file of its own.
+ * Each language has its own JSON file.
  */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;

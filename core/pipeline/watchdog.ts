@@ -30,7 +30,7 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Waits for a stage. The time does not count while the request body is read, which has a limit of its own. A stage that
+   * Waits for a stage. The time does not count while the request body is read, which has its own limit. A stage that
    * does not end is given up, and so is what the others do for its exchange.
    *
    * @param seconds from now

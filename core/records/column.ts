@@ -11,7 +11,7 @@ export interface Column<Source> {
   readonly maximum?: number;
   /** Entries kept of a list: the first ones; the last ones where the number is negative. */
   readonly entries?: number;
-  /** The members of each object in a `jsonb` column, as columns of their own. */
+  /** The members of each object in a `jsonb` column, as separate columns. */
   readonly members?: Columns<never>;
 }
 

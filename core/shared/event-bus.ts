@@ -11,7 +11,7 @@ const largestEvent = 16_384;
 /** Ms between attempts to subscribe. */
 const retries = { first: 500, longest: 30_000 };
 
-/** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with a queue of its own. */
+/** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
   readonly #events: Events;
   readonly #queues: readonly EventQueue<Context>[];

@@ -45,7 +45,7 @@ export async function connectClient(url: string): Promise<ScriptedRedis> {
   return client;
 }
 
-/** Connects for subscriptions, which need a connection of their own and are restored when it reconnects. */
+/** Connects for subscriptions, which need their own connection and are restored when it reconnects. */
 export function connectSubscriber(url: string): Redis {
   return new Redis(url, { ...options, enableOfflineQueue: true, autoResubscribe: true });
 }

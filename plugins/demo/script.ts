@@ -23,7 +23,7 @@ const maxCalls = 4;
 const maxWords = 20_000;
 /** Characters of a prompt that are searched for instructions and values. */
 const maxSearched = 5_000;
-/** Coding tools put notes of their own into the user's message. */
+/** Coding tools put their own notes into the user's message. */
 const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 

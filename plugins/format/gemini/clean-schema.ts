@@ -57,7 +57,7 @@ export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject
   return new Cleaner(schema, notes).clean(schema, []);
 }
 
-/** Without keywords of an invalid value. Tuples, which are lists, have a rule of their own. */
+/** Without keywords of an invalid value. Tuples, which are lists, have their own rule. */
 function wellFormed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
     if (value === undefined || (name === 'items' && Array.isArray(value))) return value !== undefined;

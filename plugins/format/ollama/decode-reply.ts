@@ -13,7 +13,7 @@ const idleReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
  * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message; the one that is
- * `done` has the counts. An error inside a stream is a line of its own.
+ * `done` has the counts. An error inside a stream is a separate line.
  *
  * Source: Ollama API reference, "Generate a chat message", "Errors".
  */

@@ -10,7 +10,7 @@ import { renderResponseFailed } from './failed-event.ts';
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
 /**
- * Writes a Responses reply; every block is an item of its own. Source: OpenAI API reference, "Responses streaming
+ * Writes a Responses reply; every block is a separate item. Source: OpenAI API reference, "Responses streaming
  * events"; requirements of the openai SDK's accumulator and of Codex.
  */
 export class ResponsesEncoder implements ReplyEncoder {

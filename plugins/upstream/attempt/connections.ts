@@ -27,7 +27,7 @@ export class Connections implements AsyncDisposable {
     if (known !== undefined) return known;
     const agent = new Agent({
       connect: createConnector(connectTimeout),
-      // Each attempt has exact, configurable timeouts of its own; undici's are coarse.
+      // Each attempt has its own exact, configurable timeouts; undici's are coarse.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,

@@ -1,4 +1,6 @@
-import type { Catalog, Model, Route, Upstream, Vendor } from './catalog.ts';
+import { service } from '../config/sections.ts';
+import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from './catalog.ts';
+import { nameInAnswer, publicNameOf } from './model-name.ts';
 import { aliases, models, splitRoute } from './sections.ts';
 import { upstreams } from './upstreams-section.ts';
 import { closestName } from '../config/mistake.ts';
@@ -13,7 +15,8 @@ export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string,
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [name, readUpstream(name, value, vendors)]),
   );
-  const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, upstreamsByName, vendors));
+  const parts: Parts = { prefix: config.get(service).prefix, upstreams: upstreamsByName, vendors };
+  const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, parts));
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases));
 }
 
@@ -29,6 +32,7 @@ export function catalogNotices({ upstreams: all, unavailable }: Catalog): string
 class FixedCatalog implements Catalog {
   readonly upstreams: readonly Upstream[];
   readonly models: readonly Model[];
+  readonly listed: readonly ListedModel[];
   readonly unavailable: readonly Model[];
   readonly #byName: Map<string, Model>;
   readonly #patterns: readonly { readonly regex: RegExp; readonly model: Model }[];
@@ -38,13 +42,19 @@ class FixedCatalog implements Catalog {
     this.upstreams = all;
     this.models = every.filter(({ routes }) => routes.length > 0);
     this.unavailable = every.filter(({ routes }) => routes.length === 0);
-    this.#byName = new Map(this.models.map((model) => [model.id, model]));
-    const targets = Object.keys(names).map((alias) => ({ alias, model: this.#byName.get(followAlias(alias, names)) }));
-    const found = targets.flatMap(({ alias, model }) => (model === undefined ? [] : [{ alias, model }]));
-    for (const { alias, model } of found) if (!alias.includes('*')) this.#byName.set(alias, model);
+    const byId = new Map(this.models.map((model) => [model.id, model]));
+    const found = Object.keys(names).flatMap((name) => {
+      const model = byId.get(followAlias(name, names));
+      return model === undefined ? [] : [{ name, model }];
+    });
+    this.listed = [
+      ...this.models.map((model) => ({ name: model.publicName, model })),
+      ...found.filter(({ name }) => !name.includes('*')),
+    ];
+    this.#byName = new Map([...byId, ...this.listed.map(({ name, model }) => [name, model] as const)]);
     this.#patterns = found
-      .filter(({ alias }) => alias.includes('*'))
-      .map(({ alias, model }) => ({ regex: globRegex(alias), model }));
+      .filter(({ name }) => name.includes('*'))
+      .map(({ name, model }) => ({ regex: globRegex(name), model }));
   }
 
   resolve(name: string): Model | undefined {
@@ -57,7 +67,9 @@ class FixedCatalog implements Catalog {
   }
 
   suggest(name: string): string | undefined {
-    return closestName(name, [...this.#byName.keys()]);
+    const closest = closestName(name, [...this.#byName.keys()]);
+    const model = closest === undefined ? undefined : this.#byName.get(closest);
+    return closest === undefined || model === undefined ? undefined : nameInAnswer(model, closest);
   }
 }
 
@@ -98,17 +110,20 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function readModel(
-  id: string,
-  value: SectionValue<typeof models>[string],
-  all: ReadonlyMap<string, Upstream>,
-  vendors: ReadonlyMap<string, Vendor>,
-): Model {
+/** What models are made of, besides their own values. */
+interface Parts {
+  readonly prefix: string;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly vendors: ReadonlyMap<string, Vendor>;
+}
+
+function readModel(id: string, value: SectionValue<typeof models>[string], parts: Parts): Model {
   const routes = value.routes
-    .map((route, index) => readRoute(route, index, value, all, vendors))
+    .map((route, index) => readRoute(route, index, value, parts))
     .filter(({ upstream }) => upstream.isEnabled);
   return {
     id,
+    publicName: publicNameOf(parts.prefix, id),
     displayName: value.display_name ?? id,
     routes,
     hedgeAfter: value.hedge_after,
@@ -122,8 +137,7 @@ function readRoute(
   value: RouteSettings | string,
   position: number,
   ofModel: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
-  all: ReadonlyMap<string, Upstream>,
-  vendors: ReadonlyMap<string, Vendor>,
+  { upstreams: all, vendors }: Parts,
 ): Route {
   const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
   const [name, model] = splitRoute(options.to);

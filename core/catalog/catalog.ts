@@ -56,9 +56,10 @@ export interface Route {
   readonly profile: Profile;
 }
 
-/** A name of the catalog and the routes that serve it, primary first. */
+/** A model of the catalog and the routes that serve it, primary first. */
 export interface Model {
-  readonly id: string;
+  readonly id: string; // the short name: its key in gateway.yaml
+  readonly publicName: string; // prefix/id: what clients see
   readonly displayName: string;
   readonly routes: readonly Route[];
   /** Seconds without content after which the next route is asked as well; undefined for never. */
@@ -69,15 +70,23 @@ export interface Model {
   readonly maxOutputTokens: number | undefined;
 }
 
+/** A name that clients can pick from a list: the public name of a model, or an exact alias. */
+export interface ListedModel {
+  readonly name: string;
+  readonly model: Model;
+}
+
 /** All models. Immutable; a reload makes a new one. */
 export interface Catalog {
   /** In the order of gateway.yaml. */
   readonly models: readonly Model[];
+  /** What `GET /v1/models` lists: the models by their public names, then the exact aliases. */
+  readonly listed: readonly ListedModel[];
   readonly upstreams: readonly Upstream[];
   /** Models whose upstreams are all off. */
   readonly unavailable: readonly Model[];
-  /** The model of this name or alias. */
+  /** The model of this short name, public name or alias. */
   resolve(name: string): Model | undefined;
-  /** The most similar name, for "did you mean". */
+  /** The most similar public name or alias, for "did you mean". */
   suggest(name: string): string | undefined;
 }

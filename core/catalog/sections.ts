@@ -1,4 +1,5 @@
 import { suggest } from '../config/mistake.ts';
+import { service } from '../config/sections.ts';
 import {
   type CheckContext,
   defineSection,
@@ -9,6 +10,7 @@ import {
 } from '../config/section.ts';
 import type { WireFormats } from './formats.ts';
 import { capabilitiesSchema } from './capabilities.ts';
+import { publicNameOf } from './model-name.ts';
 import type { ProfileSettings } from './profile.ts';
 import { quirksSchema } from './quirks.ts';
 import { upstreams } from './upstreams-section.ts';
@@ -26,7 +28,7 @@ export const models = defineSection({
   name: 'models',
   schema: {
     type: 'object',
-    description: 'Models that clients can request, by name.',
+    description: 'Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
     propertyNames: nameSchema,
     additionalProperties: {
       type: 'object',
@@ -116,7 +118,9 @@ export const models = defineSection({
   },
   check(value, report, all) {
     const known = all.names(upstreams);
+    const publicStart = publicNameOf(prefixOf(all), '');
     for (const [key, model] of Object.entries(value)) {
+      checkName(key, publicStart, report);
       const { routes, resume } = model;
       checkReasoning(model, ['models', key], all, report);
       if (resume && routes.length < 2) {
@@ -144,16 +148,20 @@ export const aliases = defineSection({
   name: 'aliases',
   schema: {
     type: 'object',
-    description: 'Other names for models, for tools with fixed model names; * matches any characters.',
+    description:
+      'Other names for models, for tools with fixed model names. GET /v1/models lists them, except those with *, which matches any characters.',
     default: {},
     additionalProperties: { type: 'string', minLength: 1, description: 'Name of a model, or another alias.' },
   },
   check(value, report, all) {
     const known = all.names(models);
     const others = all.names(aliases) ?? Object.keys(value);
+    const publicNames = known?.map((name) => publicNameOf(prefixOf(all), name));
     for (const [alias, target] of Object.entries(value)) {
       const path = ['aliases', alias];
       if (known?.includes(alias) === true) report(path, 'is the name of a model', 'give the alias another name');
+      else if (publicNames?.includes(alias) === true)
+        report(path, 'is the name under which clients see a model', 'give the alias another name');
       else if (known?.includes(target) === false && !others.includes(target)) {
         report(path, `refers to the model "${target}", which does not exist`, suggest(target, known));
       } else if (isLoop(alias, value)) report(path, 'refers back to itself', 'point one of the aliases to a model');
@@ -164,7 +172,20 @@ export const aliases = defineSection({
 /** The sections of the catalog. */
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
+/** The prefix of public names. That of an invalid section is missing and matches nothing. */
+function prefixOf(all: CheckContext): string {
+  const { prefix = '' }: Partial<SectionValue<typeof service>> = all.get(service);
+  return prefix;
+}
+
 type ModelValue = SectionValue<typeof models>[string];
+
+/** Its public name would have the prefix twice, and it could be that of another model. */
+function checkName(name: string, publicStart: string, report: Report): void {
+  if (!name.startsWith(publicStart)) return;
+  const wrong = `begins with "${publicStart}", which clients see in front of every name`;
+  report(['models', name], wrong, `write "${name.slice(publicStart.length)}"`);
+}
 
 function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
   const [upstream, model] = splitRoute(to);

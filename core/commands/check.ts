@@ -68,6 +68,7 @@ function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDoc
       ...model,
       routes: model.routes.map((route) => ({ ...route, id: routeAsWritten(model.id, route.id, config, document) })),
     })),
+    listed: catalog.listed,
     unavailable: catalog.unavailable,
     resolve: (name) => catalog.resolve(name),
     suggest: (name) => catalog.suggest(name),

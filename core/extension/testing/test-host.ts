@@ -29,6 +29,7 @@ export interface TestHost extends Host, AsyncDisposable {
 
 const emptyCatalog: Catalog = {
   models: [],
+  listed: [],
   upstreams: [],
   unavailable: [],
   resolve: () => undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildCatalog, catalogNotices } from '#core/catalog/build.ts';
+import { nameInAnswer } from '#core/catalog/model-name.ts';
 import { splitRoute } from '#core/catalog/sections.ts';
 import { read, vendors } from '../config/fixture.ts';
 
@@ -7,6 +8,11 @@ const build = (text: string, environment?: NodeJS.ProcessEnv) => buildCatalog(re
 
 const twoModels = 'models: { claude-sonnet: { routes: [one/a] }, gpt-5: { routes: [one/b] } }\n';
 const withAliases = (aliases: string) => build(`${twoModels}aliases: ${aliases}`);
+
+const listed = (aliases: string) => withAliases(aliases).listed.map(({ name, model }) => [name, model.id]);
+
+const halfOff =
+  'upstreams: { one: { format: chat, base_url: "http://one.test" }, off: { vendor: openai } }\nmodels: { both: { routes: [off/a, one/a] }, gone: { routes: [off/a] } }\naliases: { lost: gone, "lost-*": gone }';
 
 const upstream = (text: string, environment?: NodeJS.ProcessEnv) =>
   build(`upstreams: { one: ${text} }`, environment).upstreams[0];
@@ -78,6 +84,14 @@ describe('a model of the catalog', () => {
     ]);
   });
 
+  it.each([
+    ['the default prefix', '', 'dp/test'],
+    ['the prefix of the service', 'service: { prefix: rumah }', 'rumah/test'],
+    ['the prefix before a slash', 'models: { org/a: { routes: [one/a] } }', 'dp/org/a'],
+  ])('has a public name with %s', (_name, text, publicName) => {
+    expect(build(text).models[0]?.publicName).toBe(publicName);
+  });
+
   it('has its name as its default display name', () => {
     expect(build('').models[0]?.displayName).toBe('test');
   });
@@ -86,9 +100,6 @@ describe('a model of the catalog', () => {
     const text = 'models: { test: { routes: [one/a], display_name: Test, max_input_tokens: 5, max_tokens: 6 } }';
     expect(build(text).models[0]).toMatchObject({ displayName: 'Test', maxInputTokens: 5, maxOutputTokens: 6 });
   });
-
-  const halfOff =
-    'upstreams: { one: { format: chat, base_url: "http://one.test" }, off: { vendor: openai } }\nmodels: { both: { routes: [off/a, one/a] }, gone: { routes: [off/a] } }\naliases: { lost: gone, "lost-*": gone }';
 
   it('leaves out the routes of an upstream that is off', () => {
     expect(
@@ -113,6 +124,8 @@ describe('a model of the catalog', () => {
 describe('the name of a model', () => {
   it.each([
     ['a model by its name', '{}', 'gpt-5', 'gpt-5'],
+    ['a model by its public name', '{}', 'dp/gpt-5', 'gpt-5'],
+    ['a public name before a wildcard that fits it', '{ "dp/*": claude-sonnet }', 'dp/gpt-5', 'gpt-5'],
     ['an alias', '{ fast: gpt-5 }', 'fast', 'gpt-5'],
     ['an alias of an alias', '{ fast: quick, quick: gpt-5 }', 'fast', 'gpt-5'],
     ['a wildcard at the end', '{ "claude-*": claude-sonnet }', 'claude-haiku-4-5', 'claude-sonnet'],
@@ -132,6 +145,8 @@ describe('the name of a model', () => {
   it.each([
     ['an unknown name', '{}', 'gpt-6'],
     ['another case', '{}', 'GPT-5'],
+    ['a name with another prefix', '{}', 'xp/gpt-5'],
+    ['an alias with the prefix', '{ fast: gpt-5 }', 'dp/fast'],
     ['a name that a wildcard only begins like', '{ "a*b": gpt-5 }', 'a-b-c'],
     ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-5 }', 'gpt-41'],
     ['a name too long to be one', '{ "*": gpt-5 }', 'x'.repeat(257)],
@@ -151,10 +166,42 @@ describe('the name of a model', () => {
   });
 });
 
+describe('the list', () => {
+  it('has the public names of the models, then the aliases', () => {
+    expect(listed('{ fast: quick, quick: gpt-5 }')).toEqual([
+      ['dp/claude-sonnet', 'claude-sonnet'],
+      ['dp/gpt-5', 'gpt-5'],
+      ['fast', 'gpt-5'],
+      ['quick', 'gpt-5'],
+    ]);
+  });
+
+  it('has no wildcards', () => {
+    expect(listed('{ "claude-*": claude-sonnet }').map(([name]) => name)).toEqual(['dp/claude-sonnet', 'dp/gpt-5']);
+  });
+
+  it('has no model whose upstreams are off, and no alias of one', () => {
+    expect(build(halfOff).listed.map(({ name }) => name)).toEqual(['dp/both']);
+  });
+});
+
+describe('the name of a model in answers', () => {
+  const model = { id: 'gpt-5', publicName: 'dp/gpt-5' };
+
+  it.each([
+    ['the public name for the short one', 'gpt-5', 'dp/gpt-5'],
+    ['the public name for itself', 'dp/gpt-5', 'dp/gpt-5'],
+    ['the alias for an alias', 'claude-fable-4', 'claude-fable-4'],
+  ])('is %s', (_name, requested, name) => {
+    expect(nameInAnswer(model, requested)).toBe(name);
+  });
+});
+
 describe('a suggestion', () => {
   it.each([
-    ['gpt5', 'gpt-5'],
-    ['claude-sonet', 'claude-sonnet'],
+    ['gpt5', 'dp/gpt-5'],
+    ['claude-sonet', 'dp/claude-sonnet'],
+    ['dp/gpt5', 'dp/gpt-5'],
     ['fsat', 'fast'],
   ])('for %s is %s', (name, near) => {
     expect(withAliases('{ fast: gpt-5, "o*": gpt-5 }').suggest(name)).toBe(near);

@@ -28,13 +28,13 @@ describe('a missing section', () => {
   it('is a mistake when it has no default', () => {
     expect(mistakesInWhole('pipeline: [auth]')).toEqual([
       'gateway.yaml:1:1 upstreams: is missing; add it: Upstreams that requests can be sent to, by name.',
-      'gateway.yaml:1:1 models: is missing; add it: Models that clients can request, by name.',
+      'gateway.yaml:1:1 models: is missing; add it: Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
     ]);
   });
 
   it('is a mistake when it is empty and has no default', () => {
     expect(mistakesIn('models:')).toEqual([
-      'gateway.yaml:1:8 models: is missing; add it: Models that clients can request, by name.',
+      'gateway.yaml:1:8 models: is missing; add it: Models that clients can request, by short name. Clients see them as PREFIX/NAME.',
     ]);
   });
 });
@@ -356,6 +356,13 @@ describe('the section models', () => {
     expect(spoken(formats, model)).toEqual([]);
   });
 
+  it('is refused with a name that already has the prefix', () => {
+    const text = 'service: { prefix: rumah }\nmodels: { rumah/a: { routes: [one/a] }, dp/b: { routes: [one/b] } }';
+    expect(mistakesIn(text)).toEqual([
+      'gateway.yaml:2:20 models.rumah/a: begins with "rumah/", which clients see in front of every name; write "a"',
+    ]);
+  });
+
   it('may have slashes in an upstream’s model name', () => {
     expect(read('models: { test: { routes: [one/org/model] } }').get(models)).toHaveProperty('test');
   });
@@ -388,6 +395,11 @@ describe('the section aliases', () => {
       ['15 aliases.a: refers to the model "something", which does not exist; use one of: test'],
     ],
     ['the name of a model', '{ test: test }', ['18 aliases.test: is the name of a model; give the alias another name']],
+    [
+      'the public name of a model',
+      '{ dp/test: test }',
+      ['21 aliases.dp/test: is the name under which clients see a model; give the alias another name'],
+    ],
     ['one for itself', '{ a: a }', ['15 aliases.a: refers back to itself; point one of the aliases to a model']],
     [
       'two in a circle',

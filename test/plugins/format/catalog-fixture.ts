@@ -7,6 +7,7 @@ import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 export function modelOf(id: string, formats: readonly Format[] = ['chat'], settings: Partial<Model> = {}): Model {
   return {
     id,
+    publicName: `dp/${id}`,
     displayName: id,
     routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats }))],
     maxInputTokens: undefined,
@@ -17,11 +18,14 @@ export function modelOf(id: string, formats: readonly Format[] = ['chat'], setti
 
 /** A host that has these models; `alias` leads to the first, and is what is suggested for any other name. */
 export function hostOf(models: readonly Model[]): Host {
-  const names = new Map(models.map((model) => [model.id, model]));
+  const listed = models.map((model) => ({ name: model.publicName, model }));
   const [first] = models;
-  if (first !== undefined) names.set('alias', first);
+  if (first !== undefined) listed.push({ name: 'alias', model: first });
+  const names = new Map(listed.map(({ name, model }) => [name, model]));
+  for (const model of models) names.set(model.id, model);
   const catalog: Catalog = {
     models,
+    listed,
     upstreams: models.flatMap(({ routes }) => routes.map(({ upstream }) => upstream)),
     unavailable: [],
     resolve: (name) => names.get(name),

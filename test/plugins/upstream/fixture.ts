@@ -89,6 +89,7 @@ export function exchangeFor(
   const exchange = createExchange({ body });
   const model: Model = {
     id: 'test',
+    publicName: 'dp/test',
     displayName: 'test',
     routes: routes.map((route, priority) => ({ ...route, priority: route.priority ?? priority })),
     resume,

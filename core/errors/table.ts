@@ -20,7 +20,7 @@ interface ErrorKind {
   readonly status: number;
   readonly openai: { readonly type: string; readonly code: string | null };
   readonly anthropic: string;
-  /** Sends `x-should-retry: false`: the same request cannot succeed until a person has done something. */
+  /** Final in spite of a status that clients retry, see `isFinal`. */
   readonly final?: true;
 }
 
@@ -39,13 +39,11 @@ export const errorKinds = {
     status: 402,
     openai: { type: 'insufficient_quota', code: 'insufficient_quota' },
     anthropic: 'billing_error',
-    final: true,
   },
   forbidden: {
     status: 403,
     openai: { type: 'permission_error', code: 'forbidden' },
     anthropic: 'permission_error',
-    final: true,
   },
   not_found: {
     status: 404,
@@ -56,13 +54,11 @@ export const errorKinds = {
     status: 404,
     openai: { type: 'invalid_request_error', code: 'model_not_found' },
     anthropic: 'not_found_error',
-    final: true,
   },
   previous_response_not_found: {
     status: 400,
     openai: { type: 'invalid_request_error', code: 'previous_response_not_found' },
     anthropic: 'not_found_error',
-    final: true,
   },
   /** A stored response that was requested. OpenAI's error has no code. */
   response_not_found: { status: 404, openai: invalid, anthropic: 'not_found_error' },
@@ -92,7 +88,6 @@ export const errorKinds = {
     status: 400,
     openai: { type: 'invalid_request_error', code: 'not_supported' },
     anthropic: 'invalid_request_error',
-    final: true,
   },
   /** An upstream refused the content of the request. The status is the upstream's own 4xx. */
   upstream_rejected: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
@@ -168,10 +163,11 @@ export class GatewayError extends Error {
     return format?.statuses?.[this.code] ?? errorKinds[this.code].status;
   }
 
-  /** True when it makes no sense to send the same request again before somebody has acted. */
+  /** True when the same request cannot succeed before somebody has acted: clients are asked not to repeat it. */
   get isFinal(): boolean {
     const kind: ErrorKind = errorKinds[this.code];
-    return kind.final === true;
+    const status = this.details.upstream?.status ?? kind.status;
+    return kind.final === true || (status < 500 && !retriedStatuses.has(status));
   }
 
   /** Type and code in the words of a dialect. @param status that the client gets */
@@ -185,11 +181,18 @@ export class GatewayError extends Error {
 
   /** The message in the wording that tools of the dialect parse: Claude Code shortens a prompt when it sees these words. */
   messageFor(dialect: Dialect): string {
+    const message = this.message.replace(loginWord, 'API key');
     const isOverflow = this.details.upstream?.isContextOverflow === true;
-    if (dialect !== 'anthropic' || !isOverflow || this.message.startsWith('prompt is too long')) return this.message;
-    return `prompt is too long: ${this.message}`;
+    if (dialect !== 'anthropic' || !isOverflow || message.startsWith('prompt is too long')) return message;
+    return `prompt is too long: ${message}`;
   }
 }
+
+/** Statuses below 500 that the SDKs of OpenAI and Anthropic repeat: timeout, conflict, too many requests. */
+const retriedStatuses = new Set([408, 409, 429]);
+
+/** Claude Code shows "Please run /login" instead of any message with this word, whatever the status. */
+const loginWord = /x-api-key/gi;
 
 /** OpenAI's SDKs have a class for 422; the other vendors do not send it. */
 function rejectedStatus(status: number, format: Audience | undefined): number {

@@ -90,6 +90,23 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     expect(error).toMatchObject({ status: 401, error: { type: 'error', error: { type: 'authentication_error' } } });
   });
 
+  it('does not repeat a request with an unknown key, and reads no word that Claude Code takes for its own login', async () => {
+    const answers: Response[] = [];
+    const stranger = new Sdk({
+      apiKey: 'dp_unknown',
+      baseURL: gateway.gateway.url,
+      maxRetries: 5,
+      fetch: async (...request: Parameters<typeof fetch>) => {
+        const answer = await fetch(...request);
+        answers.push(answer);
+        return answer;
+      },
+    });
+    const error = await refusal(stranger.messages.create(asking('hello')));
+    expect((error as Error).message).not.toMatch(/x-api-key/i);
+    expect(answers.map(({ headers }) => headers.get('x-should-retry'))).toEqual(['false']);
+  });
+
   it('throws NotFoundError for an unknown model', async () => {
     const error = await refusal(client.messages.create(asking('hello', 'nowhere')));
     expect(error).toBeInstanceOf(Sdk.NotFoundError);

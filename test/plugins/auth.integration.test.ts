@@ -41,7 +41,7 @@ afterEach(async () => {
 const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
 
 const refusalText =
-  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp_…" or "x-api-key: dp_…", never in the URL; see https://gateway.example';
+  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp_…", never in the URL; see https://gateway.example';
 
 /** Lets a request in, or throws what refuses it. */
 async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {

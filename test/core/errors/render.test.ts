@@ -69,6 +69,21 @@ describe('a whole error', () => {
     for (const format of formats) expect(JSON.stringify(renderError(error, callerOf(format)))).not.toContain('secret');
   });
 
+  // Claude Code shows "Please run /login" instead of a message with this word, whatever the status.
+  it.each(['chat', 'responses', 'messages', 'gemini', 'images'] as const)(
+    'never contains the word x-api-key, even in the words of an upstream: %s',
+    (format) => {
+      const error = new GatewayError('upstream_rejected', 'Invalid X-Api-Key: set x-api-key', {
+        upstream: { status: 400 },
+      });
+      const texts = [String(renderError(error, callerOf(format)).body), renderStreamError(error, callerOf(format))];
+      for (const text of texts) {
+        expect(text).not.toMatch(/x-api-key/i);
+        expect(text).toContain('Invalid API key: set API key');
+      }
+    },
+  );
+
   it('on a path without a format follows the dialect', () => {
     const caller: Caller = { id: 'req_1', format: undefined, dialect: 'anthropic' };
     expect(String(renderError(new GatewayError('not_found', 'no'), caller).body)).toContain('"type":"error"');
@@ -77,7 +92,7 @@ describe('a whole error', () => {
 
 describe('the headers of an error', () => {
   it('say that it is JSON', () => {
-    expect(headersOf('invalid_request')).toEqual({ 'content-type': 'application/json; charset=utf-8' });
+    expect(headersOf('internal_error')).toEqual({ 'content-type': 'application/json; charset=utf-8' });
   });
 
   it.each([
@@ -90,7 +105,7 @@ describe('the headers of an error', () => {
     expect(headersOf('rate_limited', { retryAfter })['retry-after']).toBe(header);
   });
 
-  it.each(codes)('say not to repeat what only a person can help with: %s', (code) => {
+  it.each(codes)('say not to repeat what cannot succeed: %s', (code) => {
     const expected = new GatewayError(code, '').isFinal ? 'false' : undefined;
     expect(headersOf(code)['x-should-retry']).toBe(expected);
   });

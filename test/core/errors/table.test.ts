@@ -72,15 +72,26 @@ describe('an error', () => {
     expect(error.wording('anthropic').type).toBe(expected);
   });
 
-  it('is final where only a person can help', () => {
-    expect(codes.filter((code) => new GatewayError(code, 'no').isFinal)).toEqual([
-      'plan_inactive',
-      'forbidden',
-      'model_not_found',
-      'previous_response_not_found',
-      'not_supported',
-      'unsupported_content',
+  it('is final unless the same request may be answered later', () => {
+    expect(codes.filter((code) => !new GatewayError(code, 'no').isFinal)).toEqual([
+      'request_timeout',
+      'rate_limited',
+      'internal_error',
+      'upstream_failed',
+      'unavailable',
+      'shutting_down',
+      'upstream_timeout',
     ]);
+  });
+
+  it.each([
+    [400, true],
+    [404, true],
+    [409, false],
+    [413, true],
+    [422, true],
+  ])('of an upstream with status %d is final: %s', (status, isFinal) => {
+    expect(new GatewayError('upstream_rejected', 'no', { upstream: { status } }).isFinal).toBe(isFinal);
   });
 
   it('has a cause only when one was given', () => {

@@ -1,22 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isApiKey } from '#core/accounts/api-key.ts';
 
 /**
- * Picks the credential to check. OpenAI's SDK, Codex and newer Anthropic SDKs send `Authorization: Bearer`, older Anthropic
- * SDKs and curl examples `x-api-key`, Google's SDKs `x-goog-api-key`.
+ * The keys of this gateway that a request carries, each once, in the order in which they count: `Authorization: Bearer`,
+ * which OpenAI's SDK, Codex and newer Anthropic SDKs send, `x-api-key` of Anthropic's SDKs, `x-goog-api-key` of Google's.
  *
- * 1. A credential with the gateway's prefix wins: Claude Code sends a valid Bearer token along with a vendor's stale `x-api-key`.
- * 2. Otherwise `Authorization` wins, then `x-api-key`.
+ * Tools send several: Claude Code adds whatever `ANTHROPIC_API_KEY` the shell has to its configured token. What is not
+ * a key of this gateway, such as that of a vendor, is not in the list.
  *
  * Keys in the URL are ignored: URLs end up in logs, so such a key must never work.
  */
-export function presentedCredential(headers: IncomingHttpHeaders, prefix: string): string | undefined {
-  const bearer = bearerOf(headers.authorization);
-  if (bearer?.startsWith(prefix)) return bearer;
-  const apiKey = single(headers['x-api-key']);
-  if (apiKey?.startsWith(prefix)) return apiKey;
-  const googleKey = single(headers['x-goog-api-key']);
-  if (googleKey?.startsWith(prefix)) return googleKey;
-  return bearer ?? apiKey ?? googleKey;
+export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): readonly string[] {
+  const values = [bearerOf(headers.authorization), single(headers['x-api-key']), single(headers['x-goog-api-key'])];
+  return values.filter(
+    (value, index): value is string =>
+      value !== undefined && values.indexOf(value) === index && isApiKey(value, prefix),
+  );
 }
 
 /** The scheme is case-insensitive, and more than one space may follow it (RFC 9110, 11.1 and 11.4). */

@@ -1,15 +1,16 @@
 import type { AccountRecord } from '#core/accounts/account-record.ts';
-import { digestApiKey, isApiKey } from '#core/accounts/api-key.ts';
 import { accountDirectory } from '#core/accounts/directory.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { principal } from '#core/facts.ts';
 import type { Service } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
-import { presentedCredential } from './credentials.ts';
+import { presentedKeys } from './credentials.ts';
+import { identify } from './identify.ts';
 
 /**
- * Identifies the caller by its API key, before the body is read.
+ * Identifies the caller by its API key, before the body is read. Of several keys any valid one suffices; of keys of
+ * several accounts the first counts, see `presentedKeys`.
  *
  * @throws GatewayError `invalid_api_key`, with the same message for every invalid key; `unavailable` when the database does
  * not answer and the key has not been seen before
@@ -36,14 +37,11 @@ export const auth = defineStage({
     const directory = accountDirectory(host);
     await directory.ready();
     const { prefix } = host.service;
-    const keyStart = `${prefix}_`;
 
     return {
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
-        const key = presentedCredential(exchange.headers, keyStart);
-        if (key === undefined || !isApiKey(key, prefix)) throw invalidKey(host.service);
-        const found = directory.findByDigest(digestApiKey(key), maxAge);
+        const found = identify(directory, presentedKeys(exchange.headers, prefix), maxAge);
         if (found instanceof Promise) return found.then((account) => admit(exchange, account, host.service));
         admit(exchange, found, host.service);
       },

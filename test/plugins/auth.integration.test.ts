@@ -8,7 +8,6 @@ import { GatewayError } from '#core/errors/table.ts';
 import { principal, type Principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
-import { presentedCredential } from '../../plugins/auth/credentials.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
 import { createExchange, createGauge, createStageHost, freeCall } from '../core/accounts/fixture.ts';
@@ -117,20 +116,53 @@ describe('a caller', () => {
   });
 });
 
-describe('one of two credentials', () => {
-  it('wins by its prefix', async () => {
-    await expect(enter({ ...bearer(key), 'x-api-key': 'sk-ant-stale' })).resolves.toMatchObject({ accountId });
-    await expect(enter({ ...bearer('sk-other'), 'x-api-key': key })).resolves.toMatchObject({ accountId });
+describe('one of several credentials', () => {
+  const stale = generateApiKey('dp');
+
+  it.each<[string, () => IncomingHttpHeaders]>([
+    ['x-api-key beside the key of a vendor', () => ({ ...bearer(key), 'x-api-key': 'sk-ant-stale' })],
+    ['Authorization beside the key of a vendor', () => ({ ...bearer('sk-other'), 'x-api-key': key })],
+    ['Authorization beside a stale x-api-key', () => ({ ...bearer(key), 'x-api-key': stale })],
+    ['x-api-key beside a stale Authorization', () => ({ ...bearer(stale), 'x-api-key': key })],
+    ['x-goog-api-key beside a stale Authorization', () => ({ ...bearer(stale), 'x-goog-api-key': key })],
+    [
+      'x-goog-api-key beside two stale ones',
+      () => ({ ...bearer(stale), 'x-api-key': generateApiKey('dp'), 'x-goog-api-key': key }),
+    ],
+    ['the same in two headers', () => ({ ...bearer(key), 'x-api-key': key })],
+  ])('suffices: %s', async (_name, headers) => {
+    await expect(enter(headers())).resolves.toMatchObject({ accountId });
+    // Once more, from memory.
+    await expect(enter(headers())).resolves.toMatchObject({ accountId });
   });
 
-  it('wins in Authorization when both have the prefix', async () => {
-    const other = generateApiKey('dp');
-    await expect(enter({ ...bearer(key), 'x-api-key': other })).resolves.toMatchObject({ accountId });
-    expect((await refusalOf({ ...bearer(other), 'x-api-key': key })).code).toBe('invalid_api_key');
+  it('suffices beside a stale key in the URL', async () => {
+    await expect(enter({ 'x-goog-api-key': key }, `key=${stale}`)).resolves.toMatchObject({ accountId });
   });
 
-  it('wins in x-api-key before x-goog-api-key', () => {
-    expect(presentedCredential({ 'x-api-key': 'a', 'x-goog-api-key': 'b' }, 'dp_')).toBe('a');
+  it('of another account counts after Authorization, x-api-key and x-goog-api-key, in this order', async () => {
+    const second = await createAccount(database, 'dp', { name: 'Dewi' });
+    const third = await createAccount(database, 'dp', { name: 'Eka' });
+    const others = { 'x-api-key': second.key, 'x-goog-api-key': third.key };
+    await enter({ 'x-goog-api-key': third.key });
+    await expect(enter({ ...others, ...bearer(key) })).resolves.toMatchObject({ accountId });
+    await expect(enter(others)).resolves.toMatchObject({ accountId: second.accountId });
+  });
+
+  it('is refused once when all are wrong, after one query', async () => {
+    const error = await refusalOf({
+      ...bearer(generateApiKey('dp')),
+      'x-api-key': generateApiKey('dp'),
+      'x-goog-api-key': generateApiKey('dp'),
+    });
+    expect(error).toMatchObject({ code: 'invalid_api_key', message: refusalText });
+    expect(gauge.queries).toBe(1);
+  });
+
+  it('passes from memory while the database does not answer, whatever the other is', async () => {
+    await enter(bearer(key));
+    gauge.failure = new Error('connect ECONNREFUSED');
+    await expect(enter({ ...bearer(generateApiKey('dp')), 'x-api-key': key })).resolves.toMatchObject({ accountId });
   });
 });
 

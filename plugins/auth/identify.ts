@@ -1,0 +1,37 @@
+import type { AccountRecord } from '#core/accounts/account-record.ts';
+import { digestApiKey } from '#core/accounts/api-key.ts';
+import type { AccountDirectory } from '#core/accounts/directory.ts';
+
+type Found = AccountRecord | undefined;
+
+/**
+ * The account of the first of these keys that somebody has; undefined when nobody has any. Keys that are not cached are
+ * looked up at once, in one query.
+ *
+ * @param maxAge seconds for which a cached key counts
+ * @throws GatewayError `unavailable` when the database does not answer and none of the cached keys is valid
+ */
+export function identify(
+  directory: Pick<AccountDirectory, 'findByDigest'>,
+  keys: readonly string[],
+  maxAge: number,
+): Found | Promise<Found> {
+  const pending: Promise<Found>[] = [];
+  for (const key of keys) {
+    const found = directory.findByDigest(digestApiKey(key), maxAge);
+    if (found instanceof Promise) pending.push(found);
+    else if (found?.key !== undefined && pending.length === 0) return found;
+    else pending.push(Promise.resolve(found));
+  }
+  return pending.length === 0 ? undefined : firstValid(pending);
+}
+
+async function firstValid(pending: readonly Promise<Found>[]): Promise<Found> {
+  const results = await Promise.allSettled(pending);
+  for (const result of results) {
+    if (result.status === 'fulfilled' && result.value?.key !== undefined) return result.value;
+  }
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return undefined;
+}

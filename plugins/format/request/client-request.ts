@@ -4,6 +4,7 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
 import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
 import { parseBody } from './members.ts';
+import { isAmbiguous, writeUnambiguous } from './unambiguous.ts';
 
 /** The client's request, read once; every attempt starts from it. */
 export interface ClientRequest {
@@ -36,15 +37,14 @@ export async function readClientRequest(
         : '`model` must be a string. GET /v1/models lists all models.';
     throw new GatewayError('invalid_request', message, { param: 'model' });
   }
-  return {
-    format,
-    purpose,
-    model,
-    isStream: isStream ?? body['stream'] === true,
-    bytes: await source.bytes(),
-    text: await source.text(),
-    body,
-  };
+  const read = { format, purpose, model, isStream: isStream ?? body['stream'] === true };
+  const text = await source.text();
+  if (!isAmbiguous(text, format)) return { ...read, bytes: await source.bytes(), text, body };
+  return { ...read, ...bodyOf(writeUnambiguous(text, format)) };
+}
+
+function bodyOf(text: string): Pick<ClientRequest, 'bytes' | 'text' | 'body'> {
+  return { bytes: Buffer.from(text), text, body: JSON.parse(text) as JsonObject };
 }
 
 /** The body, with the inputs of calls exactly as they were written. */

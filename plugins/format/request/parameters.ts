@@ -22,6 +22,10 @@ interface Parameter {
 export interface ParameterRules {
   readonly all: readonly Parameter[];
   readonly byMember: ReadonlyMap<string, readonly Parameter[]>;
+  /** The outermost members by each of their spellings, the model included. */
+  readonly documented: ReadonlyMap<string, string>;
+  /** The same spellings without regard to case. */
+  readonly folded: ReadonlySet<string>;
 }
 
 /**
@@ -36,13 +40,22 @@ export function parameters(
   spellingsOf: (name: string) => readonly string[] = (name) => [name],
 ): ParameterRules {
   const byMember = new Map<string, Parameter[]>();
+  const documented = new Map([['model', 'model']]);
   const all = Object.entries(rules).map(([name, rule], order) => {
-    const [outer = [], ...inner] = name.split('.').map(spellingsOf);
-    const parameter = { name, order, inner, rule };
-    for (const spelling of outer) byMember.set(spelling, [...(byMember.get(spelling) ?? []), parameter]);
+    const [outermost = '', ...others] = name.split('.');
+    const parameter = { name, order, inner: others.map(spellingsOf), rule };
+    for (const spelling of spellingsOf(outermost)) {
+      byMember.set(spelling, [...(byMember.get(spelling) ?? []), parameter]);
+      documented.set(spelling, outermost);
+    }
     return parameter;
   });
-  return { all, byMember };
+  return { all, byMember, documented, folded: new Set([...documented.keys()].map(fold)) };
+}
+
+/** A name without regard to case, as parsers compare that ignore it: the Kelvin sign is a k, and the long s an s. */
+export function fold(name: string): string {
+  return name.toUpperCase().toLowerCase();
 }
 
 /** Protobuf takes camelCase and snake_case. */

@@ -23,8 +23,12 @@ describe('rewriting the model', () => {
     expect(rewrite(text)).toBe(text.replace('"here"', '"there"'));
   });
 
-  it('lets the last of two names count, as the parser does', () => {
-    expect(JSON.parse(rewrite('{"model":"first","model":"second"}'))).toEqual({ model: 'there' });
+  it('leaves no other name where the text does not say what the parser has read', () => {
+    expect(rewrite('{"model":"first","model":"second"}')).toBe('{"model":"there"}');
+  });
+
+  it('finds a name that is written with escapes', () => {
+    expect(rewrite(String.raw`{"model":"h\u0065re" ,"x":1.0}`)).toBe('{"model":"there" ,"x":1.0}');
   });
 
   it('understands a key that is written with escapes', () => {

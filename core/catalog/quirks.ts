@@ -46,7 +46,13 @@ export const quirksSchema = {
     replay_reasoning: {
       type: 'string',
       enum: ['never', 'tool_turns', 'always'],
-      description: 'Chat Completions: when reasoning_content must be sent back in assistant messages.',
+      description:
+        'When the reasoning of earlier turns must be sent back: Chat Completions in reasoning_content, Messages in thinking ' +
+        'blocks.',
+    },
+    signed_thinking: {
+      ...flag,
+      description: 'Messages: true when thinking blocks are rejected without a signature of the endpoint.',
     },
     forced_tools: { ...flag, description: 'False when tool_choice must be auto or none.' },
     strict_tools: { ...flag, description: 'True when tools support strict.' },
@@ -108,6 +114,7 @@ export const defaultQuirks: Quirks = {
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
   replay_reasoning: 'never',
+  signed_thinking: true,
   forced_tools: true,
   strict_tools: false,
   freeform_tools: false,

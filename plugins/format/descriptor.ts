@@ -5,9 +5,8 @@ import type { EventFramer } from '#core/model-call/event-framer.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { ClientCodec, UpstreamCodec } from './canonical/codec.ts';
 import type { StateKind } from './canonical/conversation.ts';
-import type { Notes } from './canonical/notes.ts';
 import type { NameRules } from './canonical/tool-names.ts';
-import type { Adaptation } from './pass-through/adaptation.ts';
+import type { Adaptation, AdaptationTarget } from './pass-through/adaptation.ts';
 import type { AnsweredRequest, ReplyAdapter } from './pass-through/reply-adapter.ts';
 import type { ReplyObserver } from './reply-observer.ts';
 import type { ParameterRules } from './request/parameters.ts';
@@ -54,8 +53,10 @@ export interface ClientSide {
   observe(id: string, body: JsonObject): ReplyObserver;
   /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
+  /** Drops the reasoning that a route would reject; the very same body when there is none. */
+  readonly ownReasoning?: Adaptation;
   /** Settles a request out of which opaque reasoning state was taken. @param before the request with all of it */
-  settle?(body: JsonObject, before: JsonObject, notes: Notes): JsonObject;
+  settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
   /** Writes the model's name where a request to count tokens has it a second time. */
   nameCounted?(body: JsonObject, model: string): JsonObject;
   readonly text?: ClientTextSide;

@@ -117,7 +117,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
     capabilities: { images: false, files: false, audio: false },
-    quirks: { reasoning: 'budget' },
+    quirks: { reasoning: 'budget', replay_reasoning: 'tool_turns', signed_thinking: false },
   },
   {
     name: 'moonshot',
@@ -242,7 +242,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'http://127.0.0.1:11434/v1',
     auth: 'none',
     capabilities: { files: false, audio: false },
-    quirks: { late_system: true },
+    quirks: { late_system: true, signed_thinking: false },
   },
   {
     name: 'ollama-native',
@@ -259,6 +259,6 @@ export const vendors: readonly Vendor[] = [
     formats: ['chat', 'responses', 'messages'],
     baseUrl: 'http://127.0.0.1:8000/v1',
     auth: 'none',
-    quirks: { late_system: true },
+    quirks: { late_system: true, signed_thinking: false },
   },
 ];

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import { Notes } from '../canonical/notes.ts';
+import { wantsReasoning } from '../canonical/replayed-reasoning.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
 import { mapEntries, mapMembers } from '../pass-through/adapt-members.ts';
 import type { Adaptation } from '../pass-through/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './read-reasoning.ts';
-import { wantsReasoning } from './write-reasoning.ts';
 
 type Change = (message: JsonObject, path: string) => JsonObject;
 

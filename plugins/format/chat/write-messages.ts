@@ -5,8 +5,8 @@ import { type AssistantTurn, normalizeCalls, textOf, toTurns, type UserTurn } fr
 import { wireId } from './call-ids.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isMedia } from '../canonical/parts.ts';
+import { wantsReasoning } from '../canonical/replayed-reasoning.ts';
 import { writeContent, writeOutput } from './write-content.ts';
-import { wantsReasoning } from './write-reasoning.ts';
 import { isRaw } from './write-tools.ts';
 
 /**

@@ -1,14 +1,7 @@
-import type { Profile } from '#core/catalog/profile.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../canonical/conversation.ts';
 import { budgetOf, clampEffort, requestedEffort } from '../canonical/effort.ts';
-
-/** True when the vendor wants the reasoning of an assistant's message back. */
-export function wantsReasoning({ capabilities, quirks }: Profile, hasCalls: boolean): boolean {
-  const { replay_reasoning: when } = quirks;
-  return capabilities.reasoning && (when === 'always' || (when === 'tool_turns' && hasCalls));
-}
 
 /**
  * Requests reasoning by the vendor's parameters. Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.

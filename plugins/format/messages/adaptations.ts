@@ -16,6 +16,7 @@ import { member } from '../request/members.ts';
 import { adaptThinking } from './adapt-thinking.ts';
 import { messagesCodec } from './codec.ts';
 import { stateKinds, toolNames } from './names.ts';
+import { replayThinking } from './replay-thinking.ts';
 
 const probe: Probe = {
   codec: messagesCodec,
@@ -67,5 +68,6 @@ export const adaptMessagesRequest = inOrder(
   oneCallAtATime,
   adaptForcedTools(freeTools),
   adaptThinking(probe),
+  replayThinking,
   adaptOutput(probe, outputWording),
 );

@@ -7,6 +7,7 @@ import { stateKinds, toolNames } from './names.ts';
 import { MessagesObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { messagesParameters } from './parameters.ts';
+import { withOwnThinking } from './own-thinking.ts';
 import { settleThinking } from './settle-thinking.ts';
 import { messagesReplyText } from './reply-text.ts';
 
@@ -47,7 +48,8 @@ export const messages: ClientTextFormat = {
     parameters: messagesParameters,
     observe: (id) => new MessagesObserver(id),
     adaptReply: ({ body }, origin) => new MessagesReplyAdapter(body, origin),
-    settle: (body, _before, notes) => settleThinking(body, notes),
+    ownReasoning: withOwnThinking,
+    settle: (body, _before, target) => settleThinking(body, target),
     text: {
       ...messagesCodec,
       omitResultImages,

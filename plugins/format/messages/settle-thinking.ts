@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Notes } from '../canonical/notes.ts';
+import type { AdaptationTarget } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
 
 /**
@@ -7,7 +7,8 @@ import { member } from '../request/members.ts';
  * the calls does not begin with thinking, because another upstream has made it. After the tool loop the model thinks
  * again. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
  */
-export function settleThinking(body: JsonObject, notes: Notes): JsonObject {
+export function settleThinking(body: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
+  if (!profile.quirks.signed_thinking) return body;
   if (member(body['thinking'], 'type') !== 'enabled' || !Array.isArray(body['messages'])) return body;
   const begun = beginOfLoop(body['messages']);
   if (begun === undefined || beginsWithThoughts(begun['content'])) return body;

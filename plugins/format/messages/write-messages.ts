@@ -92,10 +92,12 @@ class MessageWriter {
     else this.#messages.push({ role, content: [...content] });
   }
 
-  /** Only state that this upstream has made: it refuses any other, in every later request too. */
+  /** Only state that this upstream has made: one that checks signatures refuses any other, in every later request too. */
   #reasoning({ text, state }: Reasoning): JsonObject[] {
     const own = this.#target.ownState(state);
     if (own === undefined || own === '') {
+      const isTaken = text !== '' && !this.#target.profile.quirks.signed_thinking;
+      if (isTaken) return [{ type: 'thinking', thinking: text, signature: '' }];
       this.#target.notes.drop('reasoning of earlier turns');
       return [];
     }

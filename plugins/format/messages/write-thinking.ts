@@ -81,7 +81,7 @@ function writeEffort(wanted: Effort, { profile, notes }: EncodeTarget): Effort |
  */
 function mayThinkOn(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
   const begun = beginOfLoop(dialogue);
-  if (begun === undefined || beginsWithState(begun, target)) return true;
+  if (!target.profile.quirks.signed_thinking || begun === undefined || beginsWithState(begun, target)) return true;
   target.notes.drop('reasoning until the end of this tool loop');
   return false;
 }

@@ -27,12 +27,13 @@ export function adaptRequest(client: ClientRequest, route: Route): AdaptedReques
 
 function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): AdaptedRequest {
   const { format, text, purpose } = client;
-  const { isModelInPath = false, settle, nameCounted } = format.client;
+  const { isModelInPath = false, ownReasoning, settle, nameCounted } = format.client;
   const notes = new Notes();
   const target = { profile: route.profile, notes, origin: originOf(route.upstream) };
-  const adapted = isTextFormat(format) ? format.text.adapt(parsed, target) : parsed;
-  const own = hasTaggedState(parsed) ? withOwnState(adapted, route, notes) : adapted;
-  const complete = settle?.(own, parsed, notes) ?? own;
+  const kept = ownReasoning?.(parsed, target) ?? parsed;
+  const adapted = isTextFormat(format) ? format.text.adapt(kept, target) : kept;
+  const own = hasTaggedState(kept) ? withOwnState(adapted, route, notes) : adapted;
+  const complete = settle?.(own, parsed, target) ?? own;
   const settled = purpose === 'count' ? (nameCounted?.(complete, route.model) ?? complete) : complete;
   const usage =
     isTextFormat(format) && client.isStream ? missingUsageOption(format, settled, route.profile) : undefined;

@@ -168,11 +168,6 @@ describe('a request of the client’s own format', () => {
     });
   });
 
-  it('keeps a signature without a tag of ours', () => {
-    const messages = [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 'raw' }] }];
-    expect(sent('messages', { messages }).body['messages']).toEqual(messages);
-  });
-
   it('asks a Chat upstream for the usage of a stream', () => {
     expect(sent('chat', { stream: true, messages: [] }).body['stream_options']).toEqual({ include_usage: true });
   });

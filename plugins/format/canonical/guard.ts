@@ -6,6 +6,7 @@ import { Notes } from './notes.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './open-block.ts';
 import type { CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
 import { resolveFinish } from './resolve-finish.ts';
+import { tornCall } from './torn-call.ts';
 import type { ToolNames } from './tool-names.ts';
 import { UsageTally } from './usage-tally.ts';
 
@@ -240,6 +241,10 @@ export class GrammarGuard {
   }
 
   #complete(): void {
+    if (this.#finish === undefined && [...this.#calls.values()].some(({ isTorn }) => isTorn)) {
+      this.failure = tornCall();
+      return;
+    }
     for (const call of this.#calls.values()) this.#begin(call);
     this.#queue.closeAll();
     const blocks = this.#queue.complete;
@@ -249,7 +254,10 @@ export class GrammarGuard {
     }
     this.#reply = {
       blocks,
-      finish: resolveFinish(this.#finish, blocks),
+      finish: resolveFinish(
+        this.#finish,
+        blocks.some(({ type }) => type === 'tool_call'),
+      ),
       stopSequence: this.#stopSequence,
       usage: this.#usage.full,
     };

@@ -75,6 +75,12 @@ export class CallBlock extends OpenBlock {
     return this.head.form !== 'freeform' || this.isWrapped ? parsedObject(this.text) !== undefined : false;
   }
 
+  /** True when the input is an object that is not complete. */
+  get isTorn(): boolean {
+    if (this.isClosed || (this.head.form === 'freeform' && !this.isWrapped)) return false;
+    return this.text.trim() !== '' && !this.isWhole;
+  }
+
   complete(): Block {
     return { ...this.head, input: this.#input() };
   }

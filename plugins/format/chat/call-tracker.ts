@@ -1,23 +1,62 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
-import type { Fragment } from '../canonical/reply.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { member } from '../request/members.ts';
+import { ObjectScanner } from './object-scanner.ts';
+import { TextTracker } from './text-tracker.ts';
 
-/** A call that is not complete. */
-interface TrackedCall {
+/** A call, as far as it has come. */
+export class TrackedCall {
+  /** Position among the calls of the answer. */
   readonly key: number;
+  /** The vendor's index. */
   readonly index: number | undefined;
+  /** Undefined where the vendor gave none, or that of another call. */
   id: string | undefined;
   name: string | undefined;
-  input: string;
+  readonly scanner = new ObjectScanner();
+  readonly #input = new TextTracker();
+
+  constructor(key: number, index: number | undefined) {
+    this.key = key;
+    this.index = index;
+  }
+
+  take(input: string): string {
+    this.scanner.take(input);
+    return this.#input.piece(input);
+  }
+
+  /** Takes the whole input and returns what is missing. */
+  complete(input: string): string {
+    const missing = this.#input.whole(input);
+    this.scanner.take(missing);
+    return missing;
+  }
 }
 
 /** An entry of `tool_calls`. */
 interface CallEntry {
+  readonly entry: JsonObject;
   readonly index: number | undefined;
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
   readonly isCustom: boolean;
+}
+
+/** What an entry of `tool_calls` adds to a call. */
+export interface CallPiece {
+  readonly call: TrackedCall;
+  /** The entry as the vendor sent it. */
+  readonly entry: JsonObject;
+  readonly isCustom: boolean;
+  /** True for the first piece of the call. */
+  readonly isFirst: boolean;
+  /** True when the entry holds all of the call. */
+  readonly isWhole: boolean;
+  /** Undefined when it was known before, or is not known yet. */
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly input: string;
 }
 
 /**
@@ -28,29 +67,40 @@ export class CallTracker {
   readonly #calls: TrackedCall[] = [];
   readonly #byIndex = new Map<number, TrackedCall>();
 
+  get calls(): readonly TrackedCall[] {
+    return this.#calls;
+  }
+
+  /** The call of an index, where the vendor numbers its calls 0, 1, 2… */
+  numbered(index: number): TrackedCall | undefined {
+    const call = this.#byIndex.get(index);
+    return call?.key === index ? call : undefined;
+  }
+
   /** The next pieces of calls, those of one chunk. */
-  pieces(entries: readonly JsonValue[]): Fragment[] {
+  pieces(entries: readonly JsonValue[]): CallPiece[] {
     const all = entries.filter(isJsonObject).map(read);
     const anonymous = all.filter(isAnonymous);
-    return all.flatMap((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece)));
+    return all.map((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece)));
+  }
+
+  /** Whole calls; pieces of them may have come before. */
+  whole(entries: readonly JsonValue[]): CallPiece[] {
+    return entries.filter(isJsonObject).map((entry, position) => this.#whole(read(entry), position));
   }
 
   /** @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last */
-  #piece(piece: CallEntry, fromEnd: number): Fragment[] {
-    const call = this.#find(piece, isAnonymous(piece) ? fromEnd : 1) ?? this.#open(piece);
-    const head = this.#learn(call, piece);
-    if (piece.input === '') return head;
-    call.input += piece.input;
-    return [...head, { type: 'input', key: call.key, text: piece.input }];
+  #piece(piece: CallEntry, fromEnd: number): CallPiece {
+    const known = this.#find(piece, isAnonymous(piece) ? fromEnd : 1);
+    const call = known ?? this.#open(piece);
+    return { ...this.#learn(call, piece), isFirst: known === undefined, isWhole: false, input: call.take(piece.input) };
   }
 
-  /** A whole call; pieces of it may have come before. @param position among the calls of its reply */
-  whole(entry: JsonValue, position: number): Fragment[] {
-    if (!isJsonObject(entry)) return [];
-    const piece = read(entry);
-    const call = this.#repeated(piece, position) ?? this.#open(piece);
-    const head = this.#learn(call, piece);
-    return [...head, { type: 'call_end', key: call.key, input: piece.input }];
+  #whole(piece: CallEntry, position: number): CallPiece {
+    const known = this.#repeated(piece, position);
+    const call = known ?? this.#open(piece);
+    const learned = this.#learn(call, piece);
+    return { ...learned, isFirst: known === undefined, isWhole: true, input: call.complete(piece.input) };
   }
 
   #find(piece: CallEntry, fromEnd: number): TrackedCall | undefined {
@@ -72,20 +122,22 @@ export class CallTracker {
   }
 
   #open({ index }: CallEntry): TrackedCall {
-    const call: TrackedCall = { key: this.#calls.length, index, id: undefined, name: undefined, input: '' };
+    const call = new TrackedCall(this.#calls.length, index);
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
 
-  #learn(call: TrackedCall, { id: given, name, isCustom }: CallEntry): Fragment[] {
+  #learn(
+    call: TrackedCall,
+    { id: given, name, entry, isCustom }: CallEntry,
+  ): Omit<CallPiece, 'isFirst' | 'isWhole' | 'input'> {
     // Results could not be matched to two calls with one id.
     const id = this.#calls.some((other) => other !== call && other.id === given) ? undefined : given;
     const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
     call.id ??= id;
     call.name ??= name;
-    if (news.id === undefined && news.name === undefined && call.input !== '') return [];
-    return [{ type: 'call', key: call.key, ...news, ...(isCustom && { form: 'freeform' as const }) }];
+    return { call, entry, isCustom, ...news };
   }
 }
 
@@ -97,11 +149,7 @@ function isAnonymous({ index, id, name }: CallEntry): boolean {
 /** A name begins a call, unless it repeats that of the current one. */
 function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boolean {
   if (id !== undefined && last.id !== undefined) return id !== last.id;
-  return name !== last.name || (input !== '' && isWhole(last));
-}
-
-function isWhole({ input }: TrackedCall): boolean {
-  return input.trimEnd().endsWith('}') && parseObject(input) !== undefined;
+  return name !== last.name || (input !== '' && last.scanner.isWhole);
 }
 
 function read(entry: JsonObject): CallEntry {
@@ -109,6 +157,7 @@ function read(entry: JsonObject): CallEntry {
   const body = isCustom ? entry['custom'] : (entry['function'] ?? entry);
   const { index, id } = entry;
   return {
+    entry,
     index: typeof index === 'number' ? index : undefined,
     id: filled(typeof id === 'number' ? String(id) : id),
     name: filled(member(body, 'name')),

@@ -1,35 +1,24 @@
-import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { ReplyDecoder } from '../canonical/codec.ts';
 import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../request/members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
-import { CallTracker } from './call-tracker.ts';
-import { readFinish, readMessage } from './read-reply.ts';
-import { TextTracker } from './text-tracker.ts';
-import { ThinkSplitter } from './think-splitter.ts';
+import type { CallPiece } from './call-tracker.ts';
+import { type Addition, ChoiceTracker, type ChoiceTrackerOptions } from './choice-tracker.ts';
+import { readAbort, readFinish } from './read-finish.ts';
 import { readUsage } from './usage.ts';
-
-export interface ChatDecoderOptions {
-  /** The reasoning is inside the text, between <think> and </think>. */
-  readonly inlineThinking?: boolean;
-}
 
 /**
  * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
  * OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
-  readonly #calls = new CallTracker();
-  readonly #text = new TextTracker();
-  readonly #reasoning = new TextTracker();
-  readonly #refusal = new TextTracker();
-  readonly #splitter: ThinkSplitter | undefined;
+  readonly #tracker: ChoiceTracker;
   /** Index of the answer that is read. */
   #choice: JsonValue | undefined;
 
-  constructor({ inlineThinking = false }: ChatDecoderOptions = {}) {
-    this.#splitter = inlineThinking ? new ThinkSplitter() : undefined;
+  constructor(options?: ChoiceTrackerOptions) {
+    this.#tracker = new ChoiceTracker(options);
   }
 
   event(name: string | undefined, data: string): Fragment[] {
@@ -62,53 +51,42 @@ export class ChatDecoder implements ReplyDecoder {
 
   #answer(choice: JsonObject): Fragment[] {
     const { delta, message } = choice;
-    const error = readFailure(choice);
-    if (error !== undefined) return [{ type: 'error', error }];
+    const failure = readFailure(choice);
+    if (failure !== undefined) return [{ type: 'error', error: failure }];
     const fragments: Fragment[] = [
-      ...(isJsonObject(delta) ? this.#delta(delta) : []),
-      ...(isJsonObject(message) ? this.#message(message) : []),
+      ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
+      ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
     ];
+    const error = readAbort(choice);
+    if (error !== undefined) return [...fragments, { type: 'error', error }];
     const finish = readFinish(choice);
-    if (finish === undefined) return fragments;
-    if (finish === 'failed') return [...fragments, gaveUp(choice['finish_reason'])];
+    if (finish === undefined || finish === 'failed') return fragments;
     return [...fragments, ...this.#rest(), finish];
   }
 
-  #delta(delta: JsonObject): Fragment[] {
-    const content = readMessage(delta);
-    const reasoning = content.isDetailed
-      ? this.#reasoning.pieceOrAll(content.reasoning)
-      : this.#reasoning.pieceOnce(content.reasoning);
-    // A vendor that repeats all reasoning repeats all text.
-    const text = this.#reasoning.isCumulative ? this.#text.pieceOrAll(content.text) : this.#text.piece(content.text);
-    return [
-      ...textFragment('reasoning', reasoning),
-      ...this.#split(text),
-      ...textFragment('refusal', this.#refusal.piece(content.refusal)),
-      ...content.citations.map((citation) => ({ type: 'citation', citation }) as const),
-      ...this.#calls.pieces(content.calls),
-    ];
-  }
-
-  /** A whole message: the reply itself, or a repetition of the deltas. */
-  #message(message: JsonObject): Fragment[] {
-    const content = readMessage(message);
-    return [
-      ...textFragment('reasoning', this.#reasoning.whole(content.reasoning)),
-      ...this.#split(this.#text.whole(content.text)),
-      ...textFragment('refusal', this.#refusal.whole(content.refusal)),
-      ...content.citations.map((citation) => ({ type: 'citation', citation }) as const),
-      ...content.calls.flatMap((call, position) => this.#calls.whole(call, position)),
-    ];
-  }
-
-  #split(text: string): Fragment[] {
-    return this.#splitter === undefined ? textFragment('text', text) : this.#splitter.take(text);
-  }
-
   #rest(): Fragment[] {
-    return this.#splitter?.rest() ?? [];
+    const { reasoning, text } = this.#tracker.finish();
+    return [...textFragment('reasoning', reasoning), ...textFragment('text', text)];
   }
+}
+
+function fragmentsOf({ reasoning, text, refusal, citations, calls }: Addition): Fragment[] {
+  return [
+    ...textFragment('reasoning', reasoning),
+    ...textFragment('text', text),
+    ...textFragment('refusal', refusal),
+    ...citations.map((citation) => ({ type: 'citation', citation }) as const),
+    ...calls.flatMap(callFragments),
+  ];
+}
+
+function callFragments({ call: { key }, isCustom, isFirst, isWhole, id, name, input }: CallPiece): Fragment[] {
+  const isNews = isFirst || id !== undefined || name !== undefined;
+  return [
+    ...(isNews ? [{ type: 'call', key, id, name, ...(isCustom && { form: 'freeform' as const }) } as const] : []),
+    ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),
+    ...(isWhole ? [{ type: 'call_end', key } as const] : []),
+  ];
 }
 
 function textFragment(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
@@ -122,10 +100,4 @@ function usageOf(body: JsonObject): Fragment[] {
 
 function failed(body: JsonObject): Fragment {
   return { type: 'error', error: readFailure(body, true) };
-}
-
-/** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
-function gaveUp(word: JsonValue | undefined): Fragment {
-  const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
-  return { type: 'error', error: new GatewayError(code, 'The upstream aborted its answer.') };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Citation, FinishReason, Fragment } from '../canonical/reply.ts';
+import type { Citation } from '../canonical/reply.ts';
 import { count, member } from '../request/members.ts';
 import { thoughtOf } from './read-reasoning.ts';
 
@@ -33,7 +33,8 @@ export function readMessage(message: JsonObject): MessageContent {
   };
 }
 
-function text(value: JsonValue | undefined): string {
+/** The value if it is text, an empty one otherwise. */
+export function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -71,42 +72,4 @@ function readCitation(annotation: JsonValue): Citation[] {
       end: count(member(cited, 'end_index')),
     },
   ];
-}
-
-/** Finish reasons of all vendors, without those for failures. */
-const reasons: ReadonlyMap<string, FinishReason> = new Map([
-  ['stop', 'stop'],
-  ['eos', 'stop'],
-  ['end_turn', 'stop'],
-  ['complete', 'stop'],
-  ['stop_sequence', 'stop_sequence'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['max_output_tokens', 'length'],
-  ['model_length', 'context_length'],
-  ['model_context_window_exceeded', 'context_length'],
-  ['tool_calls', 'tool_calls'],
-  ['tool_use', 'tool_calls'],
-  ['function_call', 'tool_calls'],
-  ['content_filter', 'content_filter'],
-  ['sensitive', 'content_filter'],
-  ['safety', 'content_filter'],
-  ['refusal', 'content_filter'],
-]);
-const failures = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
-
-/**
- * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
- */
-export function readFinish(choice: JsonObject): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
-  const word = text(choice['finish_reason']).toLowerCase();
-  if (word === '' || word === 'null') return undefined;
-  if (failures.has(word)) return 'failed';
-  const reason = reasons.get(word) ?? 'stop';
-  // vLLM reports the stop sequence.
-  const stop = text(choice['stop_reason']);
-  const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
-  return isSequence
-    ? { type: 'finish', reason: 'stop_sequence', stopSequence: stop }
-    : { type: 'finish', reason, stopSequence: undefined };
 }

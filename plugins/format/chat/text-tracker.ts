@@ -1,12 +1,26 @@
 /** The least characters of two equal consecutive pieces to be one that was sent twice. */
 const repeatLength = 16;
+/** The fingerprint of an empty text, and the factor of FNV-1a, by which characters are added. */
+const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
-/** Tracks the text so far, so that nothing is repeated. */
+/**
+ * Tracks the text so far, so that nothing is repeated. Keeps its length and a fingerprint, not the text: answers are
+ * long, and many are in flight.
+ */
 export class TextTracker {
-  #text = '';
+  #length = 0;
+  #fingerprint = fnv.offset;
   #last = '';
   /** True when every piece contains all those before it; undefined until the second piece. */
   #isCumulative: boolean | undefined;
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  get isCumulative(): boolean {
+    return this.#isCumulative === true;
+  }
 
   /** The next piece. */
   piece(text: string): string {
@@ -15,28 +29,48 @@ export class TextTracker {
 
   /** The next piece; xAI sends the last one twice. */
   pieceOnce(text: string): string {
-    return text === this.#last && text.length >= repeatLength ? '' : this.#add(text);
+    return this.isRepetition(text) ? '' : this.#add(text);
+  }
+
+  isRepetition(text: string): boolean {
+    return text.length >= repeatLength && text === this.#last;
   }
 
   /** The next piece of a vendor that may repeat all before it: MiniMax. */
   pieceOrAll(text: string): string {
     if (text === '') return '';
-    if (this.#text !== '') this.#isCumulative ??= text.startsWith(this.#text);
-    return this.#isCumulative === true ? this.whole(text) : this.#add(text);
+    if (!this.isEmpty) this.#isCumulative ??= this.#begins(text);
+    return this.isCumulative ? this.whole(text) : this.#add(text);
   }
 
-  get isCumulative(): boolean {
-    return this.#isCumulative === true;
+  /** A piece behind the finish: MiniMax repeats the whole text there, others the last piece. */
+  pieceAfterEnd(text: string): string {
+    if (text === this.#last) return '';
+    return this.#begins(text) ? this.whole(text) : this.#add(text);
   }
 
   /** Takes the whole text and returns what is missing. A different text is ignored. */
   whole(text: string): string {
-    return text.startsWith(this.#text) ? this.#add(text.slice(this.#text.length)) : '';
+    return this.#begins(text) ? this.#add(text.slice(this.#length)) : '';
+  }
+
+  /** True when the text so far is the beginning of this one. */
+  #begins(text: string): boolean {
+    return text.length >= this.#length && extend(fnv.offset, text, this.#length) === this.#fingerprint;
   }
 
   #add(text: string): string {
-    if (text !== '') this.#last = text;
-    this.#text += text;
+    if (text === '') return text;
+    this.#last = text;
+    this.#length += text.length;
+    this.#fingerprint = extend(this.#fingerprint, text, text.length);
     return text;
   }
+}
+
+/** The fingerprint with the first characters of a text added. */
+function extend(fingerprint: number, text: string, length: number): number {
+  let extended = fingerprint;
+  for (let at = 0; at < length; at++) extended = Math.imul(extended ^ text.charCodeAt(at), fnv.prime);
+  return extended;
 }

@@ -1,4 +1,8 @@
-import type { Fragment } from '../canonical/reply.ts';
+/** A piece of text, divided. */
+export interface SplitText {
+  readonly reasoning: string;
+  readonly text: string;
+}
 
 const opening = '<think>';
 const closing = '</think>';
@@ -13,20 +17,24 @@ export class ThinkSplitter {
   #held = '';
   #hasThought = false;
 
-  take(text: string): Fragment[] {
+  /** True when all that follows is text. */
+  get isDone(): boolean {
+    return this.#place === 'answer';
+  }
+
+  take(text: string): SplitText {
     this.#held += text;
     if (this.#place === 'before') this.#begin();
-    const thought = this.#think();
-    const answer = this.#answer();
-    return [...piece('reasoning', thought), ...piece('text', answer)];
+    const reasoning = this.#think();
+    return { reasoning, text: this.#answer() };
   }
 
   /** The remainder at the end. Reasoning without a closing tag stays reasoning. */
-  rest(): Fragment[] {
+  rest(): SplitText {
     const text = this.#held;
     this.#held = '';
-    if (this.#place === 'within') return piece('reasoning', text.trimEnd());
-    return this.#place === 'before' ? piece('text', text) : [];
+    if (this.#place === 'within') return { reasoning: text.trimEnd(), text: '' };
+    return { reasoning: '', text: this.#place === 'before' ? text : '' };
   }
 
   #begin(): void {
@@ -56,10 +64,6 @@ export class ThinkSplitter {
     this.#held = '';
     return answer;
   }
-}
-
-function piece(type: 'reasoning' | 'text', text: string): Fragment[] {
-  return text === '' ? [] : [{ type, text }];
 }
 
 /** The part that is certainly reasoning: without the beginning of a closing tag and the white space before it. */

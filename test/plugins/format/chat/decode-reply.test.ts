@@ -67,6 +67,29 @@ describe('a stream', () => {
     expect(blocksOf(delta({ refusal: 'No.' }), stop)).toMatchObject([{ type: 'refusal', text: 'No.' }]);
   });
 
+  it.each([
+    ['the whole text', [delta({ content: 'hello' })]],
+    ['the last piece', [delta({ content: 'lo' })]],
+    ['the whole text, with the finish', [delta({ content: 'hello' }, { finish_reason: 'stop' })]],
+    ['nothing', [delta({ content: '' })]],
+  ])('is read once when %s comes again behind the finish', (_what, after) => {
+    expect(blocksOf(delta({ content: 'hel' }), delta({ content: 'lo' }), stop, ...after)).toMatchObject([
+      { type: 'text', text: 'hello' },
+    ]);
+  });
+
+  it('keeps what is new behind the finish', () => {
+    expect(blocksOf(delta({ content: 'hel' }), stop, delta({ content: 'hello' }))).toMatchObject([{ text: 'hello' }]);
+    expect(blocksOf(delta({ content: 'hel' }), stop, delta({ content: 'lo!' }))).toMatchObject([{ text: 'hello!' }]);
+  });
+
+  it('that ends inside a call without a finish is a failure', () => {
+    expect(failureOf(opening(0, 'c1', 'a', '{"x":'), '[DONE]')?.message).toContain('inside a tool call');
+    expect(failureOf(opening(0, 'c1', 'a', '{"x":1}'), '[DONE]')).toBeUndefined();
+    expect(failureOf(opening(0, 'c1', 'a'), '[DONE]')).toBeUndefined();
+    expect(failureOf(opening(0, 'c1', 'a', '{"x":'), stop, '[DONE]')).toBeUndefined();
+  });
+
   it('may lack choices, deltas, contents and calls, and may end without its last line', () => {
     const odd = [
       {},

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { Catalog } from '#core/catalog/catalog.ts';
+import { nameInAnswer } from '#core/catalog/model-name.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { storedVersion } from './stored-reply.ts';
 
@@ -6,21 +8,35 @@ import { storedVersion } from './stored-reply.ts';
 const dialectHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
 /**
- * Requests are identical when account, address, format, its version and the meaning of the body are.
+ * Requests are identical when account, address, format, its version, the model and the meaning of the body are. A short
+ * name and a public one are the same model; an alias is not, because its answers carry the alias.
  *
  * @param text the body, a JSON object
  */
-export function cacheKey(exchange: Exchange, accountId: string, text: string): string {
+export function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string, text: string): string {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = dialectHeaders.map((name) => headers[name] ?? null);
   // Some formats have the model, and whether to stream, in the address.
-  const address = [endpoint.path, params, query.toString()];
-  const head = JSON.stringify([storedVersion, accountId, address, format?.name, versions]);
-  return hash('sha256', head + canonicalJson(parseExactly(text)));
+  const { id: inPath, ...otherParams } = params;
+  const { model: inBody, ...otherMembers } = parseExactly(text);
+  const models = [inPath, inBody].map((requested) => identify(requested, catalog));
+  const address = [endpoint.path, otherParams, query.toString()];
+  const head = JSON.stringify([storedVersion, accountId, address, format?.name, versions, models]);
+  return hash('sha256', head + canonicalJson(otherMembers));
+}
+
+/** The model and its name in answers; the value itself when it names no model. */
+function identify(requested: ExactValue | undefined, catalog: Catalog): unknown {
+  const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
+  return model === undefined ? requested : [model.id, nameInAnswer(model, requested as string)];
 }
 
 /** A JSON value in which integers that a number cannot hold are a `BigNumber`. */
-type ExactValue = string | number | boolean | null | BigNumber | ExactValue[] | { [name: string]: ExactValue };
+type ExactValue = string | number | boolean | null | BigNumber | ExactValue[] | ExactObject;
+
+interface ExactObject {
+  readonly [name: string]: ExactValue;
+}
 
 /** The digits as they were written: as numbers, 2⁵³ and 2⁵³ + 1 would be equal. */
 class BigNumber {
@@ -36,8 +52,8 @@ interface Context {
   readonly source?: string;
 }
 
-function parseExactly(text: string): ExactValue {
-  return JSON.parse(text, keepDigits) as ExactValue;
+function parseExactly(text: string): ExactObject {
+  return JSON.parse(text, keepDigits) as ExactObject;
 }
 
 function keepDigits(_name: string, value: unknown, { source = '' }: Context = {}): unknown {

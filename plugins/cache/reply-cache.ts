@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Catalog } from '#core/catalog/catalog.ts';
 import { cacheStatus, principal } from '#core/facts.ts';
 import type { Logger } from '#core/logger.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
@@ -13,6 +14,7 @@ import { decodeStored, encodeStored } from './stored-reply.ts';
 
 export interface ReplyCacheOptions {
   readonly shared: Shared;
+  readonly catalog: Catalog;
   readonly log: Logger;
   /** Bytes of the largest reply that is cached. */
   readonly maxBytes: number;
@@ -48,8 +50,9 @@ export class ReplyCache {
     if (performance.now() < this.#bypassedUntil) return undefined;
     // Throws for a body that is not a JSON object.
     await exchange.body.json();
-    const key = cacheKey(exchange, exchange.get(principal).accountId, await exchange.body.text());
-    const found = await joinFlight(this.#options.shared, key, exchange.signal).catch((error) => this.#bypass(error));
+    const { shared, catalog } = this.#options;
+    const key = cacheKey(exchange, catalog, exchange.get(principal).accountId, await exchange.body.text());
+    const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#bypass(error));
     exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;
     if ('value' in found) {

@@ -40,8 +40,8 @@ export const cacheStage = defineStage({
     },
     additionalProperties: false,
   },
-  create({ max_age: maxAge, max_bytes: maxBytes }, { shared, log }) {
-    const cache = new ReplyCache({ shared, log, maxBytes });
+  create({ max_age: maxAge, max_bytes: maxBytes }, { shared, catalog, log }) {
+    const cache = new ReplyCache({ shared, catalog, log, maxBytes });
     return {
       timeout: longestWait,
       enter(exchange) {

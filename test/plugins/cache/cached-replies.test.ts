@@ -6,6 +6,7 @@ import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { cacheStatus } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
+import { modelOf } from '../format/catalog-fixture.ts';
 import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
 import { descriptors } from '../../support/formats.ts';
 
@@ -92,6 +93,27 @@ describe('a cached reply', () => {
   it('is found for other key order and white space', async () => {
     await fixture.ask({ body: '{"a":1,"b":{"c":[1,2],"d":null}}' });
     expect((await fixture.ask({ body: ' { "b" : {"d":null, "c":[1, 2]},\n"a":1.0}' })).cache).toBe('hit');
+  });
+
+  it.each([
+    ['in the body', { body: { model: 'm' } }, { body: { model: 'dp/m' } }],
+    ['in the path', { params: { id: 'm' } }, { params: { id: 'dp/m' } }],
+  ])('is found for short and public name of a model %s', async (_name, short, long) => {
+    await fixture.ask(short);
+    expect((await fixture.ask(long)).cache).toBe('hit');
+    expect((await fixture.ask(short)).cache).toBe('hit');
+  });
+
+  it('is not found for an alias of its model, whose answers carry the alias', async () => {
+    await fixture.ask({ body: { model: 'm' } });
+    expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('miss');
+    expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('hit');
+  });
+
+  it('is not found for an alias that points to another model after a reload', async () => {
+    await fixture.ask({ body: { model: 'alias' } });
+    await fixture.open(fixture.shared, [modelOf('other')]);
+    expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('miss');
   });
 
   it.each([

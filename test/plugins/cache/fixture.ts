@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
+import type { Model } from '#core/catalog/catalog.ts';
 import { principal } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
@@ -10,6 +11,7 @@ import type { Outcome } from '#core/pipeline/stage.ts';
 import { MemoryShared } from '#core/shared/memory.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { cacheStage } from '../../../plugins/cache/stage.ts';
+import { hostOf, modelOf } from '../format/catalog-fixture.ts';
 import { chatEndpoint, createExchange } from '../../support/exchange.ts';
 
 type Upstream = (exchange: Exchange) => Reply | Promise<Reply>;
@@ -90,13 +92,14 @@ export class CacheFixture {
     return fixture;
   }
 
-  /** Puts the cache on another store. */
-  async open(store: Shared): Promise<void> {
+  /** Puts the cache on another store. @param models of the catalog; `alias` is an alias of the first */
+  async open(store: Shared, models: readonly Model[] = [modelOf('m')]): Promise<void> {
+    const { catalog } = hostOf(models);
     this.shared = store;
     this.warn = vi.fn<(message: string) => void>();
     this.logged = vi.fn<(message: string, error?: unknown) => void>();
     const log: Host['log'] = { info: () => undefined, warn: this.warn, error: this.logged };
-    const stage = await cacheStage.create({ max_age: 100, max_bytes: 1_000 }, { shared: store, log } as Host);
+    const stage = await cacheStage.create({ max_age: 100, max_bytes: 1_000 }, { shared: store, catalog, log } as Host);
     const answer = { enter: (exchange: Exchange) => () => this.upstream(exchange) };
     this.pipeline = new Pipeline(
       [

@@ -1,11 +1,13 @@
 import type { Command as Parser } from 'commander';
 import { buildCatalog, catalogNotices } from '../catalog/build.ts';
 import type { Catalog, Model } from '../catalog/catalog.ts';
+import { publicNameOf } from '../catalog/model-name.ts';
 import { models } from '../catalog/sections.ts';
 import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
 import { pipelineNotices } from '../config/pipeline-rules.ts';
 import type { YamlPath } from '../config/section.ts';
+import { service } from '../config/sections.ts';
 import { loadMigrations } from '../database/migration-files.ts';
 import { loadPages } from '../pages/serve.ts';
 import type { CoreCommandContext } from './context.ts';
@@ -24,7 +26,7 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
       print(`${file()} is valid`);
       for (const line of [
         ...describePipeline(config, document),
-        ...describeCatalog(catalog),
+        ...describeCatalog(catalog, config.get(service).prefix),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[...pipelineNotices(config.stages, registry), ...catalogNotices(catalog)].map((notice) => `note: ${notice}`),
       ])
@@ -82,7 +84,7 @@ function routeAsWritten(model: string, id: string, config: Config, document: Gat
   return document.written(path) ?? document.written([...path, 'to']) ?? id;
 }
 
-function describeCatalog({ models: all, upstreams }: Catalog): string[] {
+function describeCatalog({ models: all, upstreams }: Catalog, prefix: string): string[] {
   return [
     '',
     'upstreams',
@@ -91,7 +93,7 @@ function describeCatalog({ models: all, upstreams }: Catalog): string[] {
       return `  ${name.padEnd(12)} ${formats.join(', ').padEnd(30)} ${state.padEnd(8)} ${isDemo ? '' : baseUrl}`.trimEnd();
     }),
     '',
-    'models',
+    `models (clients see ${publicNameOf(prefix, 'NAME')})`,
     ...all.map((model) => `  ${model.id.padEnd(24)} ${describeRoutes(model)}`),
     '',
   ];

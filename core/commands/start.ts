@@ -47,8 +47,8 @@ async function greeting(gateway: Gateway): Promise<string[]> {
   const demo = await ensureDemoAccount(host);
   const { catalog, service } = host;
   const model =
-    (catalog.models.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? catalog.models[0])?.id ??
-    'MODEL';
+    (catalog.models.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? catalog.models[0])
+      ?.publicName ?? 'MODEL';
   const key = demo?.key ?? 'KEY';
   return [
     '',

@@ -23,7 +23,8 @@ export const service = defineSection({
         type: 'string',
         pattern: '^[a-z][a-z0-9]{0,15}$',
         default: 'dp',
-        description: 'First part of every API key, before an underscore: 1 to 16 lower-case letters and digits.',
+        description:
+          'First part of API keys (`dp_…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
       },
       base_url: {
         type: 'string',

@@ -10,8 +10,8 @@ import type { Usage } from './usage.ts';
  */
 export interface Adapter extends RouteCalls {
   readonly model: Model;
-  /** The name that the client used: the catalog's, or an alias of it. */
-  readonly requestedModel: string;
+  /** The model's name in answers and records: the public one, or the alias that the client used. */
+  readonly modelName: string;
   /** True when the client wants server-sent events. */
   readonly isStream: boolean;
   /** What requests of one conversation have in common, as the client names it; they go to the same route and key. */

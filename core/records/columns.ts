@@ -37,7 +37,7 @@ const principalColumns = columnsOf<Principal>()({
   key_hint: { type: 'text', read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
 const callColumns = columnsOf<Adapter>()({
-  model: { type: 'text', read: ({ requestedModel }) => requestedModel, maxLength: 200 },
+  model: { type: 'text', read: ({ modelName }) => modelName, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 

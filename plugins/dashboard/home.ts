@@ -15,7 +15,7 @@ const tick = { step: 6, width: 3 };
 export function describeHome(request: PageRequest, statuses: ReadonlyMap<string, RouteStatus> | undefined) {
   const { host, query, t } = request;
   const { catalog, service } = host;
-  const model = catalog.models[0]?.id ?? `${service.prefix}/MODEL`;
+  const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
   const { samples, sample } = samplesFor(query['sample'], service.baseUrl, model);
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
@@ -23,8 +23,8 @@ export function describeHome(request: PageRequest, statuses: ReadonlyMap<string,
     addresses: addressesOf(service.baseUrl).map(({ clients, url }) => ({ clients: t(clients), url })),
     samples,
     sample,
-    models: catalog.models.map(({ id, displayName, routes }) => ({
-      id,
+    models: catalog.models.map(({ id, publicName, displayName, routes }) => ({
+      id: publicName,
       displayName: displayName === id ? '' : displayName,
       backups: request.format.number(routes.length - 1),
     })),

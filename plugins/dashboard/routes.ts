@@ -19,8 +19,8 @@ export function describeRoutes(
   statuses: ReadonlyMap<string, RouteStatus>,
   request: Pick<PageRequest, 't' | 'format'>,
 ) {
-  return models.map(({ id, routes }) => ({
-    id,
+  return models.map(({ publicName, routes }) => ({
+    id: publicName,
     routes: routes.map((route) => describeRoute(route, statuses.get(route.id), request)),
   }));
 }

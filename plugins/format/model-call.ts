@@ -31,7 +31,7 @@ export function openCall(exchange: Exchange, model: Model, request: ClientReques
  */
 export class ModelCall implements Adapter {
   readonly model: Model;
-  readonly requestedModel: string;
+  readonly modelName: string;
   readonly isStream: boolean;
   readonly session: string | undefined;
   readonly #exchange: Exchange;
@@ -46,7 +46,7 @@ export class ModelCall implements Adapter {
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
     this.#notes = notes;
     this.model = model;
-    this.requestedModel = request.model;
+    this.modelName = request.model;
     this.isStream = request.isStream;
     this.session = readSession(exchange.headers, request.body);
     this.#exchange = exchange;

@@ -1,3 +1,4 @@
+import { nameInAnswer } from '#core/catalog/model-name.ts';
 import { adapter } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
@@ -43,8 +44,9 @@ export const formatStage = defineStage({
         const called = clientCall(exchange.endpoint);
         if (called === undefined) return;
         const { format, endpoint } = called;
-        const request = await store.enter(exchange, await readClientRequest(exchange, format, endpoint));
-        const model = findModel(host, request.model);
+        const asked = await store.enter(exchange, await readClientRequest(exchange, format, endpoint));
+        const model = findModel(host, asked.model);
+        const request = { ...asked, model: nameInAnswer(model, asked.model) };
         checkParameters(request.body, format.client.parameters, endpoint.required);
         const call = openCall(exchange, model, request);
         const { refusal } = call;

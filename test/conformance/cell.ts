@@ -87,7 +87,7 @@ class CellRun {
     const failure = typeof turn.answer === 'string' ? turn.answer : undefined;
     const isElsewhere = turn.elsewhere !== undefined;
     this.#upstream = turn.elsewhere ?? this.#cell.upstream;
-    const model = modelFor({ ...this.#cell, upstream: this.#upstream, failure, isElsewhere });
+    const model = `dp/${modelFor({ ...this.#cell, upstream: this.#upstream, failure, isElsewhere })}`;
     this.#fixture.answer = turn.answer;
     const before = this.#fixture.requests.length;
     const question = { ...turn.ask, said: turn.ask.said.map((entry) => this.#written(entry)) };

@@ -36,7 +36,7 @@ export interface Place {
   readonly isElsewhere?: boolean | undefined;
 }
 
-/** The model of a cell. */
+/** The short name of a cell's model. */
 export function modelFor({ client, upstream, isStream, failure, isElsewhere }: Place): string {
   if (failure === undefined) return isElsewhere === true ? `${upstream}-elsewhere` : upstream;
   return `${upstream}-${client}-${isStream ? 'streamed' : 'whole'}-${failure.replaceAll(' ', '-')}`;

@@ -67,7 +67,7 @@ const functionDeclarations = ['get_weather', 'get_time'].map((name) => ({
 }));
 
 describe('a Gemini client on a Chat route', () => {
-  const model = 'chat';
+  const model = 'dp/chat';
 
   describe.each([true, false])('streaming: %s', (isStream) => {
     it('gets text, a finish reason and token counts', async () => {
@@ -110,6 +110,14 @@ describe('a Gemini client on a Chat route', () => {
       const chunks = await ask(model, isStream, { contents: [user({ text: 'where?' })], generationConfig });
       expect(JSON.parse(textOf(partsOf(chunks)))).toMatchObject({ city: expect.any(String) });
     });
+  });
+
+  it.each([
+    ['its public name', 'dp%2Fchat'],
+    ['its short name', 'chat'],
+  ])('gets the public name of a model that it calls by %s', async (_name, requested) => {
+    const [{ modelVersion } = { modelVersion: '' }] = await ask(requested, false, { contents: [user({ text: 'hi' })] });
+    expect(modelVersion).toBe('dp/chat');
   });
 
   it('gets one JSON array when it does not ask for events', async () => {
@@ -195,11 +203,11 @@ describe.each([true, false])('a Gemini client whose route changes, streaming: %s
 describe('the catalog in the format of Gemini', () => {
   it('is listed', async () => {
     const { models } = (await (await get('/v1beta/models?pageSize=50')).json()) as { models: { name: string }[] };
-    expect(models.map(({ name }) => name)).toEqual(['models/chat', 'models/gemini']);
+    expect(models.map(({ name }) => name)).toEqual(['models/dp/chat', 'models/dp/gemini']);
   });
 
-  it('has each model at its own path', async () => {
-    expect(await (await get('/v1beta/models/gemini')).json()).toMatchObject({ name: 'models/gemini' });
+  it.each(['dp/gemini', 'dp%2Fgemini', 'gemini'])('has a model at the path %s', async (id) => {
+    expect(await (await get(`/v1beta/models/${id}`)).json()).toMatchObject({ name: 'models/dp/gemini' });
   });
 
   it.each([

@@ -142,11 +142,11 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     expect(JSON.stringify(error)).not.toContain(upstreamKey);
   });
 
-  it('lists and retrieves models, with a slash in the id', async () => {
+  it('lists and retrieves models by their public names', async () => {
     const models = await Array.fromAsync(client.models.list());
-    expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining(['on-messages', 'vendor/with-slash']));
-    expect(await client.models.retrieve('vendor/with-slash')).toMatchObject({
-      id: 'vendor/with-slash',
+    expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining(['dp/on-messages', 'dp/vendor/with-slash']));
+    expect(await client.models.retrieve('dp/vendor/with-slash')).toMatchObject({
+      id: 'dp/vendor/with-slash',
       type: 'model',
       display_name: expect.any(String) as string,
     });

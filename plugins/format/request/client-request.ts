@@ -10,7 +10,7 @@ import { isAmbiguous, writeUnambiguous } from './unambiguous.ts';
 export interface ClientRequest {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
-  /** The name that the client used. */
+  /** The model's name: as the client wrote it, and as answers carry it once the model has been found. */
   readonly model: string;
   readonly isStream: boolean;
   readonly bytes: Buffer;

@@ -1,8 +1,9 @@
-import type { Model } from '#core/catalog/catalog.ts';
+import type { ListedModel, Model } from '#core/catalog/catalog.ts';
+import { nameInAnswer } from '#core/catalog/model-name.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 
-/** Finds the model of a name or an alias. @throws GatewayError `model_not_found`, with the nearest name */
+/** Finds the model of a short name, a public name or an alias. @throws GatewayError `model_not_found`, with the nearest name */
 export function findModel({ catalog }: Host, name: string): Model {
   const model = catalog.resolve(name);
   if (model !== undefined) return model;
@@ -10,4 +11,10 @@ export function findModel({ catalog }: Host, name: string): Model {
   const hint = suggestion === undefined ? 'GET /v1/models lists all models.' : `Did you mean "${suggestion}"?`;
   const message = `Model "${name.slice(0, 200)}" not found. ${hint}`;
   throw new GatewayError('model_not_found', message, { param: 'model' });
+}
+
+/** The same with the name under which the client gets it. */
+export function findModelNamed(host: Host, requested: string): ListedModel {
+  const model = findModel(host, requested);
+  return { name: nameInAnswer(model, requested), model };
 }

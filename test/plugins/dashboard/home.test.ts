@@ -74,8 +74,8 @@ describe('the front page', () => {
       ...page.matchAll(/<tr><td><code>(.*?)<\/code><\/td><td>(.*?)<\/td><td class="number"[^>]*>(.*?)<\/td>/g),
     ];
     expect(rows.map((row) => row.slice(1))).toEqual([
-      ['one', '', '0'],
-      ['two', 'Two!', '2'],
+      ['dp/one', '', '0'],
+      ['dp/two', 'Two!', '2'],
     ]);
   });
 
@@ -198,10 +198,10 @@ describe('the routes on the front page', () => {
     const { payload } = await (await serve({ models, statuses: [] })).inject('/');
     const [, section = ''] = payload.split('<h2>Routes</h2>');
     expect([...section.matchAll(/<code>(.*?)<\/code>/g)].map(([, name]) => name)).toEqual([
-      'a',
+      'dp/a',
       id,
       'two/m',
-      'b',
+      'dp/b',
       'two/m',
     ]);
   });

@@ -24,15 +24,19 @@ const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: nu
   });
 
 describe('the list of models', () => {
-  it('is one page with every model, in the order of the catalog', () => {
+  it('is one page with every model by its public name, then the aliases', () => {
     const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host));
-    expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'one', 'vendor/two']);
-    expect(data.map(({ id }: { id: string }) => id)).toEqual(['one', 'vendor/two']);
+    expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'dp/one', 'alias']);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(['dp/one', 'dp/vendor/two', 'alias']);
+  });
+
+  it('describes an alias as the model behind it', () => {
+    expect(bodyOf(listModels(host)).data[2]).toMatchObject({ id: 'alias', display_name: 'Model One' });
   });
 
   it('describes a model for both families of clients', () => {
     expect(bodyOf(listModels(host)).data[0]).toEqual({
-      id: 'one',
+      id: 'dp/one',
       object: 'model',
       created: expect.any(Number),
       owned_by: 'daypass',
@@ -74,8 +78,11 @@ describe('the list of models', () => {
 });
 
 describe('one model', () => {
-  it.each(['one', 'vendor/two'])('is the one of the list: %s', (id) => {
-    const listed = bodyOf(listModels(host)).data.find((model: { id: string }) => model.id === id);
+  it.each([
+    ['public', 'dp/vendor/two'],
+    ['short', 'vendor/two'],
+  ])('by its %s name is the one of the list', (_name, id) => {
+    const listed = bodyOf(listModels(host)).data.find((model: { id: string }) => model.id === 'dp/vendor/two');
     expect(bodyOf(getModel(host, asking(id)))).toEqual(listed);
   });
 
@@ -96,8 +103,8 @@ describe('one model', () => {
 describe('for clients of Google', () => {
   it('a model is described with its limits and what can be asked of it', () => {
     expect(bodyOf(listGeminiModels(host)).models[0]).toEqual({
-      name: 'models/one',
-      baseModelId: 'one',
+      name: 'models/dp/one',
+      baseModelId: 'dp/one',
       version: '1',
       displayName: 'Model One',
       description: '',
@@ -107,10 +114,10 @@ describe('for clients of Google', () => {
     });
   });
 
-  it('the list is one page with every model, in the order of the catalog', () => {
+  it('the list is one page with every model by its public name, then the aliases', () => {
     const { models, nextPageToken } = bodyOf(listGeminiModels(host));
     expect([models.map(({ name }: { name: string }) => name), nextPageToken]).toEqual([
-      ['models/one', 'models/vendor/two'],
+      ['models/dp/one', 'models/dp/vendor/two', 'models/alias'],
       undefined,
     ]);
   });
@@ -118,6 +125,10 @@ describe('for clients of Google', () => {
   it('a model that draws generates no content', () => {
     const [model] = bodyOf(listGeminiModels(hostOf([modelOf('pictures', ['images'])]))).models;
     expect(model.supportedGenerationMethods).toEqual([]);
+  });
+
+  it('a model has its public name when its short one was asked for', () => {
+    expect(bodyOf(getGeminiModel(host, asking('one')))).toMatchObject({ name: 'models/dp/one' });
   });
 
   it('a model of an alias has the name that was asked for', () => {

@@ -35,13 +35,13 @@ const refusal = (body: string | object, endpoint = chatEndpoint): Promise<Gatewa
 
 describe('a request', () => {
   it('leads to its model', async () => {
-    const { model, requestedModel } = (await enter({ body: { model: 'test', messages } })).get(adapter);
-    expect([model.id, requestedModel]).toEqual(['test', 'test']);
+    const { model, modelName } = (await enter({ body: { model: 'test', messages } })).get(adapter);
+    expect([model.id, modelName]).toEqual(['test', 'dp/test']);
   });
 
   it('by an alias keeps the name that the client used', async () => {
-    const { model, requestedModel } = (await enter({ body: { model: 'alias', messages } })).get(adapter);
-    expect([model.id, requestedModel]).toEqual(['test', 'alias']);
+    const { model, modelName } = (await enter({ body: { model: 'alias', messages } })).get(adapter);
+    expect([model.id, modelName]).toEqual(['test', 'alias']);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import type { Audience, Dialect, ErrorDetails, GatewayError } from './table.ts';
 import type { Reply } from '../pipeline/reply.ts';
+import { streamMessage } from './stream-wording.ts';
 
 /** Who reads the error: anything with these three, an exchange for instance. */
 export interface Caller {
@@ -18,7 +19,7 @@ export function renderError(error: GatewayError, caller: Caller): Reply {
       ...(error.isFinal && { 'x-should-retry': 'false' }),
       ...error.details.headers,
     },
-    body: JSON.stringify(errorBody(error, caller)),
+    body: JSON.stringify(errorBody(error, caller, messageOf(error, caller.dialect))),
   };
 }
 
@@ -28,16 +29,20 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
 }
 
 /** The error object of the caller's dialect. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
-function errorBody(error: GatewayError, { dialect, id, format }: Caller): object {
+function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
   const status = error.status(format);
   const { type, code } = error.wording(dialect, status);
   const { param } = error.details;
-  // An upstream's own words name the parameter, in its format.
-  const isPlaced = dialect === 'openai' || error.code === 'upstream_rejected';
-  const message = isPlaced ? error.messageFor(dialect) : placed(error.messageFor(dialect), param);
   if (dialect === 'anthropic') return { type: 'error', error: { type, message }, request_id: id };
   if (dialect === 'google') return { error: { code: status, message, status: type } };
   return { error: { message, type, param: param ?? null, code } };
+}
+
+function messageOf(error: GatewayError, dialect: Dialect): string {
+  const message = error.messageFor(dialect);
+  // An upstream's own words name the parameter, in its format.
+  const isPlaced = dialect === 'openai' || error.code === 'upstream_rejected';
+  return isPlaced ? message : placed(message, error.details.param);
 }
 
 /** The parameter at fault is part of the message where the dialect has no member for it. */
@@ -46,12 +51,13 @@ function placed(message: string, param: string | undefined): string {
 }
 
 /**
- * The error as the last event of a stream. A stream that simply ended would be taken for a finished answer, or
+ * The error as the last event of a stream, in the words on which clients recover. A stream that simply ended would be taken for a finished answer, or
  * requested again without a reason in any log.
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
-  const data = `data: ${JSON.stringify(errorBody(error, caller))}\n\n`;
+  const message = streamMessage(error, messageOf(error, caller.dialect));
+  const data = `data: ${JSON.stringify(errorBody(error, caller, message))}\n\n`;
   if (caller.dialect === 'anthropic') return `event: error\n${data}`;
   return caller.dialect === 'google' ? data : `${data}data: [DONE]\n\n`;
 }

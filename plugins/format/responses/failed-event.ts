@@ -1,3 +1,4 @@
+import { streamMessage } from '#core/errors/stream-wording.ts';
 import type { GatewayError } from '#core/errors/table.ts';
 
 /** The error that ends a stream before its response has begun. @param id of the exchange */
@@ -22,8 +23,19 @@ export function renderResponseFailed(
       output: [],
       ...response,
       status: 'failed',
-      error: { code: error.wording('openai').code ?? 'server_error', message: error.messageFor('openai') },
+      error: { code: codeOf(error), message: streamMessage(error, error.messageFor('openai')) },
     },
   };
   return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Codes of errors that Codex does not repeat and explains to its user. Sources: Codex `sse/responses.rs`. */
+const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
+
+/** One of OpenAI's codes. Codex repeats the request for every code except those, `invalid_prompt` and overload. */
+function codeOf(error: GatewayError): string {
+  if (error.code === 'rate_limited') return 'rate_limit_exceeded';
+  if (!error.isFinal) return 'server_error';
+  const { code } = error.wording('openai');
+  return code !== null && explainedCodes.has(code) ? code : 'invalid_prompt';
 }

@@ -117,9 +117,10 @@ describe('the headers of an error', () => {
 
 describe('an error in a stream', () => {
   const error = new GatewayError('upstream_failed', 'line\nbreak');
+  const message = 'Connection error: connection reset by the upstream. line\nbreak';
 
   it.each(['chat', 'images'] as const)('of %s is a data event, and then the end', (format) => {
-    const expected = { error: { message: 'line\nbreak', type: 'server_error', param: null, code: 'upstream_failed' } };
+    const expected = { error: { message, type: 'server_error', param: null, code: 'upstream_failed' } };
     expect(eventsIn(renderStreamError(error, callerOf(format)))).toEqual([
       { name: undefined, data: expected },
       { name: undefined, data: '[DONE]' },
@@ -128,10 +129,13 @@ describe('an error in a stream', () => {
 
   it('of messages is an error event, and nothing after it', () => {
     expect(eventsIn(renderStreamError(error, callerOf('messages')))).toEqual([
-      {
-        name: 'error',
-        data: { type: 'error', error: { type: 'api_error', message: 'line\nbreak' }, request_id: 'req_1' },
-      },
+      { name: 'error', data: { type: 'error', error: { type: 'api_error', message }, request_id: 'req_1' } },
+    ]);
+  });
+
+  it('of gemini is a chunk with an error, and nothing after it', () => {
+    expect(eventsIn(renderStreamError(error, callerOf('gemini')))).toEqual([
+      { name: undefined, data: { error: { code: 502, message, status: 'UNAVAILABLE' } } },
     ]);
   });
 
@@ -148,15 +152,23 @@ describe('an error in a stream', () => {
           object: 'response',
           status: 'failed',
           output: [],
-          error: { code: 'upstream_failed', message: 'line\nbreak' },
+          error: { code: 'server_error', message },
         },
       },
     });
   });
 
-  it.each(codes)('of responses has a code for %s, as its clients expect one', (code) => {
-    const [event] = eventsIn(renderStreamError(new GatewayError(code, 'no'), callerOf('responses')));
-    expect(event?.data).toMatchObject({ response: { error: { code: expect.stringMatching(/./) } } });
+  // Codex repeats after server_error and rate_limit_exceeded, and shows the message of invalid_prompt.
+  it.each(codes)('of responses has a code of OpenAI for %s', (code) => {
+    const failure = new GatewayError(code, 'no');
+    const [event] = eventsIn(renderStreamError(failure, callerOf('responses')));
+    const expected = failure.isFinal ? /^(invalid_prompt|insufficient_quota)$/ : /^(server_error|rate_limit_exceeded)$/;
+    expect(event?.data).toMatchObject({ response: { error: { code: expect.stringMatching(expected) } } });
+  });
+
+  it('of responses keeps the code on which clients shorten the conversation', () => {
+    const failure = new GatewayError('upstream_rejected', 'no', { upstream: { status: 400, isContextOverflow: true } });
+    expect(renderStreamError(failure, callerOf('responses'))).toContain('"code":"context_length_exceeded"');
   });
 
   it('of responses goes on from what was sent before, and is failed whatever that said', () => {
@@ -166,6 +178,43 @@ describe('an error in a stream', () => {
       sequence_number: 7,
       response: { id: 'resp_9', model: 'test', status: 'failed' },
     });
+  });
+});
+
+/** What each client looks for in the message of an error that ends a stream, to repeat the turn. See docs/clients.md. */
+const recovers: Readonly<Record<string, RegExp>> = {
+  opencode: /\b(server[_\s-]?error|overloaded|rate[_\s-]?limit|connection (error|refused|lost)|stream timed? out)\b/i,
+  kilo: /server error|overloaded|rate limit|connection error|\bstream timed out\b/i,
+  pi: /overloaded|rate.?limit|server.?error|connection.?error|terminated/i,
+  continue: /connection reset|overloaded|aborted/i,
+};
+
+/** The message of an error that ends a stream of Messages. */
+function messageIn(error: GatewayError): string {
+  const [event] = eventsIn(renderStreamError(error, callerOf('messages')));
+  const data = event?.data as { error: { message: string } } | undefined;
+  return data?.error.message ?? '';
+}
+
+describe('the words of an error in a stream', () => {
+  it.each(codes)('let clients repeat the turn after %s if that can help, and only then', (code) => {
+    const error = new GatewayError(code, 'no', code === 'request_timeout' ? {} : { retryAfter: 5 });
+    // It reports that the client stopped reading: nobody reads it.
+    const isTransient = !error.isFinal && code !== 'request_timeout';
+    for (const [client, words] of Object.entries(recovers))
+      expect([client, words.test(messageIn(error))]).toEqual([client, isTransient]);
+  });
+
+  it('report a stall as a timeout of the stream', () => {
+    expect(messageIn(new GatewayError('upstream_timeout', 'no'))).toMatch(/\bstream timed out\b/);
+  });
+
+  it('report how long to wait, as there is no header', () => {
+    expect(messageIn(new GatewayError('rate_limited', 'no', { retryAfter: 4.2 }))).toContain('Try again in 5s.');
+  });
+
+  it('are not those of a whole error', () => {
+    expect(bodyOf(new GatewayError('upstream_failed', 'no'), 'chat').error.message).toBe('no');
   });
 });
 

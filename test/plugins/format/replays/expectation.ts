@@ -18,7 +18,7 @@ export const readers: Readonly<Record<TextFormat, ClientReader>> = {
 /** Error codes, types and statuses by format. */
 const errorCodes: Readonly<Record<TextFormat, Readonly<Record<'overloaded' | 'failed', string>>>> = {
   chat: { overloaded: 'server_is_overloaded', failed: 'upstream_failed' },
-  responses: { overloaded: 'server_is_overloaded', failed: 'upstream_failed' },
+  responses: { overloaded: 'server_error', failed: 'server_error' },
   messages: { overloaded: 'overloaded_error', failed: 'api_error' },
   gemini: { overloaded: 'UNAVAILABLE', failed: 'UNAVAILABLE' },
 };

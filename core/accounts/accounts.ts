@@ -73,6 +73,6 @@ function readHandle(handle: string): [AccountField, string] {
 
 /** Never contains a key. */
 function describe(field: AccountField, value: string): string {
-  if (field === 'digest') return 'this key. Pass an id, an e-mail address, a key or its hint, such as dp_AbCd…wxyz';
+  if (field === 'digest') return 'this key. Pass an id, an e-mail address, a key or its hint, such as dp-AbCd…wxyz';
   return { id: 'the id', email: 'the e-mail address', hint: 'the key hint' }[field] + ` ${value}`;
 }

@@ -2,10 +2,11 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key is `<prefix>_`, 43 random base62 digits (256 bits), and a CRC-32 of all of that in 6 base62 digits. The
- * checksum detects typing errors without a look-up and lets secret scanners recognise keys. Without punctuation, a double
- * click selects the whole key
+ * An API key is `<prefix>-`, 43 random base62 digits (256 bits), and a CRC-32 of all of that in 6 base62 digits. The
+ * checksum detects typing errors without a look-up and lets secret scanners recognise keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
+ *
+ * The first keys had an underscore. They stay valid: the digest is that of the whole key.
  */
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 43; // 62^43 is a little more than 2^256
@@ -14,14 +15,14 @@ const checksumLength = 6; // 62^6 > 2^32
 /** Generates a key. It is stored nowhere; the caller shows it once. */
 export function generateApiKey(prefix: string): string {
   const secret = Array.from({ length: secretLength }, () => digits[randomInt(digits.length)]).join('');
-  const body = `${prefix}_${secret}`;
+  const body = `${prefix}-${secret}`;
   return body + checksum(body);
 }
 
 /** True when the text is a well-formed key with this prefix, checksum included. Needs no look-up. */
 export function isApiKey(text: string, prefix: string): boolean {
   if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
-  if (!text.startsWith(`${prefix}_`)) return false;
+  if (!text.startsWith(`${prefix}-`) && !text.startsWith(`${prefix}_`)) return false;
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
@@ -30,7 +31,7 @@ export function digestApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** First and last four characters: `dp_AbCd…wxyz`. Safe to show: more than 200 of the 256 bits stay secret. */
+/** First and last four characters: `dp-AbCd…wxyz`. Safe to show: more than 200 of the 256 bits stay secret. */
 export function hintOfApiKey(key: string, prefix: string): string {
   const start = prefix.length + 1;
   return `${key.slice(0, start + 4)}…${key.slice(-4)}`;

@@ -24,7 +24,7 @@ export const service = defineSection({
         pattern: '^[a-z][a-z0-9]{0,15}$',
         default: 'dp',
         description:
-          'First part of API keys (`dp_…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
+          'First part of API keys (`dp-…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
       },
       base_url: {
         type: 'string',

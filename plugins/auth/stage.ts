@@ -64,7 +64,7 @@ function admit(exchange: Exchange, account: AccountRecord | undefined, service: 
 function invalidKey({ name, prefix, baseUrl }: Service): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}_…", never in the URL; see ${baseUrl}`,
+    `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL; see ${baseUrl}`,
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 }

@@ -17,7 +17,7 @@ const exitCodes = `
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
 
 const handles = `
-ACCOUNT is an account id, e-mail address, API key, or key hint (dp_AbCd…wxyz or dp_AbCd...wxyz).`;
+ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
 /**
  * `gateway key …`: manages accounts and keys. Works beside a running gateway, which PostgreSQL notifies of every change.
@@ -61,7 +61,7 @@ function defineCreate(parser: Parser, context: CommandContext): void {
 
 function defineShow(parser: Parser, context: CommandContext): void {
   accountCommand(parser, 'show', 'show an account with its plan and limits')
-    .addHelpText('after', handles + examples(['gateway key show ani@example.com', 'gateway key show dp_AbCd...wxyz']))
+    .addHelpText('after', handles + examples(['gateway key show ani@example.com', 'gateway key show dp-AbCd...wxyz']))
     .action((account: string, options: Output) => run(context, options, (host) => shown(host, account)));
 }
 

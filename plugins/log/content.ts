@@ -46,8 +46,9 @@ export class ContentLines {
   constructor(maxBytes: number, prefix: string) {
     this.#maxBytes = maxBytes;
     this.#prefix = prefix;
-    this.#key = new RegExp(`${prefix}_(?:(?!${prefix}_)[0-9A-Za-z]){${keyDigits.fewest},${keyDigits.whole}}`, 'g');
-    this.#keyAtEnd = new RegExp(`${prefix}_[0-9A-Za-z]+$`);
+    const start = `${prefix}[-_]`;
+    this.#key = new RegExp(`${start}(?:(?!${start})[0-9A-Za-z]){${keyDigits.fewest},${keyDigits.whole}}`, 'g');
+    this.#keyAtEnd = new RegExp(`${start}[0-9A-Za-z]+$`);
   }
 
   of(exchange: Exchange, answer: Excerpt): string[] {

@@ -84,7 +84,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
   });
 
   it('throws AuthenticationError for an unknown key', async () => {
-    const stranger = new Sdk({ apiKey: 'dp_unknown', baseURL: gateway.gateway.url, maxRetries: 0 });
+    const stranger = new Sdk({ apiKey: 'dp-unknown', baseURL: gateway.gateway.url, maxRetries: 0 });
     const error = await refusal(stranger.messages.create(asking('hello')));
     expect(error).toBeInstanceOf(Sdk.AuthenticationError);
     expect(error).toMatchObject({ status: 401, error: { type: 'error', error: { type: 'authentication_error' } } });
@@ -93,7 +93,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
   it('does not repeat a request with an unknown key, and reads no word that Claude Code takes for its own login', async () => {
     const answers: Response[] = [];
     const stranger = new Sdk({
-      apiKey: 'dp_unknown',
+      apiKey: 'dp-unknown',
       baseURL: gateway.gateway.url,
       maxRetries: 5,
       fetch: async (...request: Parameters<typeof fetch>) => {

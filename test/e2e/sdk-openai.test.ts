@@ -132,7 +132,7 @@ describe('the OpenAI SDK, responses,', () => {
 
 describe('the OpenAI SDK, errors of the gateway,', () => {
   it('throws AuthenticationError for an unknown key', async () => {
-    const stranger = new OpenAI({ apiKey: 'dp_unknown', baseURL: `${gateway.gateway.url}/v1`, maxRetries: 0 });
+    const stranger = new OpenAI({ apiKey: 'dp-unknown', baseURL: `${gateway.gateway.url}/v1`, maxRetries: 0 });
     const error = await refusal(stranger.chat.completions.create({ model: 'on-chat', messages: says('hello') }));
     expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' });

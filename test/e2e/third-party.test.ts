@@ -54,7 +54,7 @@ describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('x-elapsed')).toMatch(/^\d+ms$/);
     await response.text();
-    expect((await ask(gateway.url, 'dp_unknown')).status).toBe(401);
+    expect((await ask(gateway.url, 'dp-unknown')).status).toBe(401);
     expect(await gateway.end('SIGTERM')).toBe(0);
     expect(gateway.output().match(/req_\w+ was slow/g)).toHaveLength(1);
     expect(gateway.output()).toContain('2 slow exchanges');

@@ -40,7 +40,7 @@ afterEach(async () => {
 const bearer = (credential: string): IncomingHttpHeaders => ({ authorization: `Bearer ${credential}` });
 
 const refusalText =
-  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp_…", never in the URL; see https://gateway.example';
+  'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp-…", never in the URL; see https://gateway.example';
 
 /** Lets a request in, or throws what refuses it. */
 async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {
@@ -172,17 +172,17 @@ describe('an invalid key', () => {
     ['an empty header', { authorization: '' }],
     ['an empty bearer', { authorization: 'Bearer ' }],
     ['an empty x-api-key', { 'x-api-key': '' }],
-    ['another scheme', { authorization: `Basic ${Buffer.from('dp_a:b').toString('base64')}` }],
-    ['no scheme', { authorization: 'dp_abc' }],
+    ['another scheme', { authorization: `Basic ${Buffer.from('dp-a:b').toString('base64')}` }],
+    ['no scheme', { authorization: 'dp-abc' }],
     ['the key of a vendor', bearer('sk-ant-api03-abc')],
-    ['the prefix alone', bearer('dp_')],
+    ['the prefix alone', bearer('dp-')],
     ['a key that nobody has', bearer(generateApiKey('dp'))],
     ['a key of another gateway', bearer(generateApiKey('xy'))],
-    ['quotes', bearer(`dp_"'\`;--`)],
-    ['SQL', bearer(`dp_' or '1'='1`)],
-    ['NUL', bearer('dp_\0\0\0')],
-    ['Unicode', bearer('dp_ключ🔑\ud800')],
-    ['a megabyte', bearer(`dp_${'a'.repeat(1024 * 1024)}`)],
+    ['quotes', bearer(`dp-"'\`;--`)],
+    ['SQL', bearer(`dp-' or '1'='1`)],
+    ['NUL', bearer('dp-\0\0\0')],
+    ['Unicode', bearer('dp-ключ🔑\ud800')],
+    ['a megabyte', bearer(`dp-${'a'.repeat(1024 * 1024)}`)],
     ['two keys in one header', { 'x-api-key': `${generateApiKey('dp')}, ${generateApiKey('dp')}` }],
   ];
 
@@ -229,7 +229,7 @@ describe('a key in the URL', () => {
   });
 
   it('is ignored beside a key in a header', async () => {
-    await expect(enter(bearer(key), `q=${generateApiKey('dp')}&key=dp_x`)).resolves.toMatchObject({ accountId });
+    await expect(enter(bearer(key), `q=${generateApiKey('dp')}&key=dp-x`)).resolves.toMatchObject({ accountId });
     expect((await refusalOf(bearer(generateApiKey('dp')), `key=${key}`)).message).toBe(refusalText);
   });
 });

@@ -61,7 +61,7 @@ afterEach(async () => {
 
 function exchangeOf(id: string, endpoint: Endpoint = modelCall) {
   const exchange = createExchange({}, { endpoint });
-  exchange.set(principal, { accountId: id, keyId: 'k', keyHint: 'dp_…', limits: undefined, requestCount: 0 });
+  exchange.set(principal, { accountId: id, keyId: 'k', keyHint: 'dp-…', limits: undefined, requestCount: 0 });
   return exchange;
 }
 

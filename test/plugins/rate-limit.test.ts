@@ -71,7 +71,7 @@ function exchangeOf(
   { endpoint = chatEndpoint, limits }: { endpoint?: Endpoint; limits?: RateLimits } = {},
 ) {
   const exchange = createExchange({ endpoint });
-  exchange.set(principal, { accountId: 'a', keyId: key, keyHint: 'dp_…', limits, requestCount: 0 });
+  exchange.set(principal, { accountId: 'a', keyId: key, keyHint: 'dp-…', limits, requestCount: 0 });
   return exchange;
 }
 

@@ -174,7 +174,7 @@ describe('findAccount', () => {
   });
 
   it('never repeats a possible key in its message', async () => {
-    await expect(findAccount(database, 'dp_secret')).rejects.not.toThrow('dp_secret');
+    await expect(findAccount(database, 'dp-secret')).rejects.not.toThrow('dp-secret');
   });
 
   it('finds nothing by quotes and SQL', async () => {

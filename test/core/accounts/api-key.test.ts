@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
 
 describe('an API key', () => {
-  it('is the prefix, an underscore, letters and digits', () => {
-    expect(generateApiKey('dp')).toMatch(/^dp_[\dA-Za-z]{49}$/);
+  it('is the prefix, a hyphen, letters and digits', () => {
+    expect(generateApiKey('dp')).toMatch(/^dp-[\dA-Za-z]{49}$/);
   });
 
   it('differs each time', () => {
@@ -13,6 +13,13 @@ describe('an API key', () => {
 
   it('is recognised by its form and checksum', () => {
     expect(isApiKey(generateApiKey('dp'), 'dp')).toBe(true);
+  });
+
+  it('is recognised with the underscore that the first keys had', () => {
+    const key = 'dp_8UUVQZo4ZXwl5g0FiLPlfMgDxRzgQt0sVy3wXh0Vg9j3iGLet';
+    expect(isApiKey(key, 'dp')).toBe(true);
+    expect(isApiKey(key.replace('_', '-'), 'dp')).toBe(false);
+    expect(hintOfApiKey(key, 'dp')).toBe('dp_8UUV…GLet');
   });
 
   it('is not recognised under another prefix', () => {
@@ -30,13 +37,13 @@ describe('an API key', () => {
 
   it('is not recognised in another case, truncated or extended', () => {
     const key = generateApiKey('dp');
-    const texts = ['', 'dp_', key.toUpperCase(), key.slice(0, -1), `${key}a`, ` ${key}`, key.repeat(20_000)];
+    const texts = ['', 'dp-', key.toUpperCase(), key.slice(0, -1), `${key}a`, ` ${key}`, key.repeat(20_000)];
     expect(texts.filter((text) => isApiKey(text, 'dp'))).toEqual([]);
   });
 
   it('has four characters of each end in its hint', () => {
     const key = generateApiKey('dp');
-    expect(hintOfApiKey(key, 'dp')).toBe(`dp_${key.slice(3, 7)}…${key.slice(-4)}`);
+    expect(hintOfApiKey(key, 'dp')).toBe(`dp-${key.slice(3, 7)}…${key.slice(-4)}`);
   });
 
   it('is stored as a SHA-256', () => {

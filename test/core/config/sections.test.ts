@@ -54,7 +54,7 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a prefix in upper case',
       'service: { prefix: DP }',
-      '1:20 service.prefix: is "DP"; expected: First part of API keys (`dp_…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
+      '1:20 service.prefix: is "DP"; expected: First part of API keys (`dp-…`) and of models’ public names (`dp/…`): 1 to 16 lower-case letters and digits.',
     ],
     [
       'a base URL without a scheme',

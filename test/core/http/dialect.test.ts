@@ -23,7 +23,7 @@ describe('the dialect of a caller', () => {
   it.each([
     anthropic,
     { 'anthropic-beta': 'tools' },
-    { 'x-api-key': 'dp_x' },
+    { 'x-api-key': 'dp-x' },
     { 'user-agent': 'claude-cli/2.0 (external)' },
     { 'user-agent': 'Anthropic/Python 0.60' },
   ])('on a shared path is Anthropic’s with %j', (headers) => {
@@ -33,7 +33,7 @@ describe('the dialect of a caller', () => {
   it.each([
     {},
     { authorization: 'Bearer x' },
-    { 'x-api-key': 'dp_x', authorization: 'Bearer x' },
+    { 'x-api-key': 'dp-x', authorization: 'Bearer x' },
     { 'user-agent': 'OpenAI/Python 2.0' },
     { 'user-agent': 'my Anthropic/1' },
   ])('on a shared path is OpenAI’s with %j', (headers) => {

@@ -64,7 +64,7 @@ export const refuse = (): never => {
 };
 /** A mistake in the code of a stage. */
 export const fail = (): never => {
-  throw new TypeError('a mistake with dp_secret in it');
+  throw new TypeError('a mistake with dp-secret in it');
 };
 
 /** Adds to the body on its way out. */

@@ -21,7 +21,7 @@ describe('one request', () => {
     const book = new RecordBook(database);
     const known: Partial<RequestRecord> = {
       started_at: today + 12_345,
-      key_hint: 'dp_a1b2…wxyz',
+      key_hint: 'dp-a1b2…wxyz',
       format: 'chat',
       is_stream: true,
       duration_ms: 5_000_000_000,

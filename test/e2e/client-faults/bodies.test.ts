@@ -155,7 +155,7 @@ describe('a request body', () => {
 describe('Expect: 100-continue', () => {
   it('with a wrong key gets 401 and no 100 Continue', async () => {
     using client = await fixture.connect();
-    client.send(fixture.post(expecting(chat.length)).replace(fixture.key, 'dp_wrong'));
+    client.send(fixture.post(expecting(chat.length)).replace(fixture.key, 'dp-wrong'));
     await client.waitFor('invalid_api_key');
     expect(client.status).toBe(401);
     expect(client.received).not.toContain('100 Continue');

@@ -64,7 +64,7 @@ export function exchangeOf({
     query,
     headers: { ...headers, 'x-service-cache': seconds },
   });
-  exchange.set(principal, { accountId: account, keyId: 'k', keyHint: 'dp_…', limits: undefined, requestCount: 0 });
+  exchange.set(principal, { accountId: account, keyId: 'k', keyHint: 'dp-…', limits: undefined, requestCount: 0 });
   return exchange;
 }
 

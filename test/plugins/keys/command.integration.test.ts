@@ -46,7 +46,7 @@ async function gatewayJson(...words: string[]) {
 describe('key create', () => {
   it('prints a key that works, once', async () => {
     const { output } = await gateway('create', '--name', 'Ani', '--email', 'ani@example.com');
-    const key = /dp_\w{49}/.exec(output)?.[0] ?? '';
+    const key = /dp-\w{49}/.exec(output)?.[0] ?? '';
     expect(isApiKey(key, 'dp')).toBe(true);
     expect((await gateway('show', 'ani@example.com')).output).not.toContain(key);
     await expect(findAccount(database, key)).resolves.toMatchObject({ name: 'Ani' });
@@ -136,7 +136,7 @@ describe('key rotate', () => {
   });
 
   it('exits with 3 when the account is not found', async () => {
-    expect((await gateway('rotate', 'dp_none')).exitCode).toBe(3);
+    expect((await gateway('rotate', 'dp-none')).exitCode).toBe(3);
   });
 });
 

@@ -180,7 +180,7 @@ describe('a gateway with content: true', () => {
       { part: 'request', is_cut: false, body: JSON.stringify({ ...ask('hi'), model: 'nobody' }) },
       { part: 'reply', is_cut: false, body: unknown.text },
     ]);
-    const stranger = await call(ask('hi'), { authorization: 'Bearer dp_nobody' });
+    const stranger = await call(ask('hi'), { authorization: 'Bearer dp-nobody' });
     expect(stranger.kept).toEqual([{ part: 'reply', is_cut: false, body: stranger.text }]);
   });
 

@@ -45,7 +45,7 @@ export function identify(exchange: Exchange, account: string = accountId): Excha
   exchange.set(principal, {
     accountId: account,
     keyId: 'key',
-    keyHint: 'dp_a1b2…wxyz',
+    keyHint: 'dp-a1b2…wxyz',
     limits: undefined,
     requestCount: 0,
   });

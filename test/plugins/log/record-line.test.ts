@@ -38,7 +38,7 @@ test('an end line is the whole record', async () => {
       started_at: 1_763_700_000_123,
       instance: 'test',
       account_id: '0193d0a2-1111-7222-8333-123456789abc',
-      key_hint: 'dp_a1b2…wxyz',
+      key_hint: 'dp-a1b2…wxyz',
       method: 'POST',
       path: '/v1/chat/completions',
       endpoint: 'chat',
@@ -140,7 +140,12 @@ test('long texts are truncated and impossible numbers left out', async () => {
 test('no key gets into a record, neither in an error nor in an unknown path', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();
-  const keys = ['sk-proj-abcdefghijklmnop123456', 'dp_0123456789abcdefABCDEF0123', 'AIzaSyA1234567890abcdefghijk'];
+  const keys = [
+    'sk-proj-abcdefghijklmnop123456',
+    'dp-0123456789abcdefABCDEF0123',
+    'dp_0123456789abcdefABCDEF0123',
+    'AIzaSyA1234567890abcdefghijk',
+  ];
   {
     await using log = openLog({ folder, store });
     const unknown = { name: 'unknown', method: 'GET', path: '/v1/', isMetered: false } as const;
@@ -151,5 +156,5 @@ test('no key gets into a record, neither in an error nor in an unknown path', as
   }
   const [record] = store.records.values();
   for (const key of keys) expect(JSON.stringify(record)).not.toContain(key);
-  expect(record?.path).toBe('/v1/sk-pro…/dp_012…/AIzaSy…');
+  expect(record?.path).toBe('/v1/sk-pro…/dp-012…/dp_012…/AIzaSy…');
 });

@@ -7,8 +7,11 @@ export interface Vendor extends ProfileSettings {
   readonly title: string; // for people
   /** Names of its endpoint's formats. */
   readonly formats: readonly string[];
-  /** With the version segment: the format's path (`/chat/completions`) is appended. */
-  readonly baseUrl: string;
+  /**
+   * With the version segment: the format's path (`/chat/completions`) is appended. Missing where every customer has
+   * another one, which gateway.yaml gives.
+   */
+  readonly baseUrl?: string;
   readonly auth: AuthScheme;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,7 +24,7 @@ export interface Vendor extends ProfileSettings {
 }
 
 /** Where a request carries its API key: `Authorization: Bearer`, a header of this name, or nowhere. */
-export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'none'] as const;
+export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const;
 
 /** How an API key is sent to an upstream. */
 export type AuthScheme = (typeof authSchemes)[number];

@@ -11,12 +11,30 @@ export interface ProfileSettings {
 export interface Profile {
   readonly capabilities: Capabilities;
   readonly quirks: Quirks;
+  /** The same where a format of the endpoint differs from the others. */
+  readonly byFormat?: ReadonlyMap<string, Profile>;
 }
 
-/** Merges settings over the defaults; later ones override earlier ones. */
+/** Merges settings over the defaults; later ones override earlier ones, those of a format the others next to them. */
 export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile {
+  const formats = new Set(settings.flatMap(({ quirks }) => Object.keys(quirks?.by_format ?? {})));
+  const plain = mergeSettings(settings);
+  if (formats.size === 0) return plain;
+  return { ...plain, byFormat: new Map([...formats].map((format) => [format, mergeSettings(settings, format)])) };
+}
+
+/** The profile of a route in one of the formats that its endpoint speaks. */
+export function profileIn(format: string, profile: Profile): Profile {
+  return profile.byFormat?.get(format) ?? profile;
+}
+
+function mergeSettings(settings: readonly ProfileSettings[], format?: string): Profile {
+  const quirks = settings.flatMap(({ quirks: { by_format, ...others } = {} }) => [
+    others,
+    format === undefined ? {} : by_format?.[format],
+  ]);
   return {
     capabilities: Object.assign({}, defaultCapabilities, ...settings.map(({ capabilities }) => capabilities)),
-    quirks: Object.assign({}, defaultQuirks, ...settings.map(({ quirks }) => quirks)),
+    quirks: Object.assign({}, defaultQuirks, ...quirks),
   };
 }

@@ -12,7 +12,7 @@ import type { WireFormats } from './formats.ts';
 import { capabilitiesSchema } from './capabilities.ts';
 import { publicNameOf } from './model-name.ts';
 import type { ProfileSettings } from './profile.ts';
-import { quirksSchema } from './quirks.ts';
+import { type QuirkSettings, quirksSchema } from './quirks.ts';
 import { upstreams } from './upstreams-section.ts';
 
 const timeout = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
@@ -122,7 +122,7 @@ export const models = defineSection({
     for (const [key, model] of Object.entries(value)) {
       checkName(key, publicStart, report);
       const { routes, resume } = model;
-      checkReasoning(model, ['models', key], all, report);
+      checkQuirks(model, ['models', key], all, report);
       if (resume && routes.length < 2) {
         report(
           ['models', key, 'resume'],
@@ -198,16 +198,31 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
  * A reasoning style that no format of the route supports would be ignored silently. A value of the model
  * applies to all of its routes, and needs one that supports it.
  */
-function checkReasoning(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
+function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const spoken = model.routes.map((route) => formatsOf(typeof route === 'string' ? route : route.to, all));
-  checkReasoningStyle(model, path, spoken, all.formats, report);
+  checkProfile(model, path, spoken, all, report);
   for (const [index, route] of model.routes.entries())
-    if (typeof route !== 'string')
-      checkReasoningStyle(route, [...path, 'routes', index], [spoken[index]], all.formats, report);
+    if (typeof route !== 'string') checkProfile(route, [...path, 'routes', index], [spoken[index]], all, report);
+}
+
+function checkProfile(
+  { quirks }: ProfileSettings,
+  path: YamlPath,
+  spoken: readonly (readonly string[] | undefined)[],
+  { formats, hasAllPlugins }: CheckContext,
+  report: Report,
+): void {
+  checkReasoningStyle(quirks, [...path, 'quirks'], spoken, formats, report);
+  for (const [name, inFormat] of Object.entries(quirks?.by_format ?? {})) {
+    const place = [...path, 'quirks', 'by_format', name];
+    if (formats.has(name)) checkReasoningStyle(inFormat, place, [[name]], formats, report);
+    else if (hasAllPlugins)
+      report(place, `is for the format "${name}", which does not exist`, suggest(name, [...formats.keys()]));
+  }
 }
 
 function checkReasoningStyle(
-  { quirks }: ProfileSettings,
+  quirks: Pick<QuirkSettings, 'reasoning'> | undefined,
   path: YamlPath,
   spoken: readonly (readonly string[] | undefined)[],
   formats: WireFormats,
@@ -221,7 +236,7 @@ function checkReasoningStyle(
   const known = [...new Set(there.flatMap(({ reasoningStyles }) => reasoningStyles))];
   if (there.length === 0 || known.includes(style)) return;
   report(
-    [...path, 'quirks', 'reasoning'],
+    [...path, 'reasoning'],
     `is "${style}", which ${there.map(({ name }) => name).join(' and ')} ${there.length === 1 ? 'does' : 'do'} not support`,
     `use one of: ${known.join(', ')}`,
   );

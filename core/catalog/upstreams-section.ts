@@ -97,7 +97,12 @@ function checkUpstream(
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);
   checkHeaders(upstream, path, report);
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
-  if (vendor !== undefined) return;
+  if (vendor !== undefined) {
+    const preset = vendors.get(vendor);
+    if (preset !== undefined && preset.baseUrl === undefined && preset.start === undefined && base_url === undefined)
+      report(path, 'has no base_url', 'add the URL of your endpoint, such as https://NAME.openai.azure.com/openai/v1');
+    return;
+  }
   if (format === undefined) report(path, 'has neither a vendor nor a format', 'add vendor, or format and base_url');
   else if (base_url === undefined)
     report(path, 'has no base_url', 'add the URL of the endpoint, such as https://llm.example.com/v1');

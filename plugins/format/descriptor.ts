@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '#core/catalog/formats.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EventFramer } from '#core/model-call/event-framer.ts';
@@ -18,8 +17,10 @@ import type { ParameterRules } from './request/parameters.ts';
 export interface FormatDescriptor extends WireFormat {
   /** Behind an upstream's base URL. @param model its name there */
   path(model: string, isStream: boolean, purpose: Purpose): string;
-  /** Headers that the format needs, and those of the client that belong to it and travel with the request. */
-  headers?(client: IncomingHttpHeaders): Record<string, string>;
+  /** Headers that the format needs. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of clients that the vendor of the format knows; `x-codex-*` is all that begin so. Others do not get them. */
+  readonly betaHeaders?: readonly string[];
   /** How clients speak it; missing in a format that only upstreams speak. */
   readonly client?: ClientSide;
   /** How conversations in it are translated; missing where requests and replies can only pass through. */

@@ -1,6 +1,6 @@
 import type { Catalog, Route } from '#core/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
-import type { Profile } from '#core/catalog/profile.ts';
+import { type Profile, profileIn } from '#core/catalog/profile.ts';
 import type { ClientTextFormat, FormatDescriptor, TextFormat } from './descriptor.ts';
 import { clientTextFormats, formats, textFormats } from './formats.ts';
 import { responses } from './responses/descriptor.ts';
@@ -28,9 +28,10 @@ const capabilityOf: Readonly<Record<Feature, ((profile: Profile) => boolean) | u
 export function supportOf(client: ClientTextFormat, route: Route, feature: Feature): Support {
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
-  if (capabilityOf[feature]?.(route.profile) === false) return 'no';
-  const refused = refusalOf(upstream, route, feature);
-  const adapted = adaptationLosses(client, upstream, route.profile, feature);
+  const profile = profileIn(upstream.name, route.profile);
+  if (capabilityOf[feature]?.(profile) === false) return 'no';
+  const refused = refusalOf(upstream, { ...route, profile }, feature);
+  const adapted = adaptationLosses(client, upstream, profile, feature);
   const untranslated = client === upstream ? [] : translationLosses(client, upstream, feature);
   const losses = [...(refused === undefined ? [] : [refused]), ...adapted, ...untranslated];
   return losses.length === 0 ? 'yes' : { losses };

@@ -1,5 +1,6 @@
 import type { Adapter, ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Model, Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -113,7 +114,7 @@ export class ModelCall implements Adapter {
 function needsTranslation({ profile }: Route, { format, purpose, body }: ClientRequest): boolean {
   const { text } = format.client;
   if (purpose !== 'answer' || text === undefined) return false;
-  const { freeform_tools, tool_result_images } = profile.quirks;
+  const { freeform_tools, tool_result_images } = profileIn(format.name, profile).quirks;
   if (!freeform_tools && text.hasFreeformTools?.(body) === true) return true;
   return !tool_result_images && text.omitResultImages(body) !== body;
 }

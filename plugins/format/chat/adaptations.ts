@@ -11,6 +11,7 @@ import {
   instructedText,
   type OutputWording,
 } from '../pass-through/adapt-output-format.ts';
+import { adaptRefused } from '../pass-through/adapt-refused.ts';
 import { adaptLimit, adaptSampling, adaptStops, adaptUser } from '../pass-through/adapt-parameters.ts';
 import {
   adaptForcedTools,
@@ -42,8 +43,9 @@ const limitName: Adaptation = (body, { profile }) => {
   return rest[wanted] === undefined ? { ...rest, [wanted]: value } : rest;
 };
 
-const streamUsage: Adaptation = (body, { profile, notes }) =>
-  profile.quirks.stream_usage ? body : without(body, ['stream_options'], notes);
+/** Vendors that do not know it count without being asked. */
+const streamUsage: Adaptation = (body, { profile }) =>
+  profile.quirks.stream_usage ? body : without(body, ['stream_options']);
 
 const seedName: Adaptation = (body, { profile }) => {
   const wanted = profile.quirks.seed_name;
@@ -63,6 +65,29 @@ const systemRole: Adaptation = (body, { profile }) => {
   );
   return { ...body, messages: renamed };
 };
+
+/** Several system messages at the beginning become one. */
+const singleSystem: Adaptation = (body, { profile }) => {
+  const messages = asList(body['messages']);
+  const begin = messages.findIndex((message) => !isInstruction(message));
+  const count = begin === -1 ? messages.length : begin;
+  if (!profile.quirks.single_system || count < 2) return body;
+  const said = messages.slice(0, count) as JsonObject[];
+  return { ...body, messages: [said.reduce(joinInstructions), ...messages.slice(count)] };
+};
+
+function joinInstructions(first: JsonObject, { content }: JsonObject): JsonObject {
+  if (!Array.isArray(content)) {
+    return typeof content === 'string' ? { ...first, content: instructedText(first['content'], content) } : first;
+  }
+  const { content: before } = first;
+  const parts = typeof before === 'string' ? [{ type: 'text', text: before }] : asList(before);
+  return { ...first, content: [...parts, ...content] };
+}
+
+function isInstruction(message: JsonValue): message is JsonObject {
+  return isJsonObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
+}
 
 function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
   const described = tool['function'];
@@ -92,9 +117,8 @@ const outputWording: OutputWording = {
 /** After existing instructions, so that the beginning of the prompt stays the same. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...rest] = messages;
-  const isInstructed = isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer');
-  if (!isInstructed) return [{ role, content: text }, ...messages];
-  return [{ ...(first as JsonObject), content: instructedText((first as JsonObject)['content'], text) }, ...rest];
+  if (first === undefined || !isInstruction(first)) return [{ role, content: text }, ...messages];
+  return [{ ...first, content: instructedText(first['content'], text) }, ...rest];
 }
 
 /** Adapts a Chat request to the capabilities and quirks of a route. */
@@ -108,6 +132,7 @@ export const adaptChat = inOrder(
   seedName,
   systemRole,
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
+  singleSystem,
   adaptMedia(probe, ['messages']),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
@@ -116,4 +141,5 @@ export const adaptChat = inOrder(
   adaptReasoning(probe),
   adaptOutput(probe, outputWording),
   adaptMessages,
+  adaptRefused(),
 );

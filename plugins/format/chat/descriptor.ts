@@ -1,5 +1,6 @@
 import { plainNames } from '../canonical/tool-names.ts';
 import type { ClientTextFormat } from '../descriptor.ts';
+import { openaiBetaHeaders } from '../pass-through/beta-headers.ts';
 import { hasToolOfType } from '../request/members.ts';
 import { ChatReplyAdapter } from './reply-adapter.ts';
 import { adaptChat } from './adaptations.ts';
@@ -18,6 +19,7 @@ export const chat: ClientTextFormat = {
   reasoningStyles: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
   replyText: chatReplyText,
   path: () => '/chat/completions',
+  betaHeaders: openaiBetaHeaders,
   client: {
     endpoints: [
       {

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSet, mapMembers } from '../pass-through/adapt-members.ts';
 import { adaptOutput, type OutputWording } from '../pass-through/adapt-output-format.ts';
+import { adaptRefused } from '../pass-through/adapt-refused.ts';
 import { adaptForcedTools, adaptTools } from '../pass-through/adapt-tools.ts';
 import { inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
@@ -61,4 +62,5 @@ export const adaptGemini = inOrder(
   adaptTools(['tools', 'toolConfig', 'tool_config']),
   adaptForcedTools(freeTools),
   adaptOutput(probe, outputWording),
+  adaptRefused(),
 );

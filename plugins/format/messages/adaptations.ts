@@ -3,6 +3,7 @@ import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSet, withMember, without } from '../pass-through/adapt-members.ts';
 import { adaptOutput, instructedText, type OutputWording, withoutEmpty } from '../pass-through/adapt-output-format.ts';
+import { adaptRefused } from '../pass-through/adapt-refused.ts';
 import { adaptLimit, adaptSampling, adaptStops, adaptUser } from '../pass-through/adapt-parameters.ts';
 import {
   adaptForcedTools,
@@ -24,6 +25,20 @@ const probe: Probe = {
   stateKinds,
   dialogue: { messages: [{ role: 'user', content: '.' }] },
 };
+
+/** Beta features of Anthropic, which refuses them without their header, as other vendors do always. */
+const betaMembers = [
+  'compaction',
+  'container',
+  'context_management',
+  'diagnostics',
+  'fallbacks',
+  'mcp_servers',
+  'output_config.task_budget',
+  'safeguards',
+  'tags',
+  'thread',
+];
 
 const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
   const { tool_choice: choice } = body;
@@ -61,7 +76,7 @@ export const adaptMessagesRequest = inOrder(
   adaptSampling(['temperature', 'top_p', 'top_k']),
   adaptUser(['metadata']),
   adaptStops('stop_sequences'),
-  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
+  adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),
   adaptMedia(probe, ['messages', 'system']),
   adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),
@@ -70,4 +85,5 @@ export const adaptMessagesRequest = inOrder(
   adaptThinking(probe),
   replayThinking,
   adaptOutput(probe, outputWording),
+  adaptRefused(betaMembers),
 );

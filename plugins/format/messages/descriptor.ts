@@ -1,5 +1,5 @@
 import type { ClientTextFormat } from '../descriptor.ts';
-import { pickHeaders, textsOf } from '../request/members.ts';
+import { textsOf } from '../request/members.ts';
 import { MessagesReplyAdapter } from './reply-adapter.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec } from './codec.ts';
@@ -20,10 +20,9 @@ export const messages: ClientTextFormat = {
   reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/messages/count_tokens' : '/messages'),
-  headers: (client) => ({
-    'anthropic-version': '2023-06-01',
-    ...pickHeaders(client, ['anthropic-version', 'anthropic-beta']),
-  }),
+  headers: { 'anthropic-version': '2023-06-01' },
+  // The last two are Claude Code's.
+  betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
   client: {
     endpoints: [
       {

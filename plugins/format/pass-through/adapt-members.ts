@@ -6,11 +6,33 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
   return value !== undefined && value !== null;
 }
 
-/** Removes members, and notes each that was present. Returns the same body when none was. */
+/** Values that say what holds anyway, as many clients do: nothing is lost without them. */
+const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
+  ['frequency_penalty', [0]],
+  ['logprobs', [false]],
+  ['n', [1]],
+  ['parallel_tool_calls', [true]],
+  ['presence_penalty', [0]],
+  ['service_tier', ['auto', 'default']],
+  ['store', [false]],
+  ['temperature', [1]],
+  ['tool_choice', ['auto']],
+  ['top_logprobs', [0]],
+  ['top_p', [1]],
+]);
+
+/** True for a member that can be left out without any effect. */
+export function isMeaningless(name: string, value: JsonValue | undefined): boolean {
+  if (!isSet(value) || value === '') return true;
+  if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
+  return defaults.get(name)?.includes(value) === true;
+}
+
+/** Removes members, and notes each whose loss has an effect. Returns the same body when none was present. */
 export function without(body: JsonObject, names: readonly string[], notes?: Notes): JsonObject {
   const found = names.filter((name) => isSet(body[name]));
   if (found.length === 0) return body;
-  for (const name of found) notes?.drop(name);
+  for (const name of found) if (!isMeaningless(name, body[name])) notes?.drop(name);
   return Object.fromEntries(Object.entries(body).filter(([name]) => !found.includes(name)));
 }
 

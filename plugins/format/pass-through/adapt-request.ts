@@ -1,4 +1,5 @@
 import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import type { JsonObject } from '#core/json.ts';
 import { Notes } from '../canonical/notes.ts';
 import { originOf } from '../canonical/opaque-state.ts';
@@ -29,14 +30,14 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Ada
   const { format, text, purpose } = client;
   const { isModelInPath = false, ownReasoning, settle, nameCounted } = format.client;
   const notes = new Notes();
-  const target = { profile: route.profile, notes, origin: originOf(route.upstream) };
+  const profile = profileIn(format.name, route.profile);
+  const target = { profile, notes, origin: originOf(route.upstream) };
   const kept = ownReasoning?.(parsed, target) ?? parsed;
   const adapted = isTextFormat(format) ? format.text.adapt(kept, target) : kept;
   const own = hasTaggedState(kept) ? withOwnState(adapted, route, notes) : adapted;
   const complete = settle?.(own, parsed, target) ?? own;
   const settled = purpose === 'count' ? (nameCounted?.(complete, route.model) ?? complete) : complete;
-  const usage =
-    isTextFormat(format) && client.isStream ? missingUsageOption(format, settled, route.profile) : undefined;
+  const usage = isTextFormat(format) && client.isStream ? missingUsageOption(format, settled, profile) : undefined;
   if (settled === parsed) {
     const body = isModelInPath ? client.bytes : rewriteModel(client.bytes, text, parsed, route.model);
     return { body: usage === undefined ? body : insertMember(body, usage.prefix) };

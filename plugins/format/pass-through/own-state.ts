@@ -1,4 +1,5 @@
 import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { OpaqueState } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
@@ -67,7 +68,8 @@ class OwnState {
     if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
     const { [name]: _, ...part } = value;
     const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
-    if (isCall && requiresSignatures(this.#route.profile)) return { ...part, [name]: skipValidation };
+    if (isCall && requiresSignatures(profileIn('gemini', this.#route.profile)))
+      return { ...part, [name]: skipValidation };
     return part['text'] === '' ? dropped : part;
   }
 }

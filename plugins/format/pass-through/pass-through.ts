@@ -1,5 +1,6 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { originOf } from '../canonical/opaque-state.ts';
 import { isTextFormat, type TextFormat } from '../descriptor.ts';
@@ -7,6 +8,7 @@ import type { ClientRequest } from '../request/client-request.ts';
 import { readerBetween } from '../translation/translator.ts';
 import type { PreparedCall } from '../prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
+import { betaHeaders } from './beta-headers.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
@@ -37,7 +39,8 @@ export class PassThrough implements PreparedCall {
       headers: {
         'content-type': 'application/json',
         accept: isStream ? 'text/event-stream' : 'application/json',
-        ...format.headers?.(exchange.headers),
+        ...format.headers,
+        ...betaHeaders(exchange.headers, format, profileIn(format.name, route.profile)),
       },
       ...adapted,
     };

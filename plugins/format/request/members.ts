@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
 import { parseExact, parseExactInputs } from '#core/model-call/exact-json.ts';
 
@@ -37,13 +36,6 @@ export function parseBody(text: string): JsonObject | undefined {
 /** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
 export function isTornObject(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}');
-}
-
-/** Headers of a request by their names, those that it has. */
-export function pickHeaders(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
-  );
 }
 
 /** True when a list of tools has one of these types. */

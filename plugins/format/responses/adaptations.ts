@@ -12,6 +12,7 @@ import {
   type OutputWording,
   withoutEmpty,
 } from '../pass-through/adapt-output-format.ts';
+import { adaptRefused } from '../pass-through/adapt-refused.ts';
 import { adaptLimit, adaptSampling, adaptUser } from '../pass-through/adapt-parameters.ts';
 import { canReason, isForeignEffort } from '../pass-through/adapt-reasoning.ts';
 import {
@@ -33,6 +34,9 @@ import { responsesCodec } from './codec.ts';
 import { stateKinds } from './names.ts';
 
 const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
+
+/** What Codex tells OpenAI about itself. */
+const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough'];
 
 const encryptedReasoning = 'reasoning.encrypted_content';
 
@@ -97,4 +101,5 @@ export const adaptResponses = inOrder(
   reasoning,
   adaptOutput(probe, outputWording),
   callIds,
+  adaptRefused(internalMembers),
 );

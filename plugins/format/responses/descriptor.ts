@@ -1,6 +1,7 @@
 import { plainNames } from '../canonical/tool-names.ts';
 import type { ClientTextFormat } from '../descriptor.ts';
-import { hasToolOfType, pickHeaders } from '../request/members.ts';
+import { openaiBetaHeaders } from '../pass-through/beta-headers.ts';
+import { hasToolOfType } from '../request/members.ts';
 import { ResponsesReplyAdapter } from './reply-adapter.ts';
 import { adaptResponses } from './adaptations.ts';
 import { responsesCodec } from './codec.ts';
@@ -21,7 +22,7 @@ export const responses: ClientTextFormat = {
   reasoningStyles: ['effort', 'none'],
   replyText: responsesReplyText,
   path: () => '/responses',
-  headers: (client) => pickHeaders(client, ['openai-beta']),
+  betaHeaders: openaiBetaHeaders,
   client: {
     endpoints: [
       {

@@ -1,6 +1,7 @@
 import { bounds } from '#core/bounds.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Conversation, Item } from '../canonical/conversation.ts';
 import { estimateTokens } from '../canonical/estimate.ts';
@@ -80,7 +81,8 @@ class Resumption implements RouteCalls {
   #open(route: Route): Translation {
     const { conversation } = this.#translator.read();
     const format = upstreamFormat(route, this.#request);
-    return this.#translator.open(route, format, continued(conversation, this.#sent, route.profile.quirks.prefill));
+    const { prefill } = profileIn(format.name, route.profile).quirks;
+    return this.#translator.open(route, format, continued(conversation, this.#sent, prefill));
   }
 }
 

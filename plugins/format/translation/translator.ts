@@ -1,5 +1,6 @@
 import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -106,7 +107,8 @@ export class Translation implements PreparedCall {
   }
 
   #encode(conversation: Conversation, notes: Notes): UpstreamRequest {
-    const { model, profile } = this.#route;
+    const { model } = this.#route;
+    const profile = profileIn(this.#to.name, this.#route.profile);
     const { isStream } = this.#client;
     const { text } = this.#to;
     const body = encodeForRoute(
@@ -123,7 +125,7 @@ export class Translation implements PreparedCall {
       headers: {
         'content-type': 'application/json',
         accept: isStream ? (text.stream?.type ?? 'text/event-stream') : 'application/json',
-        ...this.#to.headers?.({}),
+        ...this.#to.headers,
       },
       body: JSON.stringify(body),
       notes: notes.entries,
@@ -162,8 +164,8 @@ export function readerBetween(
   return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder);
 }
 
-function openReply({ profile }: Route, { text }: TextFormat, localStops: readonly string[]): UpstreamReply {
-  const decoder = text.createDecoder(profile);
+function openReply({ profile }: Route, { name, text }: TextFormat, localStops: readonly string[]): UpstreamReply {
+  const decoder = text.createDecoder(profileIn(name, profile));
   return {
     decoder: localStops.length === 0 ? decoder : new StopCutter(decoder, localStops),
     framer: text.stream?.createFramer() ?? new SseFramer(),

@@ -1,4 +1,5 @@
 import type { Route } from '#core/catalog/catalog.ts';
+import { profileIn } from '#core/catalog/profile.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { type ClientFormat, type FormatDescriptor, isTextFormat, type TextFormat } from '../descriptor.ts';
 import { textFormats } from '../formats.ts';
@@ -17,7 +18,7 @@ export function upstreamFormat(route: Route, { format, purpose, body }: ClientRe
     throw notSpoken(route, format);
   }
   if (purpose === 'count') {
-    if (formats.includes(format.name) && route.profile.quirks.count_tokens) return format;
+    if (formats.includes(format.name) && profileIn(format.name, route.profile).quirks.count_tokens) return format;
     throw new GatewayError('not_supported', 'The route does not count tokens.');
   }
   if (needsResponses(route, format, body['tools'])) return responses;

@@ -43,6 +43,7 @@ export const vendors: ReadonlyMap<string, Vendor> = new Map(
       headers: { 'anthropic-version': '2023-06-01' },
     },
     { name: 'demo', title: 'Demo', formats: ['chat'], baseUrl: 'http://demo.test', auth: 'none', isDemo: true },
+    { name: 'azure', title: 'Azure', formats: ['chat'] },
   ].map((vendor) => [vendor.name, { auth: 'bearer', ...vendor } as Vendor]),
 );
 

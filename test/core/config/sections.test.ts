@@ -110,7 +110,7 @@ describe('the section upstreams', () => {
     [
       'a vendor that is like no other',
       '{ vendor: mistral }',
-      '29 upstreams.one.vendor: names the vendor "mistral", which does not exist; use one of: openai, anthropic, demo',
+      '29 upstreams.one.vendor: names the vendor "mistral", which does not exist; use one of: openai, anthropic, demo, azure',
     ],
     ['a misspelt key', '{ vndor: openai }', '21 upstreams.one.vndor: is not a known key; did you mean "vendor"?'],
     [
@@ -360,6 +360,37 @@ describe('the section models', () => {
     const text = 'service: { prefix: rumah }\nmodels: { rumah/a: { routes: [one/a] }, dp/b: { routes: [one/b] } }';
     expect(mistakesIn(text)).toEqual([
       'gateway.yaml:2:20 models.rumah/a: begins with "rumah/", which clients see in front of every name; write "a"',
+    ]);
+  });
+
+  it('may have quirks for one of the formats', () => {
+    const model =
+      '{ routes: [{ to: one/a, quirks: { reasoning: effort, by_format: { messages: { reasoning: budget } } } }] }';
+    expect(spoken('[chat, messages]', model)).toEqual([]);
+  });
+
+  it.each([
+    [
+      '{ mesages: { late_system: true } }',
+      '73 models.test.routes[0].quirks.by_format.mesages: is for the format "mesages", which does not exist; did you mean "messages"?',
+    ],
+    [
+      '{ messages: { reasoning: effort } }',
+      '87 models.test.routes[0].quirks.by_format.messages.reasoning: is "effort", which messages does not support; use one of: adaptive, budget, none',
+    ],
+  ])('is refused with the quirks of a format %s', (quirks, mistake) => {
+    expect(spoken('[chat, messages]', `{ routes: [{ to: one/a, quirks: { by_format: ${quirks} } }] }`)).toEqual([
+      `gateway.yaml:2:${mistake}`,
+    ]);
+  });
+
+  it.each(['[messages.]', '["a b"]', '[1]'])('is refused with members that have no such names: %s', (refuses) => {
+    expect(spoken('chat', `{ routes: [{ to: one/a, quirks: { refuses: ${refuses} } }] }`)).toHaveLength(1);
+  });
+
+  it('of a vendor whose customers have URLs of their own needs one', () => {
+    expect(mistakesIn('upstreams: { one: { vendor: azure, api_keys: [k] } }')).toEqual([
+      expect.stringContaining('has no base_url; add the URL of your endpoint'),
     ]);
   });
 

@@ -19,10 +19,17 @@ const messagesEndpoint: Endpoint = {
 };
 const countTokens: Endpoint = { ...messagesEndpoint, name: 'count_tokens', path: '/v1/messages/count_tokens' };
 const profile = mergeProfiles({ quirks: { count_tokens: true } });
+const real = modelOf('real', ['messages'], {
+  routes: [
+    routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: ['messages'] }), {
+      profile: mergeProfiles({ quirks: { betas: true } }),
+    }),
+  ],
+});
 const counter = modelOf('counter', ['messages'], {
   routes: [routeTo(upstreamAt('http://127.0.0.1:1/v1', { formats: ['messages'] }), { profile })],
 });
-const host = hostOf([modelOf('test', ['chat', 'messages']), modelOf('painter', ['images']), counter]);
+const host = hostOf([modelOf('test', ['chat', 'messages']), modelOf('painter', ['images']), counter, real]);
 
 async function enter(stub: ExchangeFixture) {
   const exchange = createExchange(stub);
@@ -97,21 +104,23 @@ describe('a request', () => {
     expect(await stage.leave?.(exchange, refused)).toBe(refused);
   });
 
-  it('carries the client’s version of Anthropic’s API', async () => {
+  it.each([
+    ['test', { 'anthropic-version': '2023-06-01' }],
+    ['real', { 'anthropic-version': '2099-01-01', 'anthropic-beta': 'tools' }],
+  ])('carries the client’s version and betas of an API to its vendor only: %s', async (name, sent) => {
     const headers = {
       'anthropic-version': '2099-01-01',
       'anthropic-beta': 'tools',
       cookie: 'secret',
       authorization: 'x',
     };
-    const body = { model: 'test', messages, max_tokens: 1 };
+    const body = { model: name, messages, max_tokens: 1 };
     const exchange = await enter({ endpoint: messagesEndpoint, headers, body });
     const { model } = exchange.get(adapter);
     expect(exchange.get(adapter).encode(model.routes[0]!).headers).toEqual({
       'content-type': 'application/json',
       accept: 'application/json',
-      'anthropic-version': '2099-01-01',
-      'anthropic-beta': 'tools',
+      ...sent,
     });
   });
 });

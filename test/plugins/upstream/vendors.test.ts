@@ -20,12 +20,14 @@ describe('the table of vendors', () => {
     expect(formats.map(({ name }) => name)).toEqual(expect.arrayContaining([...spoken]));
   });
 
-  it.each(vendors)('has a base URL to which a path can be appended: $name', ({ baseUrl }) => {
+  const withUrl = vendors.flatMap(({ baseUrl, ...others }) => (baseUrl === undefined ? [] : [{ baseUrl, ...others }]));
+
+  it.each(withUrl)('has a base URL to which a path can be appended: $name', ({ baseUrl }) => {
     expect(baseUrl).toBe(new URL(baseUrl).href);
     expect(baseUrl).not.toMatch(/[/?#]$/);
   });
 
-  it.each(vendors)('sends keys over TLS only: $name', ({ baseUrl, auth }) => {
+  it.each(withUrl)('sends keys over TLS only: $name', ({ baseUrl, auth }) => {
     expect(baseUrl.startsWith('https:')).toBe(auth !== 'none');
   });
 });

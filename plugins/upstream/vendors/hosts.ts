@@ -1,0 +1,101 @@
+import type { Vendor } from '#core/catalog/catalog.ts';
+import { compatibleMessages } from './compatible.ts';
+
+/** What other vendors and OpenAI have in the history. */
+const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
+
+/** Answered with 400. Models that do not reason refuse `reasoning` too. Source: Groq docs, "OpenAI Compatibility". */
+const groqRefusals = [
+  ...foreignReasoning,
+  'messages.reasoning',
+  'messages.name',
+  'logprobs',
+  'logit_bias',
+  'top_logprobs',
+  'reasoning',
+  'thinking',
+  'enable_thinking',
+];
+
+/** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
+const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
+
+/** Vendors and servers of other people's models. */
+export const hostVendors: readonly Vendor[] = [
+  {
+    name: 'openrouter',
+    title: 'OpenRouter',
+    formats: ['chat', 'responses', 'messages'],
+    baseUrl: 'https://openrouter.ai/api/v1',
+    auth: 'bearer',
+    quirks: {
+      late_system: true,
+      reasoning: 'openrouter',
+      // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
+      by_format: { messages: { late_system: false, hosted_search: true }, responses: { hosted_search: true } },
+    },
+  },
+  {
+    name: 'groq',
+    title: 'Groq',
+    formats: ['chat', 'responses'],
+    baseUrl: 'https://api.groq.com/openai/v1',
+    auth: 'bearer',
+    capabilities: { files: false, audio: false },
+    quirks: {
+      max_tokens_name: 'max_completion_tokens',
+      late_system: true,
+      by_format: { chat: { refuses: groqRefusals } },
+    },
+  },
+  {
+    name: 'cerebras',
+    title: 'Cerebras',
+    formats: ['chat'],
+    baseUrl: 'https://api.cerebras.ai/v1',
+    auth: 'bearer',
+    capabilities: { images: false, files: false, audio: false },
+    quirks: {
+      max_tokens_name: 'max_completion_tokens',
+      late_system: true,
+      text_content: true,
+      refuses: cerebrasRefusals,
+    },
+  },
+  {
+    name: 'together',
+    title: 'Together',
+    formats: ['chat', 'images'],
+    baseUrl: 'https://api.together.xyz/v1',
+    auth: 'bearer',
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true },
+  },
+  {
+    name: 'ollama',
+    title: 'Ollama',
+    formats: ['chat', 'responses', 'messages'],
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    auth: 'none',
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true, by_format: { messages: { ...compatibleMessages, late_system: false } } },
+  },
+  {
+    name: 'ollama-native',
+    title: 'Ollama, native endpoint',
+    formats: ['ollama'],
+    baseUrl: 'http://127.0.0.1:11434/api',
+    auth: 'none',
+    capabilities: { files: false, audio: false },
+    quirks: { late_system: true },
+  },
+  {
+    name: 'vllm',
+    title: 'vLLM',
+    formats: ['chat', 'responses', 'messages'],
+    baseUrl: 'http://127.0.0.1:8000/v1',
+    auth: 'none',
+    // Chat templates differ: several fail on a system message that is not the first.
+    quirks: { single_system: true, by_format: { messages: compatibleMessages } },
+  },
+];

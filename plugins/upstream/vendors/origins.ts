@@ -1,0 +1,106 @@
+import type { Vendor } from '#core/catalog/catalog.ts';
+
+/** OpenAI's models that think: sampling is fixed, stop sequences are refused. */
+const openaiThinkers = { quirks: { sampling: false, stop: 0, system_role: 'developer' } } as const;
+/** Claude from 4.7 on: thinks as much as it finds right, refuses budgets, sampling and a begun answer. */
+const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+
+/** What OpenAI's models take, wherever they are served. */
+const openaiModels = {
+  quirks: {
+    max_tokens_name: 'max_completion_tokens',
+    late_system: true,
+    strict_tools: true,
+    freeform_tools: true,
+    hosted_search: true,
+    betas: true,
+  },
+  models: [
+    { match: 'o1*', ...openaiThinkers },
+    { match: 'o3*', ...openaiThinkers },
+    { match: 'o4*', ...openaiThinkers },
+    { match: 'gpt-5*', ...openaiThinkers },
+    { match: 'gpt-6*', ...openaiThinkers },
+    { match: 'gpt-5.4*', quirks: { responses_for_tools: true } },
+    { match: 'gpt-5.5*', quirks: { responses_for_tools: true } },
+    { match: 'gpt-5.6*', quirks: { responses_for_tools: true } },
+    { match: 'gpt-6*', quirks: { responses_for_tools: true } },
+    { match: 'gpt-4*', capabilities: { reasoning: false }, quirks: { reasoning: 'none' } },
+  ],
+} satisfies Partial<Vendor>;
+
+/** Vendors whose formats others speak too, and those that serve the same models. */
+export const originVendors: readonly Vendor[] = [
+  {
+    name: 'openai',
+    title: 'OpenAI',
+    formats: ['responses', 'chat', 'images'],
+    baseUrl: 'https://api.openai.com/v1',
+    auth: 'bearer',
+    ...openaiModels,
+  },
+  {
+    // Source: Microsoft Learn, "Azure OpenAI in Microsoft Foundry Models v1 API". Its URL begins with the resource's name.
+    name: 'azure-openai',
+    title: 'Azure OpenAI',
+    formats: ['responses', 'chat', 'images'],
+    auth: 'api-key',
+    ...openaiModels,
+  },
+  {
+    name: 'anthropic',
+    title: 'Anthropic',
+    formats: ['messages'],
+    baseUrl: 'https://api.anthropic.com/v1',
+    auth: 'x-api-key',
+    capabilities: { audio: false },
+    quirks: {
+      reasoning: 'budget',
+      late_system: true,
+      strict_tools: true,
+      hosted_search: true,
+      betas: true,
+      automatic_caching: true,
+      stop: 8_191,
+      count_tokens: true,
+      prefill: true,
+      max_output_tokens: 64_000,
+    },
+    models: [
+      { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
+      { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
+      { match: 'claude-opus-4', quirks: { max_output_tokens: 32_000 } },
+      { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
+      { match: 'claude-*-4-7*', ...claudeAdaptive },
+      { match: 'claude-*-4-8*', ...claudeAdaptive },
+      { match: 'claude-*-5*', ...claudeAdaptive },
+      { match: 'claude-fable*', ...claudeAdaptive },
+      { match: 'claude-mythos*', ...claudeAdaptive },
+      // The four-point line spells its five differently.
+      { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
+    ],
+  },
+  {
+    name: 'gemini',
+    title: 'Google Gemini',
+    formats: ['gemini'],
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    auth: 'x-goog-api-key',
+    quirks: { reasoning: 'level', hosted_search: true, count_tokens: true, stop: 5 },
+    models: [
+      { match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } },
+      // These cannot be kept from thinking.
+      { match: 'gemini-2.5-pro*', quirks: { efforts: ['minimal', 'low', 'medium', 'high'] } },
+      { match: 'gemini-3*-pro*', quirks: { efforts: ['low', 'medium', 'high'] } },
+      { match: 'gemini-1*', quirks: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },
+    ],
+  },
+  {
+    name: 'gemini-openai',
+    title: 'Google Gemini, Chat endpoint',
+    formats: ['chat', 'images'],
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    auth: 'bearer',
+    quirks: { end_user: false },
+  },
+];

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startVendors, type VendorGateway } from './fixture.ts';
+
+const mistral = 'mistral/mistral-large';
+const groq = 'groq/llama-3.3-70b';
+const cerebras = 'cerebras/gpt-oss-120b';
+
+let gateway: VendorGateway;
+beforeAll(async () => {
+  gateway = await startVendors([
+    mistral,
+    groq,
+    cerebras,
+    'xai/grok-4',
+    'xai/grok-4-fast-non-reasoning',
+    'deepseek/deepseek-reasoner',
+    'deepseek/deepseek-v4',
+    'openai/gpt-4.1',
+    'anthropic/claude-sonnet-4-6',
+  ]);
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const hi = { role: 'user', content: 'Hi' };
+const history = [
+  { ...hi, name: 'ann' },
+  { role: 'assistant', content: 'Hello', reasoning_content: 'Greet.', reasoning_details: [{ type: 'reasoning.text' }] },
+  hi,
+];
+const plain = [hi, { role: 'assistant', content: 'Hello' }, hi];
+
+describe('history of another vendor', () => {
+  it.each([mistral, groq])('has no members that %s refuses, and the client is told', async (to) => {
+    const { status, body, notes } = await gateway.ask(to, 'chat/completions', { messages: history });
+    expect([status, body['messages']]).toEqual([200, plain]);
+    expect(notes).toContain('dropped name of messages');
+    expect(notes).toContain('dropped reasoning_content of messages');
+  });
+
+  it.each([cerebras, 'deepseek/deepseek-reasoner'])('has no thoughts for %s', async (to) => {
+    const { body } = await gateway.ask(to, 'chat/completions', { messages: history.slice(1) });
+    expect(JSON.stringify(body['messages'])).not.toContain('reasoning_content');
+  });
+
+  it('stays as it is for a vendor that takes it', async () => {
+    const { body, notes } = await gateway.ask('deepseek/deepseek-v4', 'chat/completions', { messages: history });
+    expect(body['messages']).toEqual(history);
+    expect(notes).toBeUndefined();
+  });
+});
+
+describe('parameters that a vendor refuses', () => {
+  it('are left out for Mistral without a note where they say what holds anyway', async () => {
+    const { body, notes } = await gateway.ask(mistral, 'chat/completions', {
+      messages: [hi],
+      store: false,
+      service_tier: 'auto',
+      logprobs: false,
+      max_completion_tokens: 9,
+      presence_penalty: 0,
+    });
+    expect(body).toEqual({ model: 'mistral-large', messages: [hi], max_tokens: 9, presence_penalty: 0 });
+    expect(notes).toBeUndefined();
+  });
+
+  it('are left out for Mistral with a note where they mean something', async () => {
+    const asked = { messages: [hi], verbosity: 'low', logit_bias: { 5: 1 }, safe_prompt: true };
+    const { body, notes } = await gateway.ask(mistral, 'chat/completions', asked);
+    expect(body).toEqual({ model: 'mistral-large', messages: [hi], safe_prompt: true });
+    expect(notes).toContain('dropped verbosity');
+    expect(notes).toContain('dropped logit_bias');
+  });
+
+  it('leave no trace in tool calls for Mistral', async () => {
+    const call = { id: 'callaaaa1', type: 'function', function: { name: 'look', arguments: '{}' } };
+    const messages = [
+      hi,
+      { role: 'assistant', content: null, refusal: null, tool_calls: [{ ...call, name: null, extra_content: {} }] },
+      { role: 'tool', tool_call_id: 'callaaaa1', content: 'done' },
+    ];
+    const { body, notes } = await gateway.ask(mistral, 'chat/completions', { messages });
+    expect(body['messages']).toEqual([hi, { role: 'assistant', content: null, tool_calls: [call] }, messages[2]]);
+    expect(notes).toBeUndefined();
+  });
+
+  it.each([
+    ['zero', 0, undefined],
+    ['any', 0.5, 'presence_penalty'],
+  ])('are penalties, %s, for models of xAI that reason', async (_, value, noted) => {
+    const asked = { messages: [hi], presence_penalty: value, frequency_penalty: 0 };
+    const { body, notes } = await gateway.ask('xai/grok-4', 'chat/completions', asked);
+    expect(body).toEqual({ model: 'grok-4', messages: [hi] });
+    expect(notes?.includes(`dropped ${noted}`)).toBe(noted === undefined ? undefined : true);
+  });
+
+  it('are no penalties for models of xAI that do not reason', async () => {
+    const asked = { messages: [hi], presence_penalty: 0, frequency_penalty: 0 };
+    const { body } = await gateway.ask('xai/grok-4-fast-non-reasoning', 'chat/completions', asked);
+    expect(body).toMatchObject(asked);
+  });
+
+  it('are none at OpenAI', async () => {
+    const asked = { messages: history, store: false, presence_penalty: 0, unknown_member: { a: 1 } };
+    const { body, notes } = await gateway.ask('openai/gpt-4.1', 'chat/completions', asked);
+    expect(body).toMatchObject(asked);
+    expect(notes).toBeUndefined();
+  });
+});
+
+it('a request in another format has no members that Mistral refuses', async () => {
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Greet.', signature: '' },
+        { type: 'text', text: 'Hello' },
+      ],
+    },
+    { role: 'user', content: 'And now?' },
+  ];
+  const { body } = await gateway.ask(mistral, 'messages', { max_tokens: 9, messages, metadata: { user_id: 'ann' } });
+  expect(Object.keys(body).toSorted()).toEqual(['max_tokens', 'messages', 'model', 'stream']);
+  expect(body['messages']).toEqual([
+    hi,
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'And now?' },
+  ]);
+});

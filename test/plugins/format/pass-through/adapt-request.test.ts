@@ -178,7 +178,7 @@ describe('a request of the client’s own format', () => {
   });
 
   it.each<[string, QuirkSettings, JsonObject, JsonObject, string[]]>([
-    ['sampling', { sampling: false }, { temperature: 1, top_p: 0.5 }, {}, ['dropped temperature', 'dropped top_p']],
+    ['sampling', { sampling: false }, { temperature: 0.5, top_p: 0.5 }, {}, ['dropped temperature', 'dropped top_p']],
     [
       'a limit too high',
       { max_output_tokens: 100 },
@@ -215,7 +215,7 @@ describe('a request of the client’s own format', () => {
       [
         'sampling',
         { sampling: false },
-        { temperature: 1, top_p: 0.5, topK: 4, presencePenalty: 1 },
+        { temperature: 0.5, top_p: 0.5, topK: 4, presencePenalty: 1 },
         {},
         ['dropped temperature', 'dropped topP', 'dropped topK', 'dropped presencePenalty'],
       ],

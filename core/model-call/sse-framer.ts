@@ -1,16 +1,19 @@
 import { bounds } from '../bounds.ts';
+import { withoutByteOrderMark } from './byte-order-mark.ts';
 import { type EventFramer, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const none: readonly StreamEvent[] = [];
 const noBytes = Buffer.alloc(0);
 /** A line end followed by an empty line, in any of the three spellings. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 const otherLineEnds = /\r\n?/g;
+/** The end mark of OpenAI's streams, which some vendors send without a blank line: nothing can follow it. */
+const endMark = /^\s*data: ?\[DONE\]\s*$/;
+const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.length };
 
 /**
  * Splits a stream of server-sent events. A chunk is searched for blank lines on its bytes, from its end, and decoded once
@@ -23,25 +26,28 @@ export class SseFramer implements EventFramer {
   #pending: Buffer[] = [];
   #size = 0;
   #hasBegun = false;
+  /** True when the last event ended with a CR, to which an LF at the beginning of the next chunk belongs. */
+  #endedWithCr = false;
 
   get isOverfull(): boolean {
     return this.#size > bounds.event;
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
-    const tail = this.#tail();
-    const end = endOfLastEvent(chunk, tail);
-    if (end === 0 && isBlankAfterCr(chunk, tail)) return [...this.end(), ...this.push(chunk)];
+    if (this.#endedWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
+    const end = endOfLastEvent(chunk, this.#tail());
     if (end === 0) {
       this.#pending.push(chunk);
       this.#size += chunk.length;
-      return none;
+      return this.#hasEndMark() ? this.end() : none;
     }
-    const complete = end === chunk.length ? chunk : chunk.subarray(0, end);
-    const events = this.#size === 0 ? complete : Buffer.concat([...this.#pending, complete]);
+    const head = end === chunk.length ? chunk : chunk.subarray(0, end);
+    const events = this.#size === 0 ? head : Buffer.concat([...this.#pending, head]);
     this.#pending = end < chunk.length ? [chunk.subarray(end)] : [];
     this.#size = chunk.length - end;
-    return split(this.#withoutMark(events));
+    this.#endedWithCr = this.#size === 0 && chunk[end - 1] === CR;
+    const complete = split(this.#withoutMark(events));
+    return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
   }
 
   end(): readonly StreamEvent[] {
@@ -50,6 +56,16 @@ export class SseFramer implements EventFramer {
     this.#pending = [];
     this.#size = 0;
     return split(last);
+  }
+
+  #pushAfterCr(chunk: Buffer): readonly StreamEvent[] {
+    this.#endedWithCr = false;
+    return chunk[0] === LF ? [...split(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))] : this.push(chunk);
+  }
+
+  #hasEndMark(): boolean {
+    if (this.#size < endMarkBytes.least || this.#size > endMarkBytes.most) return false;
+    return endMark.test(Buffer.concat(this.#pending).toString('latin1'));
   }
 
   /** The last bytes before the next chunk; a blank line may begin in them. */
@@ -63,15 +79,14 @@ export class SseFramer implements EventFramer {
   #withoutMark(events: Buffer): Buffer {
     if (this.#hasBegun) return events;
     this.#hasBegun = true;
-    return events.subarray(0, 3).equals(byteOrderMark) ? events.subarray(3) : events;
+    return withoutByteOrderMark(events);
   }
 }
 
 /** Index in `chunk` behind its last blank line, which may have begun in `tail`; 0 when there is none. */
 function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
   let lf = lastBefore(chunk, LF, chunk.length);
-  // A CR at the end of the chunk does not count yet: the LF that belongs to it may follow.
-  let cr = lastBefore(chunk, CR, chunk.length - 1);
+  let cr = lastBefore(chunk, CR, chunk.length);
   while (lf !== -1 || cr !== -1) {
     const end = Math.max(lf, cr) + 1;
     if (isBlankBefore(chunk, end, tail)) return end;
@@ -79,11 +94,6 @@ function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
     else cr = lastBefore(chunk, CR, cr);
   }
   return 0;
-}
-
-/** True when the bytes before `chunk` end with a blank line whose last CR could not be told from half a CRLF before. */
-function isBlankAfterCr(chunk: Buffer, tail: Buffer): boolean {
-  return tail.at(-1) === CR && chunk.length > 0 && chunk[0] !== LF && isBlankBefore(chunk, 0, tail);
 }
 
 /** Index of the last such byte before `end`; -1 when there is none. */

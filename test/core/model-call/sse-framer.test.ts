@@ -81,12 +81,24 @@ describe('SseFramer', () => {
     expect([fieldsOf(events), rawOf(events).toString()]).toEqual([[{ name: undefined, data: '1' }], 'data: 1\n\n']);
   });
 
-  it('delivers an event with the chunk after it when its blank line is CR CR at the end of a chunk', () => {
+  it.each(['\r\r', '\r\n\r'])('delivers an event at once when its blank line is %j at the end of a chunk', (ending) => {
     const framer = new SseFramer();
-    expect(framer.push(Buffer.from('data: 1\r\r'))).toEqual([]);
-    expect(fieldsOf(framer.push(Buffer.from('data: 2')))).toEqual([{ name: undefined, data: '1' }]);
-    expect(fieldsOf(framer.end())).toEqual([{ name: undefined, data: '2' }]);
+    expect(fieldsOf(framer.push(Buffer.from(`data: 1${ending}`)))).toEqual([{ name: undefined, data: '1' }]);
+    expect(fieldsOf(framer.push(Buffer.from('\ndata: 2\n\n')))).toEqual([{ name: undefined, data: '2' }]);
   });
+
+  it.each(['data: [DONE]', 'data:[DONE]', 'data: [DONE]\n', 'data: [DONE]\r', '\rdata: [DONE]'])(
+    'delivers the end mark %j at once: nothing can follow it',
+    (mark) => {
+      for (const cut of [0, 4]) {
+        const framer = new SseFramer();
+        const events = [`data: 1\n\n${mark.slice(0, cut)}`, mark.slice(cut)].flatMap((text) =>
+          framer.push(Buffer.from(text)),
+        );
+        expect(fieldsOf(events).map(({ data }) => data)).toEqual(['1', '[DONE]']);
+      }
+    },
+  );
 
   it('keeps bytes that are not UTF-8', () => {
     const bytes = Buffer.concat([

@@ -69,8 +69,13 @@ export interface ReplyReader {
   end(): Buffer;
   /** True once something of the answer itself has passed: from then on no other route can take over. */
   readonly hasContent: boolean;
-  /** True once the format's last event has passed. A stream that ends without it was cut. */
+  /** True once all of the answer has passed. A stream that ends before that was cut. */
   readonly isComplete: boolean;
+  /**
+   * True when only usage and an end mark can follow, for which the upstream gets little time. False again when more of the
+   * answer has followed all the same: the upstream may then take as long as before.
+   */
+  readonly isFinished: boolean;
   /** The error that the upstream reported inside the stream. */
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;

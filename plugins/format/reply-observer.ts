@@ -10,9 +10,14 @@ export interface ReplyObserver {
   /** Takes a whole reply. */
   whole(body: JsonObject): void;
   readonly hasContent: boolean;
+  /** See `ReplyReader`. */
   readonly isComplete: boolean;
+  /** See `ReplyReader`. */
+  readonly isFinished: boolean;
   /** True after the last event of the stream: what follows does not belong to the answer. */
   readonly isOver: boolean;
+  /** The last event of a stream, for a complete one that lacks it; missing in formats whose streams end without one. */
+  readonly endMark?: string;
   readonly failure: GatewayError | undefined;
   readonly usage: Usage | undefined;
   /** The whole answer, once it is complete; missing in formats whose answers are not stored. */

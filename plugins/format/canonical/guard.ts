@@ -44,6 +44,8 @@ export class GrammarGuard {
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #outputBytes = 0;
+  /** `#outputBytes` when the upstream gave its finish reason. */
+  #finishedAt = 0;
   #reply: CompleteReply | undefined;
 
   constructor(options: GuardOptions) {
@@ -73,6 +75,11 @@ export class GrammarGuard {
 
   get isOver(): boolean {
     return this.#reply !== undefined || this.failure !== undefined;
+  }
+
+  /** True when nothing has followed the finish reason that belongs before it. */
+  get isFinished(): boolean {
+    return this.#reply !== undefined || (this.#finish !== undefined && this.#outputBytes === this.#finishedAt);
   }
 
   /** The whole reply, once it is complete. */
@@ -139,6 +146,7 @@ export class GrammarGuard {
         this.#usage.take(fragment.usage);
         return;
       case 'finish':
+        if (this.#finish === undefined) this.#finishedAt = this.#outputBytes;
         this.#finish ??= fragment.reason;
         this.#stopSequence ??= fragment.stopSequence;
         return;

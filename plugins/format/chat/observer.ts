@@ -9,24 +9,31 @@ import type { ReplyObserver } from '../reply-observer.ts';
 import { readUsage } from './usage.ts';
 
 /** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
-const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"error"\s*:/;
+const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"\s*:/;
 
 /** Observes a Chat Completions reply. Source: OpenAI API reference, "Chat streaming". */
 export class ChatObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
   isOver = false;
+  readonly endMark = 'data: [DONE]\n\n';
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   readonly #id: string;
   readonly #choices: number;
   /** Indexes of the choices that have ended. */
   readonly #finished = new Set<JsonValue | undefined>();
+  /** True when content has come after the finish reasons. */
+  #hasContinued = false;
 
   /** @param choices that the client has asked for */
   constructor(id: string, choices = 1) {
     this.#id = id;
     this.#choices = choices;
+  }
+
+  get isFinished(): boolean {
+    return this.isOver || (this.isComplete && !this.#hasContinued);
   }
 
   event(event: StreamEvent): void {
@@ -40,7 +47,7 @@ export class ChatObserver implements ReplyObserver {
       this.failure = reportedFailure(readRefusal(event.parse() ?? { message: data }));
       return;
     }
-    if (this.hasContent && !notable.test(data)) return;
+    if (this.hasContent && !this.isComplete && !notable.test(data)) return;
     const chunk = event.parse();
     if (chunk !== undefined) this.#chunk(chunk);
   }
@@ -49,7 +56,7 @@ export class ChatObserver implements ReplyObserver {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.usage = readUsage(body);
-    this.hasContent = Array.isArray(body['choices']) && body['choices'].length > 0;
+    this.hasContent = Array.isArray(body['choices']) && body['choices'].some(isAnswer);
     this.isComplete = true;
   }
 
@@ -62,19 +69,33 @@ export class ChatObserver implements ReplyObserver {
     if (error !== undefined) this.failure = reportedFailure(error);
     this.usage = readUsage(chunk) ?? this.usage;
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) {
-      const isFinished = typeof member(choice, 'finish_reason') === 'string';
-      if (isFinished) this.#finished.add(member(choice, 'index'));
+      const hasContent = hasDelta(member(choice, 'delta'));
+      this.#hasContinued ||= this.isComplete && hasContent;
+      if (isFinished(choice)) this.#finished.add(member(choice, 'index'));
       // Some vendors leave out the [DONE] at the end; a finish reason of every choice says as much.
       this.isComplete ||= this.#finished.size >= this.#choices;
-      this.hasContent ||= isFinished || hasDelta(member(choice, 'delta'));
+      this.hasContent ||= isFinished(choice) || hasContent;
     }
   }
+}
+
+/** True for a choice of a whole reply that says something, or why it says nothing. */
+function isAnswer(choice: JsonValue): boolean {
+  return isFinished(choice) || hasDelta(member(choice, 'message')) || hasDelta(member(choice, 'delta'));
+}
+
+/** Some vendors write an empty reason until there is one. */
+function isFinished(choice: JsonValue): boolean {
+  const reason = member(choice, 'finish_reason');
+  return typeof reason === 'string' && reason !== '' && reason !== 'null';
 }
 
 /** True when a delta carries more than the role. */
 function hasDelta(delta: JsonValue | undefined): boolean {
   if (!isJsonObject(delta)) return false;
-  return Object.entries(delta).some(
-    ([name, value]) => name !== 'role' && value !== null && value !== '' && value !== undefined,
-  );
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === null || value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
 }

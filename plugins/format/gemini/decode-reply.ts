@@ -28,13 +28,9 @@ export class GeminiDecoder implements ReplyDecoder {
     const fragments = this.#chunk(body);
     const isOver = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
     if (isOver) return [...fragments, ...this.#end()];
-    if (candidateOf(inner(body)) === undefined) {
-      return [
-        {
-          type: 'error',
-          error: new GatewayError('upstream_failed', 'The upstream sent an answer without a candidate.'),
-        },
-      ];
+    if (!fragments.some(({ type }) => type !== 'usage')) {
+      const error = new GatewayError('upstream_failed', 'The upstream sent an answer without content.');
+      return [{ type: 'error', error }];
     }
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];
   }

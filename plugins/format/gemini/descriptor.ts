@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
-import { textsOf } from '../request/members.ts';
+import { count, textsOf } from '../request/members.ts';
 import { fieldsOf } from './fields.ts';
 import { GeminiReplyAdapter } from './reply-adapter.ts';
 import { adaptGemini } from './adaptations.ts';
@@ -56,7 +56,8 @@ export const gemini: ClientTextFormat = {
     endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
     parameters: geminiParameters,
     isModelInPath: true,
-    observe: (id) => new GeminiObserver(id),
+    observe: (id, body) =>
+      new GeminiObserver(id, count(fieldsOf(fieldsOf(body)['generationConfig'])['candidateCount'])),
     adaptReply: ({ body }, origin) => new GeminiReplyAdapter(body, origin),
     settle: (body, before) => joinContents(body, before),
     nameCounted,

@@ -30,14 +30,20 @@ const failures = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ]);
 
+/** The finish reason of a candidate; undefined while it continues. */
+export function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
+  const reported = member(candidate, 'finishReason');
+  return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
+}
+
 /**
  * The finish reason of an answer; nothing while it continues.
  *
  * @param hasSpoken false when the answer has no visible part: then the reason becomes a refusal
  */
 export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
-  const reported = candidate['finishReason'];
-  if (typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED')) return [];
+  const reported = finishReasonOf(candidate);
+  if (reported === undefined) return [];
   const message = textOf(candidate['finishMessage']);
   if (failures.has(reported)) {
     const why = message === '' ? '' : `: ${message.slice(0, 500)}`;

@@ -21,6 +21,6 @@ export const images: ClientFormat = {
       },
     ],
     parameters: imagesParameters,
-    observe: (id) => new ImagesObserver(id),
+    observe: (id, { n }) => new ImagesObserver(id, typeof n === 'number' ? n : 1),
   },
 };

@@ -15,9 +15,12 @@ export class ImagesObserver implements ReplyObserver {
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   readonly #id: string;
+  #awaited: number;
 
-  constructor(id: string) {
+  /** @param images that the client has asked for */
+  constructor(id: string, images = 1) {
     this.#id = id;
+    this.#awaited = images;
   }
 
   event(event: StreamEvent): void {
@@ -34,6 +37,7 @@ export class ImagesObserver implements ReplyObserver {
     if (type !== 'image_generation.completed') return;
     this.hasContent = true;
     this.isComplete = true;
+    this.#awaited--;
     this.usage = responsesUsage(body?.['usage']);
   }
 
@@ -43,6 +47,10 @@ export class ImagesObserver implements ReplyObserver {
     this.usage = responsesUsage(body['usage']);
     this.hasContent = Array.isArray(body['data']) && body['data'].length > 0;
     this.isComplete = true;
+  }
+
+  get isFinished(): boolean {
+    return this.isComplete && this.#awaited <= 0;
   }
 
   /** There may be several images. */

@@ -5,7 +5,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { member, parseBody } from '../request/members.ts';
 import { BlockReader } from './read-output.ts';
 import { readFailure } from '../canonical/read-failure.ts';
-import { readFinish } from './read-finish.ts';
+import { readFinish, startedAgain } from './read-finish.ts';
 import { UsageCounter } from './usage.ts';
 
 /**
@@ -14,6 +14,7 @@ import { UsageCounter } from './usage.ts';
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
+  #hasStarted = false;
 
   event(name: string | undefined, data: string): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
@@ -32,12 +33,17 @@ export class MessagesDecoder implements ReplyDecoder {
       return [failed({ message: 'an answer without content' })];
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     const read = blocks.flatMap((block, index) => [...this.#blocks.start(index, block), ...this.#blocks.stop(index)]);
-    return [...read, ...this.#count(body['usage']), ...this.#finish(body, 'whole'), { type: 'end' }];
+    // Without a reason, too, an answer with content is whole; one with neither is none.
+    const reason = this.#finish(body);
+    const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
+    return [...read, ...this.#count(body['usage']), ...finish, { type: 'end' }];
   }
 
   #event(type: string, body: JsonObject): Fragment[] {
     switch (type) {
       case 'message_start':
+        if (this.#hasStarted) return [{ type: 'error', error: startedAgain() }];
+        this.#hasStarted = true;
         return this.#start(member(body['message'], 'usage'));
       case 'content_block_start':
         return this.#blocks.start(body['index'], body['content_block']);
@@ -46,7 +52,7 @@ export class MessagesDecoder implements ReplyDecoder {
       case 'content_block_stop':
         return this.#blocks.stop(body['index']);
       case 'message_delta':
-        return [...this.#blocks.stopAll(), ...this.#count(body['usage']), ...this.#finish(body['delta'], 'part')];
+        return [...this.#blocks.stopAll(), ...this.#count(body['usage']), ...this.#finish(body['delta'])];
       case 'message_stop':
         return this.#end();
       case 'message':
@@ -66,9 +72,9 @@ export class MessagesDecoder implements ReplyDecoder {
     return this.#usage.usage === undefined ? [] : [{ type: 'usage', usage: this.#usage.usage }];
   }
 
-  #finish(ending: JsonValue | undefined, said: 'whole' | 'part'): Fragment[] {
+  #finish(ending: JsonValue | undefined): Fragment[] {
     const finish = readFinish(ending);
-    if (finish === undefined) return said === 'whole' ? [{ type: 'finish', reason: 'stop' }] : [];
+    if (finish === undefined) return [];
     const explanation = member(member(ending, 'stop_details'), 'explanation');
     // A refusal without text needs one that says so.
     const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;

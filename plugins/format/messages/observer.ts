@@ -6,15 +6,19 @@ import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
+import { startedAgain } from './read-finish.ts';
 import { UsageCounter } from './usage.ts';
 
 /** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
 export class MessagesObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
+  isOver = false;
+  readonly endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
   failure: GatewayError | undefined;
   readonly #usage = new UsageCounter();
   readonly #id: string;
+  #hasStarted = false;
 
   constructor(id: string) {
     this.#id = id;
@@ -27,6 +31,8 @@ export class MessagesObserver implements ReplyObserver {
   event(event: StreamEvent): void {
     switch (event.name ?? event.parse()?.['type']) {
       case 'message_start':
+        if (this.#hasStarted) this.failure = startedAgain();
+        this.#hasStarted = true;
         this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
         return;
       case 'content_block_start':
@@ -38,9 +44,11 @@ export class MessagesObserver implements ReplyObserver {
       case 'message_delta':
         this.hasContent = true;
         this.#usage.add(member(event.parse(), 'usage'));
+        this.isComplete ||= hasStopReason(member(event.parse(), 'delta'));
         return;
       case 'message_stop':
         this.isComplete = true;
+        this.isOver = true;
         return;
       case 'error':
         this.#fail(event.parse());
@@ -56,11 +64,11 @@ export class MessagesObserver implements ReplyObserver {
   whole(body: JsonObject): void {
     if (body['type'] === 'error' || readReportedError(body) !== undefined) this.#fail(body);
     this.#usage.add(body['usage']);
-    this.hasContent = Array.isArray(body['content']) || typeof body['input_tokens'] === 'number';
+    this.hasContent = isAnswer(body) || typeof body['input_tokens'] === 'number';
     this.isComplete = true;
   }
 
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.isComplete;
   }
 
@@ -71,6 +79,16 @@ export class MessagesObserver implements ReplyObserver {
   #fail(body: JsonObject | undefined): void {
     this.failure = reportedFailure(readRefusal(body));
   }
+}
+
+/** True for a reply with content, or with the reason why it has none. */
+function isAnswer(body: JsonObject): boolean {
+  return Array.isArray(body['content']) && (body['content'].length > 0 || hasStopReason(body));
+}
+
+function hasStopReason(ending: JsonValue | undefined): boolean {
+  const reason = member(ending, 'stop_reason');
+  return typeof reason === 'string' && reason !== '';
 }
 
 /** True for a block of text or thinking that has only been opened. Others say what they are when they begin. */

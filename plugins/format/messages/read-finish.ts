@@ -19,6 +19,11 @@ const reasons = new Map<string, FinishReason>([
 ]);
 const failures = new Set(['error', 'network_error']);
 
+/** The failure of a stream in which a second answer begins: what it adds to the first is unknown. */
+export function startedAgain(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream started its answer a second time.');
+}
+
 /** The finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
   const reported = member(ending, 'stop_reason');

@@ -18,7 +18,6 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #signatureTag: string;
   readonly #redactedTag: string;
-  #hasStarted = false;
 
   constructor(body: JsonObject, origin: string) {
     this.meter = new UsageMeter(body);
@@ -69,9 +68,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
   /** Anthropic's SDK adds up counts from here, and crashes where there is nothing to add to. */
   #start(event: StreamEvent, text: string, counted: Usage | undefined): string {
     const started = event.parse();
-    if (this.#hasStarted || started === undefined) return text;
-    this.#hasStarted = true;
-    if (counted?.input !== undefined) return text;
+    if (started === undefined || counted?.input !== undefined) return text;
     const message = objectOr(started['message']);
     const counts = writeUsage({ ...counted, input: this.meter.input });
     return rewriteData(text, { ...started, message: { ...message, usage: filledUsage(message['usage'], counts) } });

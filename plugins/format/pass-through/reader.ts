@@ -8,7 +8,9 @@ import type { ReplyObserver } from '../reply-observer.ts';
 import type { ReplyAdapter } from './reply-adapter.ts';
 
 const none = Buffer.alloc(0);
+const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
+const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
 /**
  * Passes a reply on as it came, for routes that speak the client's own format. An observer reads along. Events after an
@@ -37,6 +39,10 @@ export class PassThroughReader implements ReplyReader {
 
   get isComplete(): boolean {
     return this.#observer.isComplete;
+  }
+
+  get isFinished(): boolean {
+    return this.#observer.isFinished;
   }
 
   get failure(): GatewayError | undefined {
@@ -90,18 +96,21 @@ export class PassThroughReader implements ReplyReader {
   }
 
   end(): Buffer {
+    const observer = this.#observer;
     const last = this.#last();
-    if (!this.#observer.isComplete || this.failure !== undefined) return join(last);
-    const owed = this.#adapter?.end?.(this.#observer.usage) ?? '';
-    return join(owed === '' ? last : [...last, Buffer.from(owed)]);
+    if (!observer.isComplete || this.failure !== undefined) return join(last);
+    const owed = this.#adapter?.end?.(observer.usage) ?? '';
+    const missing = observer.isOver ? owed : owed + (observer.endMark ?? '');
+    return join(missing === '' ? last : [...last, Buffer.from(missing)]);
   }
 
-  /** A last event without its blank line is complete when the observer finds the end of the answer in it. */
+  /** A last event without its blank line counts when the answer is complete with it. Half an event is dropped. */
   #last(): readonly Buffer[] {
     const events = this.#framer.end();
-    if (events.length === 0 || this.#observer.isComplete) return [];
+    if (this.#observer.isOver || events.some(isTorn)) return [];
     const passed = this.#pass(events);
-    return this.#observer.isComplete && passed.length > 0 ? [...passed, blankLine] : [];
+    if (!this.#observer.isComplete || passed.length === 0) return [];
+    return this.#observer.isOver ? passed : [...passed, blankLine];
   }
 
   /** Shows each event to the observer and returns what the client gets of those before a failure or the end. */
@@ -114,7 +123,9 @@ export class PassThroughReader implements ReplyReader {
       const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
       if (adapted === event.text) passed.push(event.raw);
       else if (adapted !== '') passed.push(Buffer.from(adapted));
-      if (this.#observer.isOver) break;
+      if (!this.#observer.isOver) continue;
+      if (!endsInBlankLine.test(adapted)) passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
+      break;
     }
     return passed;
   }
@@ -122,9 +133,13 @@ export class PassThroughReader implements ReplyReader {
   /** A truncated event is a failure: without it, the remaining events would be a different answer. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
-    if (isTornObject(event.data)) this.#damage = malformed('a truncated event');
+    if (isTorn(event)) this.#damage = malformed('a truncated event');
     else this.#observer.event(event);
   }
+}
+
+function isTorn({ data }: StreamEvent): boolean {
+  return data !== undefined && isTornObject(data);
 }
 
 /** True for an event that holds an object, for the end mark of a Chat stream and for comments. */

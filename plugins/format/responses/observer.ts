@@ -10,6 +10,9 @@ import { writeUsage } from './reply-object.ts';
 import { unfinishedItems } from './unfinished-items.ts';
 import { renderResponseFailed } from './failed-event.ts';
 
+/** Statuses of a response that has no answer yet, unless it has output all the same. */
+const unfinished: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
+
 /** Observes a Responses reply. Source: OpenAI API reference, "Responses streaming events". */
 export class ResponsesObserver implements ReplyObserver {
   hasContent = false;
@@ -104,8 +107,12 @@ export class ResponsesObserver implements ReplyObserver {
     if (body['status'] === 'failed' || readReportedError(body) !== undefined) this.#fail(body);
     this.usage = responsesUsage(body['usage']);
     this.finished = body;
-    this.hasContent = Array.isArray(body['output']);
+    this.hasContent = Array.isArray(body['output']) && !(unfinished.has(body['status']) && body['output'].length === 0);
     this.isComplete = true;
+  }
+
+  get isFinished(): boolean {
+    return this.isComplete;
   }
 
   get isOver(): boolean {

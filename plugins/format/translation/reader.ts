@@ -61,6 +61,10 @@ export class TranslatingReader implements ReplyReader {
     return this.#guard.reply !== undefined;
   }
 
+  get isFinished(): boolean {
+    return this.#guard.isFinished;
+  }
+
   get failure(): GatewayError | undefined {
     return this.#damage ?? this.#guard.failure;
   }
@@ -106,8 +110,8 @@ export class TranslatingReader implements ReplyReader {
   }
 
   end(): Buffer {
-    // The blank line after the last event is often missing.
-    for (const event of this.#framer.end()) this.#take(event);
+    // The blank line after the last event is often missing. Half an event is dropped.
+    for (const event of this.#framer.end()) if (!isTornObject(event.data ?? '')) this.#take(event);
     this.#write(this.#guard.close());
     return this.#taken();
   }

@@ -1,4 +1,5 @@
 import type { ReplyReader } from '#core/model-call/adapter.ts';
+import { withoutByteOrderMark } from '#core/model-call/byte-order-mark.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
@@ -27,6 +28,8 @@ export interface AnswerBody {
   end(): void;
   /** The time is up, which is this fault unless enough has come. */
   expire(timeout: Fault): void;
+  /** The connection failed, which is this fault unless the answer is complete. Always a fault when left out. */
+  disconnect?(fault: Fault): void;
   /** Ends the stream that was handed over. */
   close?(fault: Fault | undefined): void;
 }
@@ -51,6 +54,11 @@ export class CollectedBytes {
 
   bytes(): Buffer {
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
+  }
+
+  /** The bytes of a JSON text. */
+  json(): Buffer {
+    return withoutByteOrderMark(this.bytes());
   }
 
   /** Returns the bytes and keeps none of them. */

@@ -22,7 +22,7 @@ import type { AttemptRequest } from './request.ts';
  * | unlabelled | its first KB       | first byte, deadline        | becomes whole            | fault                |
  * | whole      | `wholeReply`       | idle, deadline              | handed over              | fault                |
  * | gated      | `gatedEvents`      | first byte, deadline        | fault                    | fault                |
- * | streaming  | `slowReader`       | idle; 1 s after last event  | over, or fault           | over if it is complete |
+ * | streaming  | `slowReader`       | idle; 0.5 s after finishing | over, or fault           | over if it is complete |
  *
  * Until `whole` ends or `gated` has content the client has seen nothing, and another route can take over. A fault before
  * that rejects `run`; later it breaks the reply off and is reported to `onEnd`. The states are the bodies of
@@ -100,7 +100,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#isClosed = true;
-    this.end(connectionFault(error, this.#status !== 0));
+    const fault = connectionFault(error, this.#status !== 0);
+    if (this.#isOver || this.#body?.disconnect === undefined) this.end(fault);
+    else this.#body.disconnect(fault);
   }
 
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void {

@@ -37,8 +37,7 @@ export class AttemptClock {
 
   /** True when backpressure of the client delayed the answer: its duration is no measure of the route. */
   get wasHeldBack(): boolean {
-    const current = this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
-    return this.#heldBack + current > heldBackAfter;
+    return this.#heldBack + this.#pause > heldBackAfter;
   }
 
   /** Something has come. */
@@ -66,20 +65,26 @@ export class AttemptClock {
     this.#until = Infinity;
   }
 
-  /** The upstream is paused for its client: its silence does not count. */
+  /** The upstream is paused for its client: the time does not count. */
   pause(): void {
     this.#pausedSince ??= performance.now();
   }
 
   resume(): void {
     if (this.#pausedSince === undefined) return;
-    this.#heldBack += performance.now() - this.#pausedSince;
+    this.#heldBack += this.#pause;
+    this.#until += this.#pause;
     this.#pausedSince = undefined;
     this.heard();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** Ms of the current pause. */
+  get #pause(): number {
+    return this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
   }
 
   #lookAfter(milliseconds: number): void {
@@ -91,8 +96,9 @@ export class AttemptClock {
   #look(): void {
     if (this.#pausedSince !== undefined) this.heard();
     const now = performance.now();
-    const left = Math.min(this.#lastByteAt + this.#silence, this.#until) - now;
+    const until = this.#until + this.#pause;
+    const left = Math.min(this.#lastByteAt + this.#silence, until) - now;
     if (left > 1) this.#lookAfter(left);
-    else this.#onLate(this.#until - now > 1);
+    else this.#onLate(until - now > 1);
   }
 }

@@ -50,6 +50,11 @@ class UnlabelledBody implements AnswerBody {
     else this.#body.expire(timeout);
   }
 
+  disconnect(fault: Fault): void {
+    if (this.#body?.disconnect === undefined) this.#answer.end(fault);
+    else this.#body.disconnect(fault);
+  }
+
   close(fault: Fault | undefined): void {
     this.#body?.close?.(fault);
   }

@@ -3,8 +3,11 @@ import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 import { type Answer, type AnswerBody, CollectedBytes } from './answer.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
-/** Ms that a stream may stay open after its last event. */
-const lingerAfterEnd = 1_000;
+/**
+ * Ms that a stream may stay open once its answer has finished: for the usage, the end mark, and the end of the body, after
+ * which its connection can be reused.
+ */
+const finishGrace = 500;
 
 /**
  * A stream of events that was requested. Gated until its first content: its events wait here, and the client has seen
@@ -15,6 +18,7 @@ export class StreamBody implements AnswerBody {
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
   #stream: ReplyStream | undefined; // once it has content
+  #isInGrace = false;
 
   constructor(answer: Answer) {
     this.#answer = answer;
@@ -33,25 +37,29 @@ export class StreamBody implements AnswerBody {
   }
 
   end(): void {
-    const { reader } = this.#answer;
-    const remainder = reader.end();
-    if (this.#stream === undefined) this.#gate(remainder);
-    else this.#forward(this.#stream, remainder);
-    this.#answer.end(
-      reader.isComplete
-        ? undefined
-        : interruptedFault('upstream_failed', 'The upstream closed the stream before its end.'),
-    );
+    this.#endUnlessComplete(interruptedFault('upstream_failed', 'The upstream closed the stream before its end.'));
   }
 
   expire(timeout: Fault): void {
-    if (this.#stream !== undefined && this.#answer.reader.isComplete) this.end();
-    else this.#answer.end(timeout);
+    this.#endUnlessComplete(timeout);
+  }
+
+  disconnect(fault: Fault): void {
+    this.#endUnlessComplete(fault);
   }
 
   close(fault: Fault | undefined): void {
     if (fault === undefined || this.#answer.request.isResumable) this.#stream?.push(null);
     else this.#stream?.breakOff(fault.error);
+  }
+
+  /** Nothing more comes. @param fault for an answer that has not finished */
+  #endUnlessComplete(fault: Fault): void {
+    const { reader } = this.#answer;
+    const remainder = reader.end();
+    if (this.#stream === undefined) this.#gate(remainder);
+    else this.#forward(this.#stream, remainder);
+    this.#answer.end(reader.isComplete ? undefined : fault);
   }
 
   /** Opens the gate when the first content is there. */
@@ -64,12 +72,14 @@ export class StreamBody implements AnswerBody {
       this.#answer.end(interruptedFault('upstream_failed', 'The upstream ended the stream without content.'));
     else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
       this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent a stream without content.'));
+    else this.#limitGrace();
   }
 
   #open(): void {
     const { clock, reader, request } = this.#answer;
     clock.arrived();
     clock.allow(request.limits.idleTimeout * 1000);
+    this.#isInGrace = false;
     const body = new ReplyStream({
       read: () => {
         clock.resume();
@@ -85,13 +95,23 @@ export class StreamBody implements AnswerBody {
   }
 
   #forward(stream: ReplyStream, events: Buffer): void {
-    const { clock, reader } = this.#answer;
+    const { clock } = this.#answer;
     if (events.length > 0 && !stream.push(events)) {
       this.#answer.pause();
       clock.pause();
     }
     if (this.#endOnFailure()) return;
-    if (reader.isComplete && clock.silence !== lingerAfterEnd) clock.allow(lingerAfterEnd);
+    this.#limitGrace();
+  }
+
+  /** Begins the grace of a finished answer, and ends it when more of the answer comes: some vendors finish every chunk. */
+  #limitGrace(): void {
+    const { clock, reader, request } = this.#answer;
+    if (reader.isFinished === this.#isInGrace) return;
+    this.#isInGrace = reader.isFinished;
+    if (reader.isFinished) return clock.limit(finishGrace);
+    clock.arrived();
+    clock.allow(request.limits.idleTimeout * 1000);
   }
 
   /** Ends the attempt when the upstream has reported an error inside the stream. */

@@ -27,7 +27,7 @@ export class RefusalBody implements AnswerBody {
 
   end(): void {
     const { status, headers, request } = this.#answer;
-    this.#answer.end(refusalFault(status, headers, this.#collected.bytes(), request.now(), request.secrets?.()));
+    this.#answer.end(refusalFault(status, headers, this.#collected.json(), request.now(), request.secrets?.()));
   }
 
   expire(): void {
@@ -73,7 +73,7 @@ export class WholeBody implements AnswerBody {
   /** @throws GatewayError */
   #read(): WholeReply {
     const { reader, request } = this.#answer;
-    const body = this.#collected.bytes();
+    const body = this.#collected.json();
     if (this.#isStream === request.isStream) return reader.whole(body, jsonType(contentTypeOf(this.#answer)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isStream);
     const kind = this.#isStream ? 'a stream, although none was requested' : 'no stream, although one was requested';

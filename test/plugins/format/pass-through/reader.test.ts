@@ -137,7 +137,32 @@ describe('a chat stream', () => {
     expect(reader.end().toString()).toBe('');
     const lacking = chat();
     lacking.push(bytes(chatEvents[1] as string, (chatEvents[2] as string).trimEnd()));
-    expect(lacking.end().toString()).toBe(chatEvents[2]);
+    expect(lacking.end().toString()).toBe(`${chatEvents[2]}data: [DONE]\n\n`);
+  });
+
+  it.each(['data: [DONE]', 'data: [DONE]\n', 'data: [DONE]\r\r', '\rdata: [DONE]'])(
+    'is over with %j, and delivers it whole',
+    (mark) => {
+      const reader = chat();
+      const seen = reader.push(bytes(...chatEvents.slice(0, 4), mark)).toString();
+      expect(seen.replaceAll(/\r/g, '\n')).toMatch(/[^\n]\n{2,3}data: \[DONE\]\n\n$/);
+      expect(reader).toMatchObject({ isComplete: true, isFinished: true });
+      expect(reader.end()).toHaveLength(0);
+    },
+  );
+
+  it('is not finished by an empty finish reason', () => {
+    const reader = chat();
+    reader.push(bytes('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":""}]}\n\n'));
+    expect(reader).toMatchObject({ hasContent: true, isComplete: false, isFinished: false });
+  });
+
+  it('is no longer finished when its text continues', () => {
+    const reader = chat();
+    reader.push(bytes(...chatEvents.slice(0, 3)));
+    expect(reader.isFinished).toBe(true);
+    reader.push(bytes(chatEvents[1] as string));
+    expect(reader).toMatchObject({ isComplete: true, isFinished: false });
   });
 
   it('drops a byte order mark', () => {
@@ -162,6 +187,10 @@ describe('a whole chat answer', () => {
     ['an error with status 200', '{"error":{"message":"no capacity"}}'],
     ['an error in the base_resp of MiniMax', '{"base_resp":{"status_code":1004,"status_msg":"no key"}}'],
     ['an answer without choices', '{"choices":[]}'],
+    [
+      'a choice without words and without a reason',
+      '{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[]},"finish_reason":null}]}',
+    ],
   ])('is a failure when it is %s', (_, body) => {
     expect(() => chat().whole(Buffer.from(body), 'application/json')).toThrow(/upstream/);
   });
@@ -195,6 +224,19 @@ describe('a messages stream', () => {
     const reader = messages();
     expect(reader.push(bytes(start, delta, end, stop, start)).toString()).toBe(start + delta + end + stop);
     expect(reader.push(bytes(delta, end, stop))).toHaveLength(0);
+  });
+
+  it('is complete with its stop reason, and gets the message_stop that is missing', () => {
+    const reader = messages();
+    reader.push(bytes(start, delta, end));
+    expect(reader).toMatchObject({ isComplete: true, isFinished: true });
+    expect(reader.end().toString()).toBe(stop);
+  });
+
+  it('fails when it starts a second time', () => {
+    const reader = messages();
+    expect(reader.push(bytes(start, start, delta, end, stop)).toString()).toBe(start);
+    expect(reader.failure?.message).toContain('a second time');
   });
 
   it('ends with an error event when it is broken off', () => {

@@ -3,7 +3,9 @@ import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import { ChatObserver } from '../../../../plugins/format/chat/observer.ts';
+import { GeminiObserver } from '../../../../plugins/format/gemini/observer.ts';
 import { PassThroughReader } from '../../../../plugins/format/pass-through/reader.ts';
+import type { ReplyObserver } from '../../../../plugins/format/reply-observer.ts';
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
 import { Connections } from '../../../../plugins/upstream/attempt/connections.ts';
 import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
@@ -25,7 +27,8 @@ function attemptAt(
     agent = connections.agent(1),
     firstByteTimeout = 10,
     deadline = 60,
-  }: { agent?: Dispatcher; firstByteTimeout?: number; deadline?: number } = {},
+    observer = new ChatObserver('req_test'),
+  }: { agent?: Dispatcher; firstByteTimeout?: number; deadline?: number; observer?: ReplyObserver } = {},
 ): Attempt {
   return new Attempt(
     {
@@ -40,7 +43,7 @@ function attemptAt(
       onContent: () => events.push('content'),
       onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
     },
-    new PassThroughReader(new ChatObserver('req_test')),
+    new PassThroughReader(observer),
   );
 }
 
@@ -55,7 +58,7 @@ async function faultOf(handler: Handler, isStream = false): Promise<Fault> {
 
 describe('a whole answer', () => {
   it('keeps its bytes and its content type', async () => {
-    const text = `{ "choices": [ {} ],\n "big": 12345678901234567890 }`;
+    const text = `{ "choices": [ { "message": { "content": "hi" } } ],\n "big": 12345678901234567890 }`;
     await using upstream = await createUpstream((_request, response) =>
       response.send(200, { 'content-type': 'application/json; charset=utf-8' }, text),
     );
@@ -388,4 +391,66 @@ describe('a timeout', () => {
       expect(events).toEqual(['content', 'end upstream_timeout']);
     },
   );
+
+  /** A stream that has its first content; the rest is sent with `say`. */
+  async function openStream(first: object, observer = new ChatObserver('req_test') as ReplyObserver) {
+    const attempt = attemptAt('http://127.0.0.1', true, { agent, observer });
+    const running = attempt.run();
+    attempt.onRequestStart(controller);
+    attempt.onResponseStart(controller, 200, streamHead);
+    const say = (value: object) =>
+      attempt.onResponseData(controller, Buffer.from(`data: ${JSON.stringify(value)}\n\n`));
+    say(first);
+    const stream = (await running).body as Readable;
+    stream.on('error', () => undefined);
+    return { attempt, say, stream };
+  }
+
+  describe('after the finish of a stream', () => {
+    it('is half a second', async () => {
+      const { say } = await openStream(content('a'));
+      say(finish);
+      vi.advanceTimersByTime(490);
+      expect(events).toEqual(['content']);
+      vi.advanceTimersByTime(20);
+      expect(events).toEqual(['content', 'end well']);
+    });
+
+    it('is not prolonged by what follows', async () => {
+      const { say, attempt } = await openStream(content('a'));
+      say(finish);
+      await drip(attempt, ': ping\n\n', 0.6);
+      expect(events).toEqual(['content', 'end well']);
+    });
+
+    it('begins with the finish of the last choice', async () => {
+      const { say } = await openStream(content('a'), new ChatObserver('req_test', 2));
+      say(finish);
+      vi.advanceTimersByTime(9_000);
+      expect(events).toEqual(['content']);
+      say({ choices: [{ index: 1, delta: {}, finish_reason: 'stop' }] });
+      vi.advanceTimersByTime(510);
+      expect(events).toEqual(['content', 'end well']);
+    });
+
+    it('does not end an answer of an upstream that finishes every chunk', async () => {
+      const piece = { candidates: [{ index: 0, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }] };
+      const { say } = await openStream(piece, new GeminiObserver('req_test'));
+      say(piece);
+      vi.advanceTimersByTime(9_000);
+      expect(events).toEqual(['content']);
+      vi.advanceTimersByTime(1_100);
+      expect(events).toEqual(['content', 'end well']);
+    });
+
+    it('is not counted while the client does not read', async () => {
+      const { say, stream } = await openStream(content('x'.repeat(512 * 1024)));
+      say(finish);
+      vi.advanceTimersByTime(60_000);
+      expect(events).toEqual(['content']);
+      while (stream.read() !== null);
+      vi.advanceTimersByTime(510);
+      expect(events).toEqual(['content', 'end well']);
+    });
+  });
 });

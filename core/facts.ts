@@ -38,14 +38,20 @@ export interface Entitlement {
   readonly secondsLeft: number;
 }
 
-/** State of the caller's limits after this request. Written by `rate-limit`. */
-export interface RateLimitState {
-  readonly limit: number;
+/** An allowance of requests, and what is left of it after this request. */
+export interface AllowanceState {
+  readonly limit: number; // requests per period
   readonly period: number; // seconds
-  readonly burst: number;
-  readonly concurrent: number;
+  readonly burst: number; // requests at once after an idle time
   readonly remaining: number; // requests allowed now
   readonly resetAfter: number; // seconds until the full burst is available
+}
+
+/** The caller's limits of model calls. Written by `rate-limit`. */
+export interface RateLimitState extends AllowanceState {
+  readonly concurrent: number; // requests in flight
+  /** The allowance that a request took from which is not a model call. */
+  readonly other?: AllowanceState | undefined;
 }
 
 /**

@@ -22,8 +22,8 @@ export interface Endpoint {
   /** Error format of its clients; omitted where the request's headers decide. */
   readonly dialect?: Dialect | undefined;
   /**
-   * True when a call counts against the limits, and its answer may be kept. It needs an active period; so does every POST
-   * in a format, metered or not.
+   * True for a model call: it counts against the limits of those, and its answer may be kept. It needs an active period;
+   * so does every POST in a format, metered or not. Other requests count against an allowance of their own.
    */
   readonly isMetered: boolean;
   /** True when it needs no key: `auth` skips it, and stages find no principal. */

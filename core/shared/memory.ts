@@ -56,11 +56,12 @@ export class MemoryLimiter implements Limiter {
     const debt = debtOf(account.arrival, now);
     const wait = waitOf(debt, limits);
     if (wait > 0) return describe(debt, limits, wait, 'rate', undefined);
-    if (account.leases.size >= limits.concurrent) return describe(debt, limits, 1_000_000, 'concurrency', undefined);
+    const { concurrent = Infinity } = limits;
+    if (account.leases.size >= concurrent) return describe(debt, limits, 1_000_000, 'concurrency', undefined);
     const owed = debt + intervalOf(limits);
     account.arrival = now + owed;
-    const lease = this.#name + ++this.#leases;
-    account.leases.add(lease);
+    const lease = limits.concurrent === undefined ? undefined : this.#name + ++this.#leases;
+    if (lease !== undefined) account.leases.add(lease);
     return describe(owed, limits, 0, undefined, lease);
   }
 

@@ -54,23 +54,24 @@ export class RedisLimiter implements Limiter {
   }
 
   async #run(key: string, limits: Limits, lease: string): Promise<Take> {
+    const takesSlot = lease !== '' && limits.concurrent !== undefined;
     const [refused, debt, wait] = await guard(
       this.#client.gatewayTake(
         arrivalKey(key),
         leasesKey(key),
         intervalOf(limits),
         limits.burst,
-        limits.concurrent,
+        limits.concurrent ?? '',
         lease,
         leaseLifetime * 1_000_000,
       ),
     ).catch((error: unknown) => {
       // Redis may only be late, and grant a slot that no caller knows of.
-      if (lease !== '') this.#giveBack(key, lease);
+      if (takesSlot) this.#giveBack(key, lease);
       throw error;
     });
     const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
-    const isTaken = refused === 0 && lease !== '';
+    const isTaken = refused === 0 && takesSlot;
     if (isTaken) this.#hold(key, lease);
     return describe(debt, limits, wait, refusedBy, isTaken ? lease : undefined);
   }

@@ -17,7 +17,8 @@ export interface Shared extends AsyncDisposable {
 /** GCRA (generic cell rate algorithm) and a limit of concurrent holders, decided in one step. */
 export interface Limiter {
   /**
-   * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither.
+   * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither. Without a limit of
+   * concurrent requests it takes no slot.
    * A slot that is neither released nor renewed within a minute is free again, because its holder has died.
    */
   take(key: string, limits: Limits): Take | Promise<Take>;
@@ -32,7 +33,7 @@ export interface Limits {
   readonly limit: number; // requests a period
   readonly period: number; // seconds
   readonly burst: number; // requests that may come at once
-  readonly concurrent: number; // requests under way at the same time
+  readonly concurrent?: number | undefined; // requests in flight; any number when left out
 }
 
 /** The result of asking for one more request. */

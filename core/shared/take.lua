@@ -4,7 +4,7 @@
 -- KEYS[2]  sorted set: leases, scored by the time they expire, µs since the epoch
 -- ARGV[1]  emission interval, whole µs
 -- ARGV[2]  burst, requests
--- ARGV[3]  concurrent requests allowed
+-- ARGV[3]  concurrent requests allowed; empty for any number, without a lease
 -- ARGV[4]  name of the lease to take; empty to look without taking
 -- ARGV[5]  time to live of a lease, µs
 --
@@ -32,11 +32,14 @@ local next = base + interval
 local ahead = next - most
 if ahead > 0 then return { 1, math.floor(base - now), math.ceil(ahead) } end
 
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return { 2, math.floor(base - now), 1000000 } end
+local concurrent = tonumber(ARGV[3])
+if concurrent then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+  if redis.call('ZCARD', KEYS[2]) >= concurrent then return { 2, math.floor(base - now), 1000000 } end
 
-local lifetime = tonumber(ARGV[5])
-redis.call('ZADD', KEYS[2], now + lifetime, ARGV[4])
-redis.call('PEXPIRE', KEYS[2], math.ceil(lifetime / 1000) + 1000)
+  local lifetime = tonumber(ARGV[5])
+  redis.call('ZADD', KEYS[2], now + lifetime, ARGV[4])
+  redis.call('PEXPIRE', KEYS[2], math.ceil(lifetime / 1000) + 1000)
+end
 keep(next)
 return { 0, math.floor(next - now), 0 }

@@ -1,6 +1,7 @@
 import { accountDirectory } from '#core/accounts/directory.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import {
+  type AllowanceState,
   type Entitlement,
   entitlement,
   type Principal,
@@ -57,9 +58,13 @@ function describePeriod(current: Entitlement | undefined): object | null {
   return { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Null when no stage limits requests. */
+/** The limits of model calls, and of other requests. Null when no stage limits requests. */
 function describeLimit(state: RateLimitState | undefined): object | null {
   if (state === undefined) return null;
-  const { limit, period, burst, concurrent, remaining } = state;
-  return { limit, period, burst, concurrent, remaining };
+  const { concurrent, other } = state;
+  return { ...describeAllowance(state), concurrent, ...(other && { other: describeAllowance(other) }) };
+}
+
+function describeAllowance({ limit, period, burst, remaining }: AllowanceState): object {
+  return { limit, period, burst, remaining };
 }

@@ -1,4 +1,4 @@
-import type { RateLimitState } from '#core/facts.ts';
+import type { AllowanceState } from '#core/facts.ts';
 import type { Dialect } from '#core/errors/table.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Dialect } from '#core/errors/table.ts';
  */
 export function limitHeaders(
   dialect: Dialect,
-  { limit, remaining, resetAfter }: RateLimitState,
+  { limit, remaining, resetAfter }: AllowanceState,
   now: number,
 ): Record<string, string> {
   if (dialect === 'anthropic') {

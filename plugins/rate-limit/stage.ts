@@ -1,47 +1,29 @@
 import { GatewayError } from '#core/errors/table.ts';
-import { principal, type RateLimits, rateLimitState } from '#core/facts.ts';
+import { type AllowanceState, principal, rateLimitState } from '#core/facts.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import type { Limits, Take } from '#core/shared/shared.ts';
+import { explainRefusal } from './explain.ts';
 import { limitHeaders } from './headers.ts';
 import { LocalFallback } from './local-fallback.ts';
+import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
 /** The concurrency slot of an exchange, released when the exchange is over. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
 /**
- * Limits the requests of each key per period and in flight. Unmetered requests (lists, token counts) do not count.
+ * Limits the requests of each key: model calls per period and in flight; all others (lists, the key, token counts, stored
+ * responses, unknown paths) per period, out of a wider allowance of their own.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */
 export const rateLimitStage = defineStage({
   name: 'rate-limit',
-  description: 'Limits the requests of each key: per period, and in flight.',
+  description: 'Limits the requests of each key: per period, and model calls also in flight.',
   reads: [principal],
   writes: [rateLimitState],
-  options: {
-    type: 'object',
-    properties: {
-      limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 60, description: 'Requests per period.' },
-      period: { type: 'number', minimum: 1, maximum: 86_400, default: 60, description: 'Seconds.' },
-      burst: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000_000_000,
-        default: 20,
-        description: 'Requests that may be sent at once after a pause.',
-      },
-      concurrent: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000_000,
-        default: 8,
-        description: 'Requests in flight at the same time.',
-      },
-    },
-    additionalProperties: false,
-  },
+  options: optionsSchema,
   create(options, host) {
     // Survives a reload, and with it the counts that this instance keeps while the store is unavailable.
     const limiter = host.keep(
@@ -52,17 +34,17 @@ export const rateLimitStage = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { keyId, limits: own } = exchange.get(principal);
-        const limits = combine(options, own);
-        const result = exchange.endpoint.isMetered ? limiter.take(keyId, limits) : limiter.peek(keyId, limits);
-        if (result instanceof Promise) return result.then((take) => settle(exchange, keyId, limits, take));
-        settle(exchange, keyId, limits, result);
+        const limits = limitsOfCalls(options, own);
+        if (!exchange.endpoint.isMetered) return enterOther(exchange, keyId, limits);
+        const result = limiter.take(keyId, limits);
+        if (result instanceof Promise) return result.then((take) => settleCall(exchange, keyId, limits, take));
+        settleCall(exchange, keyId, limits, result);
       },
       leave(exchange, reply) {
-        if (!exchange.endpoint.isMetered) return;
-        return {
-          ...reply,
-          headers: { ...reply.headers, ...limitHeaders(exchange.dialect, exchange.get(rateLimitState), host.now()) },
-        };
+        const state = exchange.find(rateLimitState);
+        if (state === undefined) return;
+        const headers = limitHeaders(exchange.dialect, state.other ?? state, host.now());
+        return { ...reply, headers: { ...reply.headers, ...headers } };
       },
       done(exchange) {
         const held = exchange.find(heldSlot);
@@ -70,15 +52,34 @@ export const rateLimitStage = defineStage({
       },
     };
 
-    function settle(exchange: Exchange, key: string, limits: Limits, take: Take): void {
-      const { remaining, resetAfter, lease } = take;
-      const state = { ...limits, remaining, resetAfter };
+    function settleCall(exchange: Exchange, key: string, limits: CallLimits, take: Take): void {
+      const state = { ...limits, ...leftOf(take) };
       exchange.set(rateLimitState, state);
+      const { lease } = take;
       // The client may have left while the store was asked. The exchange may then be over, and its `done` has run.
       if (lease !== undefined && exchange.signal.aborted) limiter.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
+      refuse(exchange, take, limits, state);
+    }
+
+    /** Takes from the other allowance. The state of the limits of model calls is for `GET /v1/key`. */
+    function enterOther(exchange: Exchange, keyId: string, calls: CallLimits): void | Promise<void> {
+      const limits = limitsOfOthers(options.other, calls);
+      const settle = (ofCalls: Take, take: Take): void => {
+        const other = { ...limits, ...leftOf(take) };
+        exchange.set(rateLimitState, { ...calls, ...leftOf(ofCalls), other });
+        refuse(exchange, take, limits, other);
+      };
+      const ofCalls = limiter.peek(keyId, calls);
+      const take = limiter.take(`${keyId}:other`, limits);
+      if (ofCalls instanceof Promise || take instanceof Promise)
+        return Promise.all([ofCalls, take]).then((both) => settle(...both));
+      settle(ofCalls, take);
+    }
+
+    function refuse(exchange: Exchange, take: Take, limits: Limits, state: AllowanceState): void {
       if (take.refusedBy === undefined) return;
-      throw new GatewayError('rate_limited', explain(take, limits), {
+      throw new GatewayError('rate_limited', explainRefusal(take, limits, exchange.endpoint.isMetered), {
         retryAfter: take.retryAfter,
         headers: limitHeaders(exchange.dialect, state, host.now()),
       });
@@ -86,24 +87,6 @@ export const rateLimitStage = defineStage({
   },
 });
 
-/** The limits of a key: its own, else the configured ones. */
-function combine(common: Limits, own: RateLimits | undefined): Limits {
-  if (own === undefined) return common;
-  return {
-    limit: own.limit ?? common.limit,
-    period: own.period ?? common.period,
-    burst: own.burst ?? common.burst,
-    concurrent: own.concurrent ?? common.concurrent,
-  };
-}
-
-function explain({ refusedBy, retryAfter }: Take, { limit, period, burst, concurrent }: Limits): string {
-  if (refusedBy === 'concurrency')
-    return `Concurrency limit reached: ${count(concurrent, 'request')} in flight. Wait for one to finish.`;
-  const rate = `${count(limit, 'request')} per ${count(period, 'second')}, at most ${burst} at once`;
-  return `Rate limit reached: ${rate}. Try again in ${count(Math.ceil(retryAfter), 'second')}.`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remaining' | 'resetAfter'> {
+  return { remaining, resetAfter };
 }

@@ -6,9 +6,10 @@ import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Outcome, Stage } from '#core/pipeline/stage.ts';
 import { MemoryShared } from '#core/shared/memory.ts';
-import { type Limiter, type Limits, SharedUnavailable } from '#core/shared/shared.ts';
+import { type Limiter, SharedUnavailable } from '#core/shared/shared.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { formatDuration } from '../../plugins/rate-limit/headers.ts';
+import type { RateLimitOptions } from '../../plugins/rate-limit/options.ts';
 import { rateLimitStage } from '../../plugins/rate-limit/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../support/exchange.ts';
@@ -26,7 +27,9 @@ const countTokensEndpoint: Endpoint = {
   path: '/v1/messages/count_tokens',
   isMetered: false,
 };
-const common: Limits = { limit: 6, period: 60, burst: 2, concurrent: 2 };
+const ofCalls = { limit: 6, period: 60, burst: 2, concurrent: 2 };
+const ofOthers = { limit: 12, period: 60, burst: 3 };
+const common: RateLimitOptions = { ...ofCalls, other: ofOthers };
 const ok: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };
 const outcome: Outcome = {
   kind: 'answered',
@@ -48,7 +51,7 @@ beforeEach(async () => {
   await open(common);
 });
 
-async function open(options: Limits, limiter?: Limiter): Promise<void> {
+async function open(options: RateLimitOptions, limiter?: Limiter): Promise<void> {
   const shared = new MemoryShared(() => clock);
   const kept = new Map<string, unknown>();
   warn = vi.fn<(message: string) => void>();
@@ -101,11 +104,18 @@ describe('rate-limit options', () => {
   const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, known);
 
   it('have defaults', () => {
-    expect(read('rate-limit')).toEqual({ limit: 60, period: 60, burst: 20, concurrent: 8 });
+    const other = { limit: 600, period: 60, burst: 100 };
+    expect(read('rate-limit')).toEqual({ limit: 60, period: 60, burst: 20, concurrent: 8, other });
   });
 
   it('can be set one by one', () => {
-    expect(read('rate-limit: { burst: 5, period: 0x10 }')).toEqual({ limit: 60, period: 16, burst: 5, concurrent: 8 });
+    expect(read('rate-limit: { burst: 5, period: 0x10, other: { burst: 6 } }')).toEqual({
+      limit: 60,
+      period: 16,
+      burst: 5,
+      concurrent: 8,
+      other: { limit: 600, period: 60, burst: 6 },
+    });
   });
 
   it.each(['limit', 'burst', 'concurrent'])('refuse a %s that is not a positive integer', (name) => {
@@ -119,6 +129,7 @@ describe('rate-limit options', () => {
 
   it('refuse unknown names', () => {
     expect(mistakes('auth, rate-limit: { brust: 5 }')).toEqual([expect.stringContaining('did you mean "burst"')]);
+    expect(mistakes('auth, rate-limit: { other: { concurrent: 5 } }')).toEqual([expect.stringContaining('concurrent')]);
   });
 
   it('need a stage that identifies the caller before them', () => {
@@ -150,7 +161,7 @@ describe('a request within the limits', () => {
   });
 
   it('passes its state to later stages', async () => {
-    expect((await send()).get(rateLimitState)).toEqual({ ...common, remaining: 1, resetAfter: 10 });
+    expect((await send()).get(rateLimitState)).toEqual({ ...ofCalls, remaining: 1, resetAfter: 10 });
   });
 });
 
@@ -305,24 +316,82 @@ describe('a key with its own limits', () => {
   });
 });
 
-describe('an unmetered request', () => {
+describe('a request that is not a model call', () => {
+  const list = { endpoint: modelsEndpoint };
+
   it.each([
     ['a list', modelsEndpoint],
     ['a count of tokens', countTokensEndpoint],
-  ])('does not count: %s', async (_name, endpoint) => {
-    for (let count = 0; count < 10; count++) {
-      const exchange = await send('key', { endpoint });
-      expect(exchange.get(rateLimitState)).toEqual({ ...common, remaining: 2, resetAfter: 0 });
-      expect(await stage.leave?.(exchange, ok)).toBeUndefined();
-    }
-    await send();
+    ['an unknown path', { ...modelsEndpoint, name: 'unknown', path: '/v1/' }],
+  ])('takes from the other allowance only: %s', async (_name, endpoint) => {
+    const exchange = await send('key', { endpoint });
+    expect(exchange.get(rateLimitState)).toEqual({
+      ...ofCalls,
+      remaining: 2,
+      resetAfter: 0,
+      other: { ...ofOthers, remaining: 2, resetAfter: 5 },
+    });
+    expect((await send()).get(rateLimitState).remaining).toBe(1);
   });
 
-  it('passes when the limit is used up, with its state', async () => {
+  it('has the rate limit headers of the other allowance', async () => {
+    expect(await headersOf(await send('key', list))).toMatchObject({
+      'x-ratelimit-limit-requests': '12',
+      'x-ratelimit-remaining-requests': '2',
+      'x-ratelimit-reset-requests': '5s',
+    });
+    expect(await headersOf(await send('key', { endpoint: countTokensEndpoint }))).toMatchObject({
+      'anthropic-ratelimit-requests-limit': '12',
+      'anthropic-ratelimit-requests-remaining': '1',
+      'anthropic-ratelimit-requests-reset': '2027-01-01T00:00:10Z',
+    });
+  });
+
+  it('passes when the limit of model calls is used up, and with any number in flight', async () => {
     await send();
     await send();
-    const exchange = await send('key', { endpoint: modelsEndpoint });
-    expect(exchange.get(rateLimitState)).toEqual({ ...common, remaining: 0, resetAfter: 20 });
+    await refusal();
+    for (const remaining of [2, 1, 0])
+      expect((await send('key', list)).get(rateLimitState)).toMatchObject({ remaining: 0, other: { remaining } });
+  });
+
+  it('is refused over the other allowance, without affecting model calls', async () => {
+    for (let sent = 0; sent < 3; sent++) await send('key', list);
+    const error = await refusal('key', list);
+    expect(error.code).toBe('rate_limited');
+    expect(error.message).toBe(
+      'Rate limit for requests other than model calls reached: 12 requests per 60 seconds, at most 3 at once. Try again in 5 seconds.',
+    );
+    expect(error.details.retryAfter).toBe(5);
+    expect(error.details.headers).toMatchObject({
+      'x-ratelimit-limit-requests': '12',
+      'x-ratelimit-remaining-requests': '0',
+    });
+    await send();
+    clock += 5_000;
+    await send('key', list);
+    await refusal('key', list);
+  });
+
+  it('passes 25 times at once by default', async () => {
+    await open(
+      readYaml('pipeline: [auth, rate-limit]', { stages: [auth, rateLimitStage] }).stages[1]
+        ?.options as RateLimitOptions,
+    );
+    for (let sent = 0; sent < 25; sent++) await send('key', { endpoint: countTokensEndpoint });
+  });
+
+  it('has at least the limits of the key’s model calls', async () => {
+    const own = { limit: 1_000, period: 10, burst: 50 };
+    const exchange = await send('key', { ...list, limits: own });
+    expect(exchange.get(rateLimitState).other).toMatchObject({ ...own, remaining: 49 });
+  });
+
+  it('keeps the wider of two bursts and the faster of two rates', async () => {
+    const slow = await send('slow', { ...list, limits: { limit: 100, period: 3_600, burst: 50 } });
+    expect(slow.get(rateLimitState).other).toMatchObject({ limit: 12, period: 60, burst: 50 });
+    const fast = await send('fast', { ...list, limits: { limit: 100, period: 1, burst: 1 } });
+    expect(fast.get(rateLimitState).other).toMatchObject({ limit: 100, period: 1, burst: 3 });
   });
 });
 

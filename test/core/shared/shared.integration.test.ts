@@ -198,6 +198,21 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     expect(refused?.retryAfter).toBeGreaterThan(0);
   });
 
+  run('gives out no slot without a limit of concurrent requests', async () => {
+    const key = newKey();
+    const unlimited = limits({ burst: 3, concurrent: undefined });
+    for (const remaining of [2, 1, 0])
+      expect(await first.limiter.take(key, unlimited)).toMatchObject({
+        refusedBy: undefined,
+        lease: undefined,
+        remaining,
+      });
+    expect(await first.limiter.take(key, unlimited)).toMatchObject({ refusedBy: 'rate', lease: undefined });
+    const held = await second.limiter.take(key, limits({ burst: 4, concurrent: 1 }));
+    expect(held.refusedBy).toBeUndefined();
+    second.limiter.release(key, held.lease ?? '');
+  });
+
   run('takes a slot back, once', async () => {
     const key = newKey();
     const two = limits({ burst: 100, concurrent: 2 });

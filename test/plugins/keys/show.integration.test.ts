@@ -54,6 +54,13 @@ describe('GET /v1/key', () => {
     });
   });
 
+  it('returns the allowance of other requests', async () => {
+    const calls = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
+    const other = { limit: 600, period: 60, burst: 100, remaining: 99 };
+    exchange.set(rateLimitState, { ...calls, resetAfter: 1, other: { ...other, resetAfter: 0.1 } });
+    await expect(read()).resolves.toMatchObject({ rate_limit: { ...calls, other } });
+  });
+
   it('returns null for a missing period, plan and limits', async () => {
     exchange.set(entitlement, { period: undefined, secondsLeft: 0 });
     await expect(read()).resolves.toMatchObject({

@@ -1,0 +1,72 @@
+import type { RateLimits } from '#core/facts.ts';
+import type { Infer, JsonSchema } from '#core/schema.ts';
+import type { Limits } from '#core/shared/shared.ts';
+
+const atMost = 1_000_000_000;
+
+/** An allowance: requests per period, with a burst. */
+function allowance(limit: number, burst: number) {
+  return {
+    limit: { type: 'integer', minimum: 1, maximum: atMost, default: limit, description: 'Requests per period.' },
+    period: { type: 'number', minimum: 1, maximum: 86_400, default: 60, description: 'Seconds.' },
+    burst: {
+      type: 'integer',
+      minimum: 1,
+      maximum: atMost,
+      default: burst,
+      description: 'Requests that may be sent at once after a pause.',
+    },
+  } as const satisfies Record<string, JsonSchema>;
+}
+
+/** The options of the stage. */
+export const optionsSchema = {
+  type: 'object',
+  properties: {
+    ...allowance(60, 20),
+    concurrent: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 8,
+      description: 'Requests in flight at the same time.',
+    },
+    other: {
+      type: 'object',
+      description:
+        'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never narrower than that for model calls.',
+      default: {},
+      properties: allowance(600, 100),
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export type RateLimitOptions = Infer<typeof optionsSchema>;
+
+/** The limits of a key's model calls. */
+export interface CallLimits extends Limits {
+  readonly concurrent: number;
+}
+
+/** The limits of a key's model calls: its own, else the configured ones. */
+export function limitsOfCalls(options: RateLimitOptions, own: RateLimits | undefined): CallLimits {
+  const { limit, period, burst, concurrent } = options;
+  return {
+    limit: own?.limit ?? limit,
+    period: own?.period ?? period,
+    burst: own?.burst ?? burst,
+    concurrent: own?.concurrent ?? concurrent,
+  };
+}
+
+/**
+ * The limits of a key's other requests: as configured, and never narrower than those of its model calls, so that a client
+ * may count the tokens of every call that it makes.
+ */
+export function limitsOfOthers(configured: Limits, calls: Limits): Limits {
+  const isNarrower = configured.limit / configured.period < calls.limit / calls.period;
+  const { limit, period } = isNarrower ? calls : configured;
+  return { limit, period, burst: Math.max(configured.burst, calls.burst) };
+}

@@ -1,12 +1,14 @@
 import type { WireFormat } from '#core/catalog/formats.ts';
+import type { Profile } from '#core/catalog/profile.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EventFramer } from '#core/model-call/event-framer.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
-import type { ClientCodec, UpstreamCodec } from './canonical/codec.ts';
+import type { ClientCodec, ReplyContext, UpstreamCodec } from './canonical/codec.ts';
 import type { StateKind } from './canonical/conversation.ts';
 import type { NameRules } from './canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './pass-through/adaptation.ts';
 import type { AnsweredRequest, ReplyAdapter } from './pass-through/reply-adapter.ts';
+import type { ReplyRepair } from './pass-through/reply-repair.ts';
 import type { ReplyObserver } from './reply-observer.ts';
 import type { ParameterRules } from './request/parameters.ts';
 
@@ -52,6 +54,8 @@ export interface ClientSide {
    * @param body what the client has asked for
    */
   observe(id: string, body: JsonObject): ReplyObserver;
+  /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
+  repairReply?(context: ReplyContext, profile: Profile): ReplyRepair;
   /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Drops the reasoning that a route would reject; the very same body when there is none. */

@@ -12,12 +12,19 @@ export class TrackedCall {
   /** Undefined where the vendor gave none, or that of another call. */
   id: string | undefined;
   name: string | undefined;
+  /** True for a call whose input is not JSON. */
+  isCustom = false;
   readonly scanner = new ObjectScanner();
   readonly #input = new TextTracker();
 
   constructor(key: number, index: number | undefined) {
     this.key = key;
     this.index = index;
+  }
+
+  /** True when the input is an object that is not complete. */
+  get isTorn(): boolean {
+    return !this.isCustom && !this.scanner.isBlank && !this.scanner.isWhole;
   }
 
   take(input: string): string {
@@ -137,6 +144,7 @@ export class CallTracker {
     const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
     call.id ??= id;
     call.name ??= name;
+    call.isCustom ||= isCustom;
     return { call, entry, isCustom, ...news };
   }
 }

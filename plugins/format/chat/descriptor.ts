@@ -8,6 +8,7 @@ import { chatCodec } from './codec.ts';
 import { ChatObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { chatParameters } from './parameters.ts';
+import { ChatReplyRepair } from './repair/reply-repair.ts';
 import { isSingleAnswer, reportedStops } from './stops.ts';
 import { chatReplyText } from './reply-text.ts';
 
@@ -34,6 +35,7 @@ export const chat: ClientTextFormat = {
     ],
     parameters: chatParameters,
     observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
+    repairReply: (context, profile) => new ChatReplyRepair(context, profile),
     adaptReply: ({ body }) => new ChatReplyAdapter(body),
     text: {
       ...chatCodec,

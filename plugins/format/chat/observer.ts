@@ -6,6 +6,7 @@ import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
+import { readAbort } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
 /** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
@@ -55,6 +56,7 @@ export class ChatObserver implements ReplyObserver {
   whole(body: JsonObject): void {
     const error = readReportedError(body);
     if (error !== undefined) this.failure = reportedFailure(error);
+    this.failure ??= abortOf(body);
     this.usage = readUsage(body);
     this.hasContent = Array.isArray(body['choices']) && body['choices'].some(isAnswer);
     this.isComplete = true;
@@ -68,6 +70,7 @@ export class ChatObserver implements ReplyObserver {
     const error = readReportedError(chunk);
     if (error !== undefined) this.failure = reportedFailure(error);
     this.usage = readUsage(chunk) ?? this.usage;
+    this.failure ??= abortOf(chunk);
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : []) {
       const hasContent = hasDelta(member(choice, 'delta'));
       this.#hasContinued ||= this.isComplete && hasContent;
@@ -88,6 +91,15 @@ function isAnswer(choice: JsonValue): boolean {
 function isFinished(choice: JsonValue): boolean {
   const reason = member(choice, 'finish_reason');
   return typeof reason === 'string' && reason !== '' && reason !== 'null';
+}
+
+/** The error of the first answer that its vendor reports as failed. */
+function abortOf({ choices }: JsonObject): GatewayError | undefined {
+  for (const choice of Array.isArray(choices) ? choices : []) {
+    const error = isJsonObject(choice) ? readAbort(choice) : undefined;
+    if (error !== undefined) return error;
+  }
+  return undefined;
 }
 
 /** True when a delta carries more than the role. */

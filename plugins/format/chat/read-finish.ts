@@ -2,7 +2,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import type { FinishReason, Fragment } from '../canonical/reply.ts';
-import { text } from './read-reply.ts';
+import { textOf } from './read-reply.ts';
 
 /** Finish reasons of all vendors, without those for failures. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
@@ -30,12 +30,12 @@ const failures = new Set(['error', 'network_error', 'insufficient_system_resourc
  * `failed`: the vendor has aborted the answer. Undefined while the answer continues. An unknown reason ends the answer.
  */
 export function readFinish(choice: JsonObject): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
-  const word = text(choice['finish_reason']).toLowerCase();
+  const word = textOf(choice['finish_reason']).toLowerCase();
   if (word === '' || word === 'null') return undefined;
   if (failures.has(word)) return 'failed';
   const reason = reasons.get(word) ?? 'stop';
   // vLLM reports the stop sequence.
-  const stop = text(choice['stop_reason']);
+  const stop = textOf(choice['stop_reason']);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
   return isSequence
     ? { type: 'finish', reason: 'stop_sequence', stopSequence: stop }

@@ -21,20 +21,20 @@ export interface MessageContent {
 export function readMessage(message: JsonObject): MessageContent {
   const { content } = message;
   const parts = Array.isArray(content) ? content : [];
-  const plain = text(message['reasoning_content']) || text(message['reasoning']) || parts.map(thinkingOf).join('');
+  const plain = textOf(message['reasoning_content']) || textOf(message['reasoning']) || parts.map(thinkingOf).join('');
   const details = listOf(message['reasoning_details']).map(thoughtOf).join('');
   return {
     reasoning: plain || details,
     isDetailed: plain === '' && details !== '',
-    text: text(content) || parts.map(textOfPart).join(''),
-    refusal: text(message['refusal']) || parts.map((part) => text(member(part, 'refusal'))).join(''),
+    text: textOf(content) || parts.map(textOfPart).join(''),
+    refusal: textOf(message['refusal']) || parts.map((part) => textOf(member(part, 'refusal'))).join(''),
     citations: listOf(message['annotations']).flatMap(readCitation),
     calls: [...listOf(message['tool_calls']), ...oldCall(message['function_call'])],
   };
 }
 
 /** The value if it is text, an empty one otherwise. */
-export function text(value: JsonValue | undefined): string {
+export function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -46,12 +46,12 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 
 function textOfPart(part: JsonValue): string {
   if (typeof part === 'string') return part;
-  return member(part, 'type') === 'thinking' ? '' : text(member(part, 'text'));
+  return member(part, 'type') === 'thinking' ? '' : textOf(member(part, 'text'));
 }
 
 function thinkingOf(part: JsonValue): string {
   const thinking = member(part, 'thinking');
-  return text(thinking) || listOf(thinking).map(textOfPart).join('');
+  return textOf(thinking) || listOf(thinking).map(textOfPart).join('');
 }
 
 /** The deprecated form has no ids and at most one call. */
@@ -61,13 +61,13 @@ function oldCall(call: JsonValue | undefined): readonly JsonValue[] {
 
 function readCitation(annotation: JsonValue): Citation[] {
   const cited = member(annotation, 'url_citation') ?? annotation;
-  const url = text(member(cited, 'url'));
+  const url = textOf(member(cited, 'url'));
   if (url === '') return [];
   return [
     {
       url,
-      title: text(member(cited, 'title')) || undefined,
-      quote: text(member(cited, 'content')) || undefined,
+      title: textOf(member(cited, 'title')) || undefined,
+      quote: textOf(member(cited, 'content')) || undefined,
       start: count(member(cited, 'start_index')),
       end: count(member(cited, 'end_index')),
     },

@@ -4,36 +4,30 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { filledUsage, isCounted, type ReplyAdapter, rewriteData } from '../pass-through/reply-adapter.ts';
 import { UsageMeter } from '../pass-through/usage-meter.ts';
 import { writeUsage } from './reply-object.ts';
-import { isSingleAnswer } from './stops.ts';
 
+/** Adds the counts that the client waits for, and hides those that only the gateway has asked for. */
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #hasOwnOptions: boolean;
   /** True while the client waits for a chunk with the usage. */
   #owesUsage: boolean;
   #last: StreamEvent | undefined;
-  #hasCalls = false;
-  /** True when a finish reason has come, or may have: each of several answers has one of its own. */
-  #hasFinished: boolean;
 
   constructor(body: JsonObject) {
     const options = body['stream_options'];
     this.meter = new UsageMeter(body);
     this.#hasOwnOptions = isJsonObject(options);
     this.#owesUsage = isJsonObject(options) && options['include_usage'] === true;
-    this.#hasFinished = !isSingleAnswer(body);
   }
 
   event(event: StreamEvent, counted?: Usage): string {
     const { text, data } = event;
-    this.#hasFinished ||= /"finish_reason"\s*:\s*"/.test(text);
-    this.#hasCalls ||= text.includes('"tool_calls"') && /"tool_calls"\s*:\s*\[\s*\{/.test(text);
     if (isUsageChunk(event)) {
       if (isCounted(counted)) this.#owesUsage = false;
       // Requested by the gateway, not by the client.
       return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;
     }
-    if (data?.startsWith('[DONE]') === true) return this.#finish() + this.end(counted) + text;
+    if (data?.startsWith('[DONE]') === true) return this.end(counted) + text;
     if (data !== undefined) {
       this.meter.delta(event);
       this.#last = event;
@@ -56,15 +50,6 @@ export class ChatReplyAdapter implements ReplyAdapter {
 
   failure(text: string, counted?: Usage): string {
     return this.end(counted) + text;
-  }
-
-  /** The finish reason that the upstream has not sent: the helpers of OpenAI's SDK throw without one. */
-  #finish(): string {
-    if (this.#hasFinished || this.#last === undefined) return '';
-    this.#hasFinished = true;
-    return this.#repeatLast({
-      choices: [{ index: 0, delta: {}, finish_reason: this.#hasCalls ? 'tool_calls' : 'stop' }],
-    });
   }
 
   /** The last chunk again, with other members. */

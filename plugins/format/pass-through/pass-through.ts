@@ -5,7 +5,7 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { originOf } from '../canonical/opaque-state.ts';
 import { isTextFormat, type TextFormat } from '../descriptor.ts';
 import type { ClientRequest } from '../request/client-request.ts';
-import { readerBetween } from '../translation/translator.ts';
+import { readerBetween, replyContext } from '../translation/translator.ts';
 import type { PreparedCall } from '../prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { betaHeaders } from './beta-headers.ts';
@@ -51,9 +51,15 @@ export class PassThrough implements PreparedCall {
     const isText = isTextFormat(format);
     if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
     const { client } = format;
-    const adapter = purpose === 'count' ? undefined : client.adaptReply?.(this.#client, originOf(this.#route.upstream));
-    const converter = isText ? () => this.#translate(format) : undefined;
-    return new PassThroughReader(client.observe(this.#exchange.id, body), adapter, converter);
+    const isAnswer = purpose === 'answer';
+    const { upstream, profile } = this.#route;
+    return new PassThroughReader(client.observe(this.#exchange.id, body), {
+      repair: isAnswer
+        ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
+        : undefined,
+      adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
+      converter: isText ? () => this.#translate(format) : undefined,
+    });
   }
 
   #translate(format: TextFormat): ReplyReader {

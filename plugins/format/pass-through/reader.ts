@@ -6,11 +6,20 @@ import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { isTornObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import type { ReplyAdapter } from './reply-adapter.ts';
+import type { ReplyRepair } from './reply-repair.ts';
 
 const none = Buffer.alloc(0);
 const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
+
+/** What a reply passes besides its observer. */
+export interface PassThroughOptions {
+  readonly repair?: ReplyRepair | undefined;
+  readonly adapter?: ReplyAdapter | undefined;
+  /** Makes a reader that can convert; undefined where the format knows only one kind. */
+  readonly converter?: (() => ReplyReader) | undefined;
+}
 
 /**
  * Passes a reply on as it came, for routes that speak the client's own format. An observer reads along. Events after an
@@ -19,6 +28,7 @@ const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
+  readonly #repair: ReplyRepair | undefined;
   readonly #adapter: ReplyAdapter | undefined;
   readonly #framer = new SseFramer();
   readonly #converter: (() => ReplyReader) | undefined;
@@ -26,9 +36,9 @@ export class PassThroughReader implements ReplyReader {
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
 
-  /** @param converter makes a reader that can convert; undefined where the format knows only one kind */
-  constructor(observer: ReplyObserver, adapter?: ReplyAdapter, converter?: () => ReplyReader) {
+  constructor(observer: ReplyObserver, { repair, adapter, converter }: PassThroughOptions = {}) {
     this.#observer = observer;
+    this.#repair = repair;
     this.#adapter = adapter;
     this.#converter = converter;
   }
@@ -46,7 +56,7 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get failure(): GatewayError | undefined {
-    return this.#damage ?? this.#observer.failure;
+    return this.#damage ?? this.#observer.failure ?? this.#repair?.failure;
   }
 
   get usage(): ReplyReader['usage'] {
@@ -71,14 +81,16 @@ export class PassThroughReader implements ReplyReader {
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
-    const text = body.toString();
-    const value = parseObject(text);
+    const given = body.toString();
+    const parsed = parseObject(given);
+    const value = parsed && (this.#repair?.whole(parsed) ?? parsed);
     if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : `a body that is not a JSON object`);
     this.#observer.whole(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
     if (!this.#observer.hasContent) throw malformed('a body without an answer');
+    const text = value === parsed ? given : JSON.stringify(value);
     const adapted = this.#adapter?.whole(text, value, this.#observer.usage) ?? text;
-    return { body: adapted === text ? body : Buffer.from(adapted), contentType, usage: this.usage };
+    return { body: adapted === given ? body : Buffer.from(adapted), contentType, usage: this.usage };
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
@@ -117,17 +129,21 @@ export class PassThroughReader implements ReplyReader {
   #pass(events: readonly StreamEvent[]): readonly Buffer[] {
     const passed: Buffer[] = [];
     for (const event of events) {
-      this.#observe(event);
-      if (this.failure !== undefined) break;
-      if (!isReadable(event)) continue;
-      const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
-      if (adapted === event.text) passed.push(event.raw);
-      else if (adapted !== '') passed.push(Buffer.from(adapted));
-      if (!this.#observer.isOver) continue;
-      if (!endsInBlankLine.test(adapted)) passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
-      break;
+      for (const repaired of this.#repair?.event(event) ?? [event]) this.#passOne(repaired, passed);
+      if (this.failure !== undefined || this.#observer.isOver) break;
     }
     return passed;
+  }
+
+  #passOne(event: StreamEvent, passed: Buffer[]): void {
+    if (this.failure !== undefined || this.#observer.isOver) return;
+    this.#observe(event);
+    if (this.failure !== undefined || !isReadable(event)) return;
+    const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
+    if (adapted === event.text) passed.push(event.raw);
+    else if (adapted !== '') passed.push(Buffer.from(adapted));
+    if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
+    passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
   }
 
   /** A truncated event is a failure: without it, the remaining events would be a different answer. */

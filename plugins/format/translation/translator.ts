@@ -4,6 +4,7 @@ import { profileIn } from '#core/catalog/profile.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { ReplyContext } from '../canonical/codec.ts';
 import type { Conversation } from '../canonical/conversation.ts';
 import { promptTokens } from '../canonical/estimate.ts';
 import { GrammarGuard } from '../canonical/guard.ts';
@@ -147,21 +148,25 @@ export function readerBetween(
   localStops: readonly string[] = [],
   names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
 ): TranslatingReader {
-  const id = shortId(exchange.id);
+  const context = replyContext(exchange, client);
   const guard = new GrammarGuard({
     names,
     tag: taggerOf(route),
-    id,
+    id: context.id,
     inputTokens: () => promptTokens(client.body),
   });
-  const created = Math.floor(exchange.receivedAt / 1000);
-  const encoder = (client.format as ClientTextFormat).client.text.createEncoder({
-    id,
-    model: client.model,
-    created,
-    request: { ...client.body, previous_response_id: client.previousId },
-  });
+  const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
   return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder);
+}
+
+/** What the reply to a client's request is written with. */
+export function replyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
+  return {
+    id: shortId(exchange.id),
+    model: client.model,
+    created: Math.floor(exchange.receivedAt / 1000),
+    request: { ...client.body, previous_response_id: client.previousId },
+  };
 }
 
 function openReply({ profile }: Route, { name, text }: TextFormat, localStops: readonly string[]): UpstreamReply {

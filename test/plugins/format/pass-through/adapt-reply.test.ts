@@ -337,23 +337,6 @@ describe('a stream that leaves something out', () => {
     expect(adapterOf(format).event(`event: ping\ndata: ${data}\n\n`)).toBe(`event: ping\ndata: ${data}\n\n`);
   });
 
-  it.each([
-    ['stop', { content: 'hi' }],
-    ['tool_calls', { tool_calls: [{ index: 0, id: 'a' }] }],
-  ])('of Chat gets the finish reason %s before its [DONE]', (reason, delta) => {
-    const adapter = adapterOf('chat', { stream: true });
-    adapter.event(chatChunk(delta));
-    const [finish, done, rest] = adapter.event('data: [DONE]\n\n').split('\n\n');
-    expect(dataOf(finish ?? '')).toEqual({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: reason }] });
-    expect([done, rest]).toEqual(['data: [DONE]', '']);
-  });
-
-  it('of Chat with several answers stays as it is', () => {
-    const adapter = adapterOf('chat', { stream: true, n: 2 });
-    adapter.event(chatChunk({ content: 'hi' }));
-    expect(adapter.event('data: [DONE]\n\n')).toBe('data: [DONE]\n\n');
-  });
-
   it('of Chat that breaks off gets no finish reason before its error', () => {
     const adapter = adapterOf('chat', { stream: true });
     adapter.event(chatChunk({ content: 'hi' }));

@@ -1,0 +1,175 @@
+import type { GatewayError } from '#core/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { StreamEvent } from '#core/model-call/event-framer.ts';
+import type { Profile } from '#core/catalog/profile.ts';
+import type { ReplyContext } from '../../canonical/codec.ts';
+import { readFailure } from '../../canonical/read-failure.ts';
+import { tornCall } from '../../canonical/torn-call.ts';
+import { rewriteData } from '../../pass-through/reply-adapter.ts';
+import type { ReplyRepair } from '../../pass-through/reply-repair.ts';
+import { parseBody } from '../../request/members.ts';
+import { readAbort } from '../read-finish.ts';
+import { textOf } from '../read-reply.ts';
+import { usesDeprecatedCalls } from '../reply-object.ts';
+import { isSingleAnswer } from '../stops.ts';
+import { ChoiceRepair } from './choice-repair.ts';
+import { readClean } from './clean-chunk.ts';
+
+/** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
+const mostChoices = 128;
+
+/**
+ * Repairs Chat Completions replies of all vendors for clients that read them as OpenAI publishes them. Sources: as for the
+ * decoder; what clients insist on: the stream helper of the openai SDK, Vercel's AI SDK.
+ */
+export class ChatReplyRepair implements ReplyRepair {
+  failure: GatewayError | undefined;
+  readonly #context: ReplyContext;
+  readonly #inlineThinking: boolean;
+  readonly #isSingle: boolean;
+  readonly #choices = new Map<number, ChoiceRepair>();
+  /** The last chunk, for what it lacks. */
+  #last: StreamEvent | undefined;
+  /** The id of the reply as its chunks write it; undefined while they have to be parsed. */
+  #cleanId: string | undefined;
+  #id = '';
+  #hasFailed = false;
+
+  constructor(context: ReplyContext, { quirks }: Profile) {
+    this.#context = context;
+    this.#inlineThinking = quirks.inline_thinking;
+    this.#isSingle = isSingleAnswer(context.request);
+  }
+
+  event(event: StreamEvent): readonly StreamEvent[] {
+    const { data } = event;
+    if (data === undefined || this.#hasFailed) return [event];
+    if (data.trim() === '[DONE]') return [...this.#end(), event];
+    if (this.#takeClean(data)) {
+      this.#last = event;
+      return [event];
+    }
+    const chunk = parseBody(data);
+    if (chunk === undefined) return [event];
+    this.#hasFailed = event.name === 'error' || isFailure(chunk);
+    if (this.#hasFailed) return [event];
+    this.#last = event;
+    const repaired = this.#chunk(chunk);
+    this.#learn(data, chunk, repaired);
+    return [repaired === chunk ? event : rewritten(event, repaired)];
+  }
+
+  whole(body: JsonObject): JsonObject {
+    const { choices } = body;
+    if (!Array.isArray(choices) || isFailure(body)) return body;
+    const repaired = choices.map((choice, position) => {
+      if (!isJsonObject(choice)) return choice;
+      return this.#choice(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
+    });
+    return this.#headed(body, sameOr(choices, repaired), 'chat.completion');
+  }
+
+  /** Takes a chunk that needs no repair. */
+  #takeClean(data: string): boolean {
+    const choice = this.#choices.get(0);
+    if (this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId)) return false;
+    const clean = readClean(data);
+    if (clean === undefined) return false;
+    return clean.type === 'text'
+      ? choice.plain(clean.text, clean.reasoning)
+      : choice.plainInput(clean.index, clean.input);
+  }
+
+  /** Chunks with the same id need not be parsed when the first with an answer has all that clients insist on. */
+  #learn(data: string, chunk: JsonObject, repaired: JsonObject): void {
+    if (this.#cleanId !== undefined || !this.#isSingle || !hasHead(chunk)) return;
+    const [choice] = Array.isArray(repaired['choices']) ? repaired['choices'] : [];
+    const given = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
+    if (!isJsonObject(choice) || !isJsonObject(given) || given['index'] !== 0) return;
+    const id = `"id":${JSON.stringify(chunk['id'])}`;
+    if (data.includes(id)) this.#cleanId = id;
+  }
+
+  #chunk(chunk: JsonObject): JsonObject {
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
+    const repaired = choices.map((choice, position) => {
+      if (!isJsonObject(choice)) return choice;
+      return this.#choice(indexOf(choice) ?? position, false)?.chunk(choice) ?? choice;
+    });
+    return this.#headed(chunk, sameOr(chunk['choices'], repaired.filter(isJsonObject)), 'chat.completion.chunk');
+  }
+
+  #choice(index: number, isWhole: boolean): ChoiceRepair | undefined {
+    const known = this.#choices.get(index);
+    if (known !== undefined || this.#choices.size >= mostChoices) return known;
+    const choice = new ChoiceRepair({
+      id: `call_${this.#context.id}`,
+      index,
+      isWhole,
+      isOld: usesDeprecatedCalls(this.#context.request),
+      inlineThinking: this.#inlineThinking,
+    });
+    this.#choices.set(index, choice);
+    return choice;
+  }
+
+  /** The body with the members that every reply and chunk must have. */
+  #headed(body: JsonObject, choices: JsonValue, object: string): JsonObject {
+    const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body['usage']);
+    // Azure's first chunk has no answer, and an empty head.
+    const isExempt = isEmpty && typeof body['id'] === 'string';
+    const { id, created, model } = this.#context;
+    this.#id = textOf(body['id']) || this.#id || `chatcmpl-${id}`;
+    const head: JsonObject = {
+      ...(!isExempt && textOf(body['id']) === '' && { id: this.#id }),
+      ...(!isExempt && body['object'] !== object && { object }),
+      ...(typeof body['created'] !== 'number' && { created }),
+      ...(typeof body['model'] !== 'string' && { model }),
+    };
+    if (Object.keys(head).length === 0 && choices === body['choices']) return body;
+    return { ...body, ...head, choices };
+  }
+
+  /** What the upstream has left out before its [DONE]: finish reasons, of answers that are complete. */
+  #end(): readonly StreamEvent[] {
+    const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
+    if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];
+    if (open.some(({ isTorn }) => isTorn)) {
+      this.failure = tornCall();
+      return [];
+    }
+    const last = this.#last;
+    if (last === undefined) return [];
+    const choices = open.map((choice) => choice.end());
+    const { usage, ...members } = parseBody(last.data ?? '') ?? {};
+    const kept = usage === null ? { ...members, usage } : members;
+    return [rewritten(last, this.#headed({ ...kept, choices }, choices, 'chat.completion.chunk'))];
+  }
+}
+
+/** True when the vendor reports that it has failed, as a whole or in one of its answers. */
+function isFailure(body: JsonObject): boolean {
+  const choices = Array.isArray(body['choices']) ? body['choices'].filter(isJsonObject) : [];
+  return readFailure(body) !== undefined || choices.some((choice) => readAbort(choice) !== undefined);
+}
+
+function indexOf({ index }: JsonObject): number | undefined {
+  return typeof index === 'number' ? index : undefined;
+}
+
+function hasHead({ id, object, created, model }: JsonObject): boolean {
+  return (
+    textOf(id) !== '' && object === 'chat.completion.chunk' && typeof created === 'number' && typeof model === 'string'
+  );
+}
+
+/** The list itself when the other one has the same entries. */
+function sameOr(list: JsonValue | undefined, other: JsonValue[]): JsonValue {
+  const isSame = Array.isArray(list) && list.length === other.length && list.every((entry, at) => entry === other[at]);
+  return isSame ? list : other;
+}
+
+function rewritten(event: StreamEvent, data: JsonObject): StreamEvent {
+  const line = rewriteData(event.text, data);
+  return new StreamEvent({ name: event.name, data: JSON.stringify(data) }, line, Buffer.from(line));
+}

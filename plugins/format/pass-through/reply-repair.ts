@@ -1,0 +1,16 @@
+import type { GatewayError } from '#core/errors/table.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { StreamEvent } from '#core/model-call/event-framer.ts';
+
+/**
+ * Repairs the reply of a vendor that deviates from the client's format, in place and before anything else reads it. What
+ * is clean passes as it is: the same event, the same object.
+ */
+export interface ReplyRepair {
+  /** What the reply was found to end with, although nothing in it says so. */
+  readonly failure: GatewayError | undefined;
+  /** The events in place of an event. */
+  event(event: StreamEvent): readonly StreamEvent[];
+  /** The whole reply. */
+  whole(body: JsonObject): JsonObject;
+}

@@ -3,6 +3,12 @@ import { cutMark, maxNotes } from '#core/model-call/notes-header.ts';
 /** Characters of a note, which travels in a header. */
 const maxNoteLength = 120;
 
+/** A part of a request that has no place in a conversation. */
+export interface DroppedPart {
+  readonly what: string;
+  readonly path: string;
+}
+
 /**
  * What a translation has left out or approximated, for client and operator, each once. Notes name parameters and
  * features, never their values.
@@ -10,10 +16,22 @@ const maxNoteLength = 120;
 export class Notes {
   readonly #entries = new Set<string>();
   #isCut = false;
+  #lastPart: DroppedPart | undefined;
 
   /** @param what a parameter, `logit_bias`, or a feature, `images in tool results` */
   drop(what: string): void {
     this.#add(`dropped ${what}`);
+  }
+
+  /** @param path of the part, such as `messages[2].content[0]` */
+  dropPart(what: string, path: string): void {
+    this.drop(what);
+    this.#lastPart = { what, path };
+  }
+
+  /** The part that was dropped last. */
+  get lastPart(): DroppedPart | undefined {
+    return this.#lastPart;
   }
 
   /** @param how the parameter and what it became, `json_schema as instruction` */

@@ -1,12 +1,13 @@
 import {
   boolean,
+  entriesOf,
   integer,
   number,
   object,
   objects,
+  objectWith,
   parameters,
   seed,
-  nonEmptyObjects,
   text,
   textOr,
   textOrObject,
@@ -16,7 +17,7 @@ import {
 
 /** Source: OpenAI API reference, "Create chat completion". */
 export const chatParameters = parameters({
-  messages: nonEmptyObjects,
+  messages: entriesOf(objectWith('role', text)),
   stream: boolean,
   stream_options: object,
   'stream_options.include_usage': boolean,

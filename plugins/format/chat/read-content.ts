@@ -29,7 +29,7 @@ function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
     case 'file':
       return [readFile(part['file'], `${path}.file`)];
     default:
-      notes.drop(`content part ${type}`);
+      notes.dropPart(`content part ${type}`, path);
       return [];
   }
 }

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Item, Message, Part } from '../canonical/conversation.ts';
 import { textOf } from '../canonical/dialogue.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { refuseUnread } from '../canonical/require-content.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../canonical/read.ts';
 import { readContent, refusalPart } from './read-content.ts';
 import { readReasoning } from './read-reasoning.ts';
@@ -25,12 +26,15 @@ export class ChatHistoryReader {
   /** @throws GatewayError `invalid_request` */
   read(messages: JsonValue | undefined): void {
     if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a list of at least one message');
+    let count = 0;
     for (const [index, entry] of messages.entries()) {
       const path = `messages[${index}]`;
+      count = this.items.length;
       const message = readObject(entry, path);
       if (!isMissing(message['name']) && message['role'] !== 'function') this.#notes.drop('name of messages');
       this.#message(message, path);
     }
+    if (this.items.length === count) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
   }
 
   #message(message: JsonObject, path: string): void {

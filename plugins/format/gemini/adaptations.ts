@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
-import { isSet, mapMembers } from '../pass-through/adapt-members.ts';
+import { isSet, mapMembers, without } from '../pass-through/adapt-members.ts';
 import { adaptOutput, type OutputWording } from '../pass-through/adapt-output-format.ts';
+import { adaptHostedTools } from '../pass-through/adapt-hosted-tools.ts';
 import { adaptRefused } from '../pass-through/adapt-refused.ts';
 import { adaptForcedTools, adaptTools } from '../pass-through/adapt-tools.ts';
-import { inOrder, type Probe } from '../pass-through/adaptation.ts';
+import { type AdaptationTarget, inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
 import { adaptGeneration } from './adapt-generation.ts';
+import { adaptSchemas } from './adapt-schemas.ts';
 import { geminiCodec } from './codec.ts';
 import { camelName, fieldsOf, readMany } from './fields.ts';
 import { stateKinds, toolNames } from './names.ts';
@@ -25,6 +27,15 @@ function freeTools(name: string, config: JsonValue): JsonValue {
     const mode = member(value, 'mode');
     return typeof mode === 'string' && mode.toUpperCase() === 'ANY' ? { mode: 'AUTO' } : value;
   });
+}
+
+function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): JsonObject | undefined {
+  if (profile.quirks.hosted_search) return tool;
+  const names = Object.keys(tool).filter((name) => camelName(name).startsWith('googleSearch'));
+  if (names.length === 0) return tool;
+  notes.drop('googleSearch');
+  const { length } = Object.keys(tool);
+  return length === names.length ? undefined : without(tool, names);
 }
 
 const outputWording: OutputWording = {
@@ -60,7 +71,9 @@ export const adaptGemini = inOrder(
   adaptGeneration,
   adaptMedia(probe, ['contents', 'systemInstruction'], camelName),
   adaptTools(['tools', 'toolConfig', 'tool_config']),
+  adaptHostedTools(hostedSearch),
   adaptForcedTools(freeTools),
+  adaptSchemas,
   adaptOutput(probe, outputWording),
   adaptRefused(),
 );

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Part, Source } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { placeParts } from '../canonical/parts.ts';
-import { maybeText, readText } from '../canonical/read.ts';
+import { isMissing, maybeText, readText } from '../canonical/read.ts';
 import { maybeFields, readFields } from './fields.ts';
 
 /** A part and its path. */
@@ -11,8 +11,8 @@ export interface PlacedPart {
   readonly path: string;
 }
 
-/** Kinds of parts that no other format has: code that Google runs, and its result. */
-const foreign = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
+/** What parts have besides their content; any other kind of content, such as code that Google runs, is Google's own. */
+const besides: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution']);
 
 /**
  * Reads a part of a user, a tool or an assistant; nothing for an empty or unknown one. Source: Gemini API reference,
@@ -31,7 +31,8 @@ function readShown({ part, path }: PlacedPart, notes: Notes): Part[] {
   if (inline !== undefined) return [readInline(inline, `${path}.inlineData`)];
   const file = maybeFields(part['fileData'], `${path}.fileData`);
   if (file !== undefined) return [readFile(file, `${path}.fileData`)];
-  for (const name of foreign) if (part[name] !== undefined) notes.drop(name);
+  const unknown = Object.entries(part).find(([name, value]) => !besides.has(name) && !isMissing(value));
+  if (unknown !== undefined) notes.dropPart(unknown[0], path);
   return [];
 }
 

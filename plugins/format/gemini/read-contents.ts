@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Item, OpaqueState, Part } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
+import { refuseUnread } from '../canonical/require-content.ts';
 import { invalid, maybeObject, maybeText, readList, readText } from '../canonical/read.ts';
 import { CallMatcher } from './call-matcher.ts';
 import { readFields, readMany } from './fields.ts';
@@ -54,11 +55,14 @@ export class ContentReader {
   readContents(value: JsonValue | undefined): void {
     const contents = readList(value, 'contents');
     if (contents.length === 0) throw invalid('contents', 'a list of at least one content');
+    let count = 0;
     for (const [index, entry] of contents.entries()) {
       const path = `contents[${index}]`;
+      count = this.items.length;
       this.#readContent(readFields(entry, path), path);
     }
     this.#endTurn('assistant');
+    if (this.items.length === count) refuseUnread(`contents[${contents.length - 1}]`, this.#notes);
   }
 
   #readContent(content: JsonObject, path: string): void {

@@ -14,6 +14,7 @@ import {
 } from '../pass-through/adapt-tools.ts';
 import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
+import { adaptServerTools, adaptToolReferences } from './adapt-server-tools.ts';
 import { adaptThinking } from './adapt-thinking.ts';
 import { messagesCodec } from './codec.ts';
 import { stateKinds, toolNames } from './names.ts';
@@ -38,6 +39,10 @@ const betaMembers = [
   'safeguards',
   'tags',
   'thread',
+  'tools.allowed_callers',
+  'tools.defer_loading',
+  'tools.eager_input_streaming',
+  'tools.input_examples',
 ];
 
 const oneCallAtATime: Adaptation = (body, { profile, notes }) => {
@@ -78,6 +83,8 @@ export const adaptMessagesRequest = inOrder(
   adaptStops('stop_sequences'),
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),
   adaptMedia(probe, ['messages', 'system']),
+  adaptServerTools(probe),
+  adaptToolReferences,
   adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),
   oneCallAtATime,

@@ -41,6 +41,11 @@ export function readPart(placed: PlacedBlock, notes: Notes): Part[] {
   return placeParts(readShown(placed, notes), placed.path);
 }
 
+/** What a search for tools has found, as text. */
+export function referenceText(name: string): string {
+  return `The tool ${name} is now available.`;
+}
+
 function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
   switch (type) {
     case 'text':
@@ -52,9 +57,9 @@ function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
     case 'search_result':
       return readSearchResult(block, path, notes);
     case 'tool_reference':
-      return textPart(`The tool ${readText(block['tool_name'], `${path}.tool_name`)} is now available.`);
+      return textPart(referenceText(readText(block['tool_name'], `${path}.tool_name`)));
     default:
-      notes.drop(`content block ${type}`);
+      notes.dropPart(`content block ${type}`, path);
       return [];
   }
 }

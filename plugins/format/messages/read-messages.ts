@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { readTaggedState } from '../canonical/opaque-state.ts';
+import { refuseUnread } from '../canonical/require-content.ts';
 import { invalid, isMissing, maybeBoolean, maybeText, readList, readObject, readText } from '../canonical/read.ts';
 import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
 
@@ -37,10 +38,13 @@ export class MessagesHistoryReader {
   readMessages(value: JsonValue | undefined): void {
     const messages = readList(value, 'messages');
     if (messages.length === 0) throw invalid('messages', 'a list of at least one message');
+    let count = 0;
     for (const [index, entry] of messages.entries()) {
       const path = `messages[${index}]`;
+      count = this.items.length;
       this.#readMessage(readObject(entry, path), path);
     }
+    if (this.items.length === count) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
   }
 
   #readMessage(message: JsonObject, path: string): void {

@@ -37,8 +37,13 @@ function readTool(tool: JsonObject, path: string, notes: Notes): Tool | undefine
     notes.drop(`tool ${type}`);
     return undefined;
   }
-  if (tool['name'] === placeholderName && tool['defer_loading'] === true) return undefined;
+  if (isPlaceholder(tool)) return undefined;
   return readFunctionTool(tool, path, schemaMember);
+}
+
+/** True for the stand-in of tools that are not loaded. */
+export function isPlaceholder({ name, defer_loading: isDeferred }: JsonObject): boolean {
+  return name === placeholderName && isDeferred === true;
 }
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */

@@ -8,6 +8,8 @@ export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue,
 
 /** Values that say what holds anyway, as many clients do: nothing is lost without them. */
 const defaults: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
+  ['defer_loading', [false]],
+  ['eager_input_streaming', [false, true]],
   ['frequency_penalty', [0]],
   ['logprobs', [false]],
   ['n', [1]],

@@ -82,14 +82,28 @@ const listOf =
     for (let index = 0; index < value.length; index++) {
       const fault = entry(value[index] as JsonValue);
       if (typeof fault === 'string') return { at: `[${index}]`, right: fault };
+      if (fault !== undefined) return { at: `[${index}]${fault.at}`, right: fault.right };
     }
     return undefined;
   };
 export const objects = listOf(object);
 export const texts = listOf(text);
 
-export const nonEmptyObjects: Rule = (value) =>
-  Array.isArray(value) && value.length > 0 ? objects(value) : 'a list with at least one entry';
+/** A list with at least one entry, all of which are valid. */
+export const entriesOf =
+  (entry: Rule): Rule =>
+  (value) =>
+    Array.isArray(value) && value.length > 0 ? listOf(entry)(value) : 'a list with at least one entry';
+export const nonEmptyObjects = entriesOf(object);
+
+/** An object that has a member, which is valid. */
+export const objectWith =
+  (name: string, member: Rule): Rule =>
+  (value) => {
+    if (!isJsonObject(value)) return 'an object';
+    const fault = member(value[name] ?? null);
+    return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
+  };
 
 export const textOr =
   (list: Rule): Rule =>

@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
 import { plainNames } from '../canonical/tool-names.ts';
+import { isWebSearch } from '../canonical/tools.ts';
+import { adaptHostedTools } from '../pass-through/adapt-hosted-tools.ts';
 import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSet, mapEntries, withMember } from '../pass-through/adapt-members.ts';
@@ -64,6 +66,12 @@ function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
   return { ...tool, strict: false };
 }
 
+function hostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): JsonObject | undefined {
+  if (profile.quirks.hosted_search || !isWebSearch(String(tool['type']))) return tool;
+  notes.drop('web_search');
+  return undefined;
+}
+
 const callIds: Adaptation = (body, { profile }) => {
   const { input } = body;
   if (profile.quirks.tool_call_ids !== 'nine_characters' || !Array.isArray(input)) return body;
@@ -94,6 +102,7 @@ export const adaptResponses = inOrder(
   adaptUser(['user', 'safety_identifier']),
   adaptLateSystem({ member: 'input', textType: 'input_text', alternates: false }),
   adaptMedia(probe, ['input', 'instructions']),
+  adaptHostedTools(hostedSearch),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptForcedTools(freeChoice),

@@ -34,7 +34,7 @@ function readPart(part: JsonObject, path: string, notes: Notes): Part[] {
     case 'input_audio':
       return [readAudio(part['input_audio'], `${path}.input_audio`)];
     default:
-      notes.drop(`content part ${type}`);
+      notes.dropPart(`content part ${type}`, path);
       return [];
   }
 }

@@ -4,6 +4,7 @@ import type { Item, Message, Part, Reasoning, ToolForm } from '../canonical/conv
 import { textOf } from '../canonical/dialogue.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { readTaggedState } from '../canonical/opaque-state.ts';
+import { refuseUnread } from '../canonical/require-content.ts';
 import { invalid, isMissing, maybeList, maybeText, readObject, readText } from '../canonical/read.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { readContent } from './read-content.ts';
@@ -31,11 +32,15 @@ export class ItemReader {
       return;
     }
     if (!Array.isArray(input)) throw invalid('input', 'a string or a list of items');
+    let count = 0;
     for (const [index, entry] of input.entries()) {
       const path = `input[${index}]`;
       const item = readObject(entry, path);
+      count = this.items.length;
       this.#item(readType(item, path), item, path);
     }
+    if (this.items.length === 0) refuseUnread('input[', this.#notes);
+    else if (this.items.length === count) refuseUnread(`input[${input.length - 1}].`, this.#notes);
   }
 
   #item(type: string, item: JsonObject, path: string): void {
@@ -60,7 +65,7 @@ export class ItemReader {
       case 'item_reference':
         throw responseNotFound(`${path}.id`);
       default:
-        this.#notes.drop(`input item ${type}`);
+        this.#notes.dropPart(`input item ${type}`, path);
     }
   }
 

@@ -14,6 +14,8 @@ export interface Received {
   readonly body: JsonObject;
   readonly headers: RecordedRequest['headers'];
   readonly path: string;
+  /** What the client got. */
+  readonly answer: string;
   readonly notes: string | undefined;
 }
 
@@ -82,13 +84,14 @@ async function ask(
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: to, ...body }),
   });
-  await response.text();
+  const text = await response.text();
   const request = upstream.requests[count];
   return {
     status: response.status,
     body: request?.json<JsonObject>() ?? {},
     headers: request?.headers ?? {},
     path: request?.path ?? '',
+    answer: text,
     notes: response.headers.get('x-daypass-notes') ?? undefined,
   };
 }

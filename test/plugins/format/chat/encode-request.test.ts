@@ -402,8 +402,8 @@ describe('parameters', () => {
   });
 
   it('of sampling are left out where they are fixed', () => {
-    const sampling = { temperature: 1, topP: 0.5, topK: 4, seed: 7 };
-    expect(encode({ items: [hi], sampling }).body).toMatchObject({ temperature: 1, top_p: 0.5, seed: 7 });
+    const sampling = { temperature: 0.5, topP: 0.5, topK: 4, seed: 7 };
+    expect(encode({ items: [hi], sampling }).body).toMatchObject({ temperature: 0.5, top_p: 0.5, seed: 7 });
     const { body, notes } = encode({ items: [hi], sampling }, parameters({ sampling: false }));
     expect(body).not.toHaveProperty('temperature');
     expect(notes).toEqual(['dropped top_k', 'dropped temperature', 'dropped top_p']);

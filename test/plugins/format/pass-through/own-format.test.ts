@@ -240,3 +240,82 @@ describe('thinking on a Messages route of its own format', () => {
     expect(sent('messages', asks, { reasoning: 'adaptive' }).body['thinking']).toEqual({ type: 'adaptive' });
   });
 });
+
+describe('schemas on a Gemini route that knows only the subset', () => {
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+  const schema = { type: 'object', properties: { a: { type: ['string', 'null'], const: 'b' } }, $schema: 'x' };
+  const subset = { type: 'object', properties: { a: { type: 'string', nullable: true, enum: ['b'] } } };
+  const quirks = { tool_schema: 'subset' } as const;
+
+  it('of tools and of the answer are written in it', () => {
+    const { body } = sent(
+      'gemini',
+      {
+        contents,
+        tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: schema }] }],
+        generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema },
+      },
+      quirks,
+    );
+    expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'f', parameters: subset }] }]);
+    expect(body['generationConfig']).toEqual({ responseMimeType: 'application/json', responseSchema: subset });
+  });
+
+  it('in snake case are written in it too, and one without properties is left out', () => {
+    const empty = { name: 'g', parameters_json_schema: { type: 'object' } };
+    const declarations = [{ name: 'f', parameters_json_schema: schema }, empty];
+    const { body } = sent('gemini', { contents, tools: [{ function_declarations: declarations }] }, quirks);
+    expect(body['tools']).toEqual([{ function_declarations: [{ name: 'f', parameters: subset }, { name: 'g' }] }]);
+  });
+
+  it('stay where the route knows JSON Schema', () => {
+    const tools = [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: schema }] }];
+    expect(sent('gemini', { contents, tools }).body['tools']).toEqual(tools);
+  });
+});
+
+it('a Google search on a Gemini route without one is left out, or refused when it is all there is', () => {
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+  const functions = { functionDeclarations: [{ name: 'f' }] };
+  const { body, notes } = sent('gemini', { contents, tools: [functions, { googleSearch: {} }] });
+  expect([body['tools'], notes]).toEqual([[functions], ['dropped googleSearch']]);
+  expect(callOf('gemini', { contents, tools: [{ google_search: {} }] }).call.refusal?.code).toBe('not_supported');
+  const known = sent('gemini', { contents, tools: [{ googleSearch: {} }] }, { hosted_search: true });
+  expect(known.body['tools']).toEqual([{ googleSearch: {} }]);
+});
+
+describe('members on a route of the client’s own format', () => {
+  it.each<[string, ProfileSettings['quirks'], JsonObject, JsonObject, string[]]>([
+    ['are left out by name', { refuses: ['store'] }, { store: true }, {}, ['dropped store']],
+    ['are left out in silence when they mean nothing', { refuses: ['store', 'n'] }, { store: false, n: 1 }, {}, []],
+    [
+      'are left out of objects in lists',
+      { refuses: ['tools.function.examples'] },
+      { tools: [{ type: 'function', function: { name: 'a', examples: [1] } }] },
+      { tools: [{ type: 'function', function: { name: 'a' } }] },
+      ['dropped examples of tools.function'],
+    ],
+    [
+      'stay when they are listed',
+      { accepts: ['model', 'messages', 'temperature'] },
+      { temperature: 0.5, mine: 1, more: null },
+      { temperature: 0.5 },
+      ['dropped mine'],
+    ],
+    [
+      'are restricted on a listed level only',
+      { accepts: ['tools.type', 'tools.function'] },
+      { mine: 1, tools: [{ type: 'function', function: { name: 'a' }, mine: 1 }] },
+      { mine: 1, tools: [{ type: 'function', function: { name: 'a' } }] },
+      ['dropped mine of tools'],
+    ],
+  ])('%s', (_, quirks, given, kept, notes) => {
+    const result = sent('chat', { messages: [hi], ...given }, quirks);
+    expect(result).toEqual({ body: { model: 'model-there', messages: [hi], ...kept }, notes });
+  });
+
+  it('keep every byte when none is refused', () => {
+    const { call, route } = callOf('chat', { messages: [hi], temperature: 0.5 }, { refuses: ['store'] });
+    expect(Buffer.isBuffer(call.encode(route).body)).toBe(true);
+  });
+});

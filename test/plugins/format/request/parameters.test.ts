@@ -20,7 +20,7 @@ function complaint(body: JsonObject, of: ParameterRules, required: readonly stri
 }
 
 const right: [Format, string, JsonValue[]][] = [
-  ['chat', 'messages', [[{}]]],
+  ['chat', 'messages', [[{ role: 'user' }]]],
   ['chat', 'n', [1, 128]],
   ['chat', 'max_tokens', [1, 1_000_000_000]],
   ['chat', 'temperature', [0, 0.5, 2]],
@@ -104,7 +104,9 @@ describe('a parameter', () => {
   });
 
   it.each<[Format, JsonObject, string]>([
-    ['chat', { messages: [{}, 5] }, 'messages[1]'],
+    ['chat', { messages: [{ role: 'user' }, 5] }, 'messages[1]'],
+    ['chat', { messages: [{ role: 5 }] }, 'messages[0].role'],
+    ['chat', { messages: [{ role: 'user' }, {}] }, 'messages[1].role'],
     ['chat', { stop: ['x', 5] }, 'stop[1]'],
     ['chat', { tools: [5] }, 'tools[0]'],
     ['chat', { response_format: { type: 'zorg' } }, 'response_format.type'],
@@ -154,7 +156,7 @@ describe('a required parameter', () => {
     ['count_tokens', 'messages', ['messages']],
     ['images', 'images', ['prompt']],
   ] as const)('is asked for on %s', (endpoint, format, names) => {
-    const body: JsonObject = { messages: [{}], max_tokens: 1, prompt: 'x' };
+    const body: JsonObject = { messages: [{ role: 'user' }], max_tokens: 1, prompt: 'x' };
     const missing = names.filter((name) => {
       const { [name]: _, ...rest } = body;
       return (

@@ -148,7 +148,7 @@ describe('input', () => {
     });
     expect(conversation.items).toHaveLength(1);
     expect(notes).toEqual(['dropped input item compaction', 'dropped input item web_search_call']);
-    expect(decode({ input: [{ role: 'user', content: [{ type: 'hologram' }] }] }).notes).toEqual([
+    expect(decode({ input: [{ role: 'user', content: [{ type: 'hologram' }] }, hello] }).notes).toEqual([
       'dropped content part hologram',
     ]);
   });

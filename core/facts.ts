@@ -36,6 +36,8 @@ export interface Entitlement {
   readonly period: { readonly startsAt: Date; readonly endsAt: Date; readonly label: string | undefined } | undefined;
   /** Whole seconds until the last paid period ends, future periods included. */
   readonly secondsLeft: number;
+  /** Why no period is active, in words for the client; undefined while one is. */
+  readonly inactiveReason?: string | undefined;
 }
 
 /** An allowance of requests, and what is left of it after this request. */

@@ -2,28 +2,21 @@ import type { ListedModel } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { findModelNamed } from './request/find-model.ts';
 import { limitsOf } from './limits.ts';
-
-const headers = { 'content-type': 'application/json; charset=utf-8' };
+import { describeOffered, listOffered } from './offered-models.ts';
 
 /** `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; always a single page. */
-export function listModels(host: Host): Reply {
-  const data = host.catalog.listed.map((listed) => describeModel(listed, host));
-  const body = {
-    object: 'list',
-    data,
-    has_more: false,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-  };
-  return { status: 200, headers, body: JSON.stringify(body) };
+export function listModels(host: Host, exchange: Exchange): Reply {
+  return listOffered(host, exchange, (models) => {
+    const data = models.map((model) => describeModel(model, host));
+    const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+    return { object: 'list', data, has_more: false, first_id, last_id };
+  });
 }
 
-/** `GET /v1/models/{id}`. @throws GatewayError `model_not_found` */
+/** `GET /v1/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
 export function getModel(host: Host, exchange: Exchange): Reply {
-  const model = findModelNamed(host, exchange.params['id'] ?? '');
-  return { status: 200, headers, body: JSON.stringify(describeModel(model, host)) };
+  return describeOffered(host, exchange, (model) => describeModel(model, host));
 }
 
 /** Nobody knows when a model of the catalog was made; clients only want a date. */

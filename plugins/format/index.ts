@@ -23,7 +23,7 @@ export const plugin: GatewayPlugin = {
       path: '/v1beta/models',
       dialect: 'google',
       isMetered: false,
-      answer: () => listGeminiModels(server.host()),
+      answer: (exchange) => listGeminiModels(server.host(), exchange),
     });
     server.gateway.endpoint({
       name: 'get_gemini_model',
@@ -39,7 +39,7 @@ export const plugin: GatewayPlugin = {
       path: '/v1/models',
       isMetered: false,
       isAliased: true,
-      answer: () => listModels(server.host()),
+      answer: (exchange) => listModels(server.host(), exchange),
     });
     server.gateway.endpoint({
       name: 'get_model',

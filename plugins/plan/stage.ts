@@ -33,10 +33,10 @@ export const plan = defineStage({
     const directory = accountDirectory(host);
     await directory.ready();
     const check = (exchange: Exchange, account: KnownAccount | undefined): void => {
-      const current = entitlementOf(account, directory, grace);
-      if (needsPlan(exchange.endpoint) && current.period === undefined) {
-        throw inactivePlan(account?.periods.at(-1), host.service.baseUrl);
-      }
+      const current = entitlementOf(account, directory, grace, host.service.baseUrl);
+      const { inactiveReason } = current;
+      if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
+        throw new GatewayError('plan_inactive', inactiveReason);
       exchange.set(entitlement, current);
     };
 
@@ -56,19 +56,27 @@ function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }
 
-function entitlementOf(account: KnownAccount | undefined, directory: AccountDirectory, grace: number): Entitlement {
+function entitlementOf(
+  account: KnownAccount | undefined,
+  directory: AccountDirectory,
+  grace: number,
+  baseUrl: string,
+): Entitlement {
   const last = account?.periods.at(-1);
-  if (account === undefined || last === undefined) return { period: undefined, secondsLeft: 0 };
+  if (account === undefined || last === undefined)
+    return { period: undefined, secondsLeft: 0, inactiveReason: `No active plan. Choose one at ${baseUrl}` };
   const now = directory.databaseTime(account);
   const left = (last.endsAt.getTime() - now) / 1_000;
   const isInGrace = left <= 0 && left + grace > 0;
+  const period = isInGrace ? last : activePeriod(account, now);
   return {
-    period: isInGrace ? last : activePeriod(account, now),
+    period,
     secondsLeft: Math.max(0, Math.floor(left)),
+    inactiveReason: period === undefined ? explainInactive(last, now, baseUrl) : undefined,
   };
 }
 
-function inactivePlan(last: PeriodRecord | undefined, baseUrl: string): GatewayError {
-  if (last === undefined) return new GatewayError('plan_inactive', `No active plan. Choose one at ${baseUrl}`);
-  return new GatewayError('plan_inactive', `Your plan ended at ${last.endsAt.toISOString()}. Renew at ${baseUrl}`);
+function explainInactive({ startsAt, endsAt }: PeriodRecord, now: number, baseUrl: string): string {
+  if (startsAt.getTime() > now) return `Your plan starts at ${startsAt.toISOString()}.`;
+  return `Your plan ended at ${endsAt.toISOString()}. Renew at ${baseUrl}`;
 }

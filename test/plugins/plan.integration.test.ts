@@ -132,7 +132,8 @@ describe('plan options', () => {
 describe('an account with an active period', () => {
   it('passes with its period and the time left', async () => {
     await grant(3, 'trial');
-    const { period, secondsLeft } = await enter();
+    const { period, secondsLeft, inactiveReason } = await enter();
+    expect(inactiveReason).toBeUndefined();
     expect(period).toMatchObject({ label: 'trial', endsAt: expect.any(Date) });
     expect(secondsLeft).toBeGreaterThan(3 * day - 60);
     expect(secondsLeft).toBeLessThanOrEqual(3 * day);
@@ -216,12 +217,23 @@ describe('an account without an active period', () => {
     expect(error.isFinal).toBe(true);
   });
 
+  it('reads when its plan starts', async () => {
+    await addPeriod(-2 * day, -day);
+    await addPeriod(day, 2 * day);
+    expect((await refusal()).message).toMatch(/^Your plan starts at \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);
+  });
+
+  it('passes where no model is called, with the reason', async () => {
+    const { inactiveReason } = await enter(freeCall);
+    expect(inactiveReason).toBe((await refusal()).message);
+  });
+
   it('passes where no model is called', async () => {
-    await expect(enter(freeCall)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
+    await expect(enter(freeCall)).resolves.toMatchObject({ period: undefined, secondsLeft: 0 });
   });
 
   it('can delete a stored response', async () => {
-    await expect(enter(deletion)).resolves.toEqual({ period: undefined, secondsLeft: 0 });
+    await expect(enter(deletion)).resolves.toMatchObject({ period: undefined, secondsLeft: 0 });
   });
 
   it.each([tokenCount, geminiTokenCount])('is refused where tokens are counted: $path', async (endpoint) => {

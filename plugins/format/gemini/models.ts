@@ -2,23 +2,20 @@ import type { ListedModel } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
-import { findModelNamed } from '../request/find-model.ts';
 import { textFormats } from '../formats.ts';
 import { limitsOf } from '../limits.ts';
+import { describeOffered, listOffered } from '../offered-models.ts';
 
-const headers = { 'content-type': 'application/json; charset=utf-8' };
 const textMethods = ['generateContent', 'countTokens'];
 
 /** `GET /v1beta/models`: the catalog as Google's clients read it, in one page. Source: Gemini API reference, "Models". */
-export function listGeminiModels(host: Host): Reply {
-  const models = host.catalog.listed.map(describeModel);
-  return { status: 200, headers, body: JSON.stringify({ models }) };
+export function listGeminiModels(host: Host, exchange: Exchange): Reply {
+  return listOffered(host, exchange, (models) => ({ models: models.map(describeModel) }));
 }
 
-/** `GET /v1beta/models/{id}`. @throws GatewayError `model_not_found` */
+/** `GET /v1beta/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
 export function getGeminiModel(host: Host, exchange: Exchange): Reply {
-  const model = findModelNamed(host, exchange.params['id'] ?? '');
-  return { status: 200, headers, body: JSON.stringify(describeModel(model)) };
+  return describeOffered(host, exchange, describeModel);
 }
 
 function describeModel({ name, model }: ListedModel) {

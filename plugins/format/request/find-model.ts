@@ -1,5 +1,4 @@
-import type { ListedModel, Model } from '#core/catalog/catalog.ts';
-import { nameInAnswer } from '#core/catalog/model-name.ts';
+import type { Model } from '#core/catalog/catalog.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 
@@ -11,10 +10,4 @@ export function findModel({ catalog }: Host, name: string): Model {
   const hint = suggestion === undefined ? 'GET /v1/models lists all models.' : `Did you mean "${suggestion}"?`;
   const message = `Model "${name.slice(0, 200)}" not found. ${hint}`;
   throw new GatewayError('model_not_found', message, { param: 'model' });
-}
-
-/** The same with the name under which the client gets it. */
-export function findModelNamed(host: Host, requested: string): ListedModel {
-  const model = findModel(host, requested);
-  return { name: nameInAnswer(model, requested), model };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { GatewayError } from '#core/errors/table.ts';
+import { entitlement } from '#core/facts.ts';
 import { Exchange } from '#core/pipeline/exchange.ts';
 import { mergeProfiles } from '#core/catalog/profile.ts';
 import { getGeminiModel, listGeminiModels } from '../../../plugins/format/gemini/models.ts';
@@ -14,7 +15,14 @@ const host = hostOf([
   modelOf('vendor/two'),
 ]);
 const bodyOf = ({ body }: Reply) => JSON.parse(String(body));
-const asking = (id: string) => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
+const asking = (id = '') => new Exchange({ ...createExchange({ endpoint: modelsEndpoint }), params: { id } });
+
+/** Asks without an active period. */
+const inactive = (id = '', inactiveReason = 'No active plan. Choose one at https://gateway.example') => {
+  const exchange = asking(id);
+  exchange.set(entitlement, { period: undefined, secondsLeft: 0, inactiveReason });
+  return exchange;
+};
 
 const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: number) =>
   routeTo(upstreamAt('http://127.0.0.1:1/v1'), {
@@ -25,17 +33,17 @@ const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: nu
 
 describe('the list of models', () => {
   it('is one page with every model by its public name, then the aliases', () => {
-    const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host));
+    const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host, asking()));
     expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'dp/one', 'alias']);
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['dp/one', 'dp/vendor/two', 'alias']);
   });
 
   it('describes an alias as the model behind it', () => {
-    expect(bodyOf(listModels(host)).data[2]).toMatchObject({ id: 'alias', display_name: 'Model One' });
+    expect(bodyOf(listModels(host, asking())).data[2]).toMatchObject({ id: 'alias', display_name: 'Model One' });
   });
 
   it('describes a model for both families of clients', () => {
-    expect(bodyOf(listModels(host)).data[0]).toEqual({
+    expect(bodyOf(listModels(host, asking())).data[0]).toEqual({
       id: 'dp/one',
       object: 'model',
       created: expect.any(Number),
@@ -49,21 +57,24 @@ describe('the list of models', () => {
   });
 
   it('has null where a limit is not known', () => {
-    expect(bodyOf(listModels(host)).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
+    expect(bodyOf(listModels(host, asking())).data[1]).toMatchObject({ max_input_tokens: null, max_tokens: null });
   });
 
   it('has the limits of the routes that are asked first where the model says none', () => {
     const routes = [routeOf(1, 200_000, 8_000), routeOf(1, 100_000, 9_000), routeOf(2, 50_000, 4_000)];
     const limited = hostOf([modelOf('three', [], { routes })]);
-    expect(bodyOf(listModels(limited)).data[0]).toMatchObject({ max_input_tokens: 100_000, max_tokens: 8_000 });
-    expect(bodyOf(listGeminiModels(limited)).models[0]).toMatchObject({
+    expect(bodyOf(listModels(limited, asking())).data[0]).toMatchObject({
+      max_input_tokens: 100_000,
+      max_tokens: 8_000,
+    });
+    expect(bodyOf(listGeminiModels(limited, asking())).models[0]).toMatchObject({
       inputTokenLimit: 100_000,
       outputTokenLimit: 8_000,
     });
   });
 
   it('may be empty', () => {
-    expect(bodyOf(listModels(hostOf([])))).toEqual({
+    expect(bodyOf(listModels(hostOf([]), asking()))).toEqual({
       object: 'list',
       data: [],
       has_more: false,
@@ -73,7 +84,7 @@ describe('the list of models', () => {
   });
 
   it('tells nothing of upstreams', () => {
-    expect(String(listModels(host).body)).not.toMatch(/model-there|127\.0\.0\.1/);
+    expect(String(listModels(host, asking()).body)).not.toMatch(/model-there|127\.0\.0\.1/);
   });
 });
 
@@ -82,7 +93,9 @@ describe('one model', () => {
     ['public', 'dp/vendor/two'],
     ['short', 'vendor/two'],
   ])('by its %s name is the one of the list', (_name, id) => {
-    const listed = bodyOf(listModels(host)).data.find((model: { id: string }) => model.id === 'dp/vendor/two');
+    const listed = bodyOf(listModels(host, asking())).data.find(
+      (model: { id: string }) => model.id === 'dp/vendor/two',
+    );
     expect(bodyOf(getModel(host, asking(id)))).toEqual(listed);
   });
 
@@ -100,9 +113,43 @@ describe('one model', () => {
   });
 });
 
+describe('for an account without an active period', () => {
+  it.each([
+    ['OpenAI and Anthropic', listModels, { object: 'list', data: [], has_more: false, first_id: null, last_id: null }],
+    ['Google', listGeminiModels, { models: [] }],
+  ])('the list of %s is empty, and a header says why', (_name, list, body) => {
+    const reply = list(host, inactive());
+    expect(reply.status).toBe(200);
+    expect(bodyOf(reply)).toEqual(body);
+    expect(reply.headers['x-daypass-notice']).toBe('No active plan. Choose one at https://gateway.example');
+  });
+
+  it.each([
+    ['getModel', getModel],
+    ['getGeminiModel', getGeminiModel],
+  ])('%s is refused with the reason', (_name, get) => {
+    expect(() => get(host, inactive('dp/one'))).toThrow(
+      expect.objectContaining({ code: 'plan_inactive', message: expect.stringMatching(/^No active plan/) }),
+    );
+  });
+
+  it('the header is ASCII, whatever the base URL', () => {
+    const { headers } = listModels(host, inactive('', 'Renew at https://bücher.example/\n\ud800'));
+    expect(headers['x-daypass-notice']).toBe('Renew at https://b%C3%BCcher.example/%0A%EF%BF%BD');
+  });
+});
+
+it('the list has every model during an active period, and no notice', () => {
+  const exchange = asking();
+  exchange.set(entitlement, { period: { startsAt: new Date(0), endsAt: new Date(1), label: 'x' }, secondsLeft: 1 });
+  const reply = listModels(host, exchange);
+  expect(bodyOf(reply).data).toHaveLength(3);
+  expect(Object.keys(reply.headers)).toEqual(['content-type', 'cache-control']);
+});
+
 describe('for clients of Google', () => {
   it('a model is described with its limits and what can be asked of it', () => {
-    expect(bodyOf(listGeminiModels(host)).models[0]).toEqual({
+    expect(bodyOf(listGeminiModels(host, asking())).models[0]).toEqual({
       name: 'models/dp/one',
       baseModelId: 'dp/one',
       version: '1',
@@ -115,7 +162,7 @@ describe('for clients of Google', () => {
   });
 
   it('the list is one page with every model by its public name, then the aliases', () => {
-    const { models, nextPageToken } = bodyOf(listGeminiModels(host));
+    const { models, nextPageToken } = bodyOf(listGeminiModels(host, asking()));
     expect([models.map(({ name }: { name: string }) => name), nextPageToken]).toEqual([
       ['models/dp/one', 'models/dp/vendor/two', 'models/alias'],
       undefined,
@@ -123,7 +170,7 @@ describe('for clients of Google', () => {
   });
 
   it('a model that draws generates no content', () => {
-    const [model] = bodyOf(listGeminiModels(hostOf([modelOf('pictures', ['images'])]))).models;
+    const [model] = bodyOf(listGeminiModels(hostOf([modelOf('pictures', ['images'])]), asking())).models;
     expect(model.supportedGenerationMethods).toEqual([]);
   });
 

@@ -22,6 +22,8 @@ interface ErrorKind {
   readonly anthropic: string;
   /** Final in spite of a status that clients retry, see `isFinal`. */
   readonly final?: true;
+  /** A failure of the service in spite of a 4xx, see `isFailure`. */
+  readonly failure?: true;
 }
 
 const invalid = { type: 'invalid_request_error', code: null } as const;
@@ -91,6 +93,16 @@ export const errorKinds = {
   },
   /** An upstream refused the content of the request. The status is the upstream's own 4xx. */
   upstream_rejected: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
+  /**
+   * Every route has refused the operator's key or account. Not 5xx, which OpenCode, pi and Codex repeat without end, nor
+   * 401, 402 or 403, for which clients blame their own key or account. 424: an action that this one depends on has failed.
+   */
+  upstream_account_rejected: {
+    status: 424,
+    openai: { type: 'upstream_account_error', code: 'upstream_account_rejected' },
+    anthropic: 'api_error',
+    failure: true,
+  },
   upstream_failed: { status: 502, openai: { type: 'server_error', code: 'upstream_failed' }, anthropic: 'api_error' },
   unavailable: {
     status: 503,
@@ -170,6 +182,12 @@ export class GatewayError extends Error {
     return kind.final === true || (status < 500 && !retriedStatuses.has(status));
   }
 
+  /** True when the service has failed; false when it has refused the request. @param status that the client gets */
+  isFailure(status: number | undefined): boolean {
+    const kind: ErrorKind = errorKinds[this.code];
+    return kind.failure === true || status === undefined || status < 400 || status >= 500;
+  }
+
   /** Type and code in the words of a dialect. @param status that the client gets */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind: ErrorKind = errorKinds[this.code];
@@ -224,6 +242,7 @@ const googleStatuses: Readonly<Record<number, string>> = {
   408: 'DEADLINE_EXCEEDED',
   409: 'ABORTED',
   413: 'INVALID_ARGUMENT',
+  424: 'FAILED_PRECONDITION',
   429: 'RESOURCE_EXHAUSTED',
   500: 'INTERNAL',
   501: 'UNIMPLEMENTED',

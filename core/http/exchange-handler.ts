@@ -237,7 +237,7 @@ function outcomeOf(
 function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['kind'] {
   if (exchange.isClientGone) return 'aborted';
   if (exchange.failure === undefined) return 'answered';
-  return status !== undefined && status >= 400 && status < 500 ? 'refused' : 'failed';
+  return exchange.failure.isFailure(status) ? 'failed' : 'refused';
 }
 
 /**

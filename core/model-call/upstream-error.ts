@@ -162,10 +162,13 @@ export function withoutOwn(words: string, own: readonly string[]): string {
   return own.reduce((rest, secret) => rest.replaceAll(secret, '[…]'), words);
 }
 
+/** Without words on which clients repeat a request: "unavailable", "try again", "server error". */
+const keyRefusedMessage =
+  'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.';
+
 /** The operator's key was refused: the client must not take that for its own. @param words for the log */
 export function keyRefused(words?: string): GatewayError {
-  return new GatewayError('unavailable', 'The model is temporarily unavailable. The operator has been notified.', {
-    retryAfter: 30,
+  return new GatewayError('upstream_account_rejected', keyRefusedMessage, {
     meaning: 'key',
     cause: words === undefined ? undefined : new Error(words),
   });

@@ -138,8 +138,17 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
 
   it('does not see the upstream’s 401 as its own', async () => {
     const error = await refusal(client.messages.create(asking('fail with 401', 'refused')));
-    expect(error).toBeInstanceOf(Sdk.InternalServerError);
+    expect(error).toMatchObject({ status: 424, error: { type: 'error', error: { type: 'api_error' } } });
     expect(JSON.stringify(error)).not.toContain(upstreamKey);
+  });
+
+  it('does not repeat a request for which the upstream’s key was refused', async () => {
+    let calls = 0;
+    const counting: typeof fetch = (...request) => (calls++, fetch(...request));
+    const patient = client.withOptions({ maxRetries: 3, fetch: counting });
+    const error = await refusal(patient.messages.create(asking('fail with 401', 'refused')));
+    expect((error as Error).message).toContain('Tell the operator of this service.');
+    expect(calls).toBe(1);
   });
 
   it('lists and retrieves models by their public names', async () => {

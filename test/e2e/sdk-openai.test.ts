@@ -171,8 +171,19 @@ describe('the OpenAI SDK, errors of an upstream,', () => {
 
   it('does not see the upstream’s 401 as its own', async () => {
     const error = await refusal(openai.chat.completions.create({ model: 'refused', messages: says('fail with 401') }));
-    expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(error).toMatchObject({ status: 424, code: 'upstream_account_rejected' });
     expect(JSON.stringify(error)).not.toContain(upstreamKey);
+  });
+
+  it('does not repeat a request for which the upstream’s key was refused', async () => {
+    let calls = 0;
+    const counting: typeof fetch = (...request) => (calls++, fetch(...request));
+    const patient = openai.withOptions({ maxRetries: 3, fetch: counting });
+    const chat = patient.chat.completions.create({ model: 'refused', messages: says('fail with 401') });
+    expect(((await refusal(chat)) as Error).message).toContain('Tell the operator of this service.');
+    const response = patient.responses.create({ model: 'refused', input: 'fail with 401' });
+    expect(await refusal(response)).toMatchObject({ status: 400, code: 'upstream_account_rejected' });
+    expect(calls).toBe(2);
   });
 
   it('throws InternalServerError for a 500', async () => {

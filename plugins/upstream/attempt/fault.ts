@@ -156,23 +156,30 @@ function wordsOf({ cause }: GatewayError): string {
 /**
  * The error that the client gets when no route served.
  *
- * @param wait ms until a route with an open breaker may be tried again; undefined when there was none
+ * @param wait ms until a route or key that was not tried may be; undefined when there was none
  */
 export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const last = faults.at(-1);
-  if (last === undefined) {
-    return new GatewayError('unavailable', 'The model is unavailable: none of its routes is in service. Retry later.', {
-      retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
-    });
-  }
+  if (last === undefined) return unavailable(wait);
   // Whatever happened on the wider routes: a shorter request would have been served, and the client can send one.
   const overflow = faults.find(({ kind }) => kind === 'overflow');
   if (overflow !== undefined) return overflow.error;
+  const failed = faults.findLast(({ kind }) => kind === 'route');
+  if (failed !== undefined) return failed.error;
   const throttled = faults.filter(({ kind }) => kind === 'throttled');
-  if (throttled.length === faults.length) {
-    return throttled.reduce((first, fault) => (waitOf(fault) < waitOf(first) ? fault : first)).error;
-  }
-  return (faults.findLast(({ kind }) => kind === 'route') ?? last).error;
+  const first = throttled.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
+  if (first !== undefined && throttled.length === faults.length) return first.error;
+  const refused = faults.find(({ kind }) => kind === 'key');
+  if (refused === undefined) return last.error;
+  // A retry helps as long as something besides the refused keys can serve.
+  if (first !== undefined) return first.error;
+  return wait === undefined ? refused.error : unavailable(wait);
+}
+
+function unavailable(wait: number | undefined): GatewayError {
+  return new GatewayError('unavailable', 'The model is unavailable: none of its routes is in service. Retry later.', {
+    retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
+  });
 }
 
 function waitOf({ error }: Fault): number {

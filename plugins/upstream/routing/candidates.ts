@@ -8,6 +8,12 @@ import type { Allowance } from './allowance.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { availableFirst, orderRoutes, widerThan } from './route-order.ts';
 
+/** A route that was asked and did not serve. */
+export interface FailedRoute {
+  readonly route: Route;
+  readonly fault: Fault;
+}
+
 type CandidateParts = Pick<RelayParts, 'health' | 'keys' | 'now'>;
 
 /** The routes of a model that a request has not tried yet, in their order, and why some were passed over. */
@@ -19,6 +25,8 @@ export class Candidates {
   readonly #skipped: Route[] = [];
   /** Faults of routes that were not asked because all their keys are throttled. */
   readonly #throttlings: Fault[] = [];
+  /** True when the retry budget did not allow to ask a route. */
+  #isOverBudget = false;
 
   constructor(parts: CandidateParts, allowance: Allowance, { routes }: Model, session: string | undefined) {
     this.#parts = parts;
@@ -52,10 +60,17 @@ export class Candidates {
     this.#routes = widerThan(route, this.#routes);
   }
 
-  /** The fault that the client gets when no route served. @param faults of the routes that were asked */
-  summarize(faults: readonly Fault[]): GatewayError {
-    const wait = this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped) : undefined;
-    return summarize([...this.#throttlings, ...faults], wait);
+  /** The error that the client gets when no route served. @param failed the routes that were asked */
+  summarize(failed: readonly FailedRoute[]): GatewayError {
+    return summarize([...this.#throttlings, ...failed.map(({ fault }) => fault)], this.#waitFor(failed));
+  }
+
+  /** Ms until something may serve that was not tried: a route, or another key of one. */
+  #waitFor(failed: readonly FailedRoute[]): number | undefined {
+    const { health, keys, now } = this.#parts;
+    const hasKeys = failed.some(({ route, fault }) => fault.kind === 'key' && keys(route).isReady(now(), route.model));
+    if (hasKeys || this.#isOverBudget || !this.isEmpty) return 0;
+    return this.#skipped.length > 0 ? health.waitFor(this.#skipped) : undefined;
   }
 
   #admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
@@ -83,6 +98,7 @@ export class Candidates {
       return undefined;
     }
     if (isHealthy || this.#allowance.mayRetry()) return { route, admission, keys: this.#parts.keys(route) };
+    this.#isOverBudget = true;
     this.#parts.health.released(route, admission);
     return undefined;
   }

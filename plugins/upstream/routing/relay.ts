@@ -5,7 +5,7 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
-import { Candidates } from './candidates.ts';
+import { Candidates, type FailedRoute } from './candidates.ts';
 import { accountSession } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
@@ -19,10 +19,8 @@ interface RouteResult {
   readonly result: RouteAnswer | Fault;
 }
 
-interface FailedRoute {
-  readonly order: number;
-  readonly fault: Fault;
-}
+/** With the number of attempts before it. */
+type OrderedFailure = FailedRoute & { readonly order: number };
 
 /**
  * Gets an exchange its answer from the routes of its model. Each attempt starts from the client's untouched request.
@@ -98,9 +96,9 @@ export class Relay {
   /** @throws GatewayError when no route served */
   async #ask(): Promise<RouteAnswer> {
     const { candidates } = this.#context;
-    const failed: FailedRoute[] = [];
+    const failed: OrderedFailure[] = [];
     // A refusal by one route stops new attempts, not those in flight: a backup may lack what only this request needs.
-    let refusal: FailedRoute | undefined;
+    let refusal: OrderedFailure | undefined;
     await this.#startNext();
     while (this.#running.size > 0) {
       const ended = await this.#nextResult();
@@ -112,7 +110,7 @@ export class Relay {
       this.#running.delete(attempts);
       if (!(result instanceof Fault)) return this.#serve(attempts, result);
       if (result.kind === 'gone') throw this.#end(result);
-      const failure = { order: attempts.order, fault: result };
+      const failure = { route: attempts.route, order: attempts.order, fault: result };
       failed.push(failure);
       const { next } = faultEffects[result.kind];
       if (next === 'stop') refusal = failure;
@@ -120,7 +118,7 @@ export class Relay {
       if (this.#running.size === 0 && refusal === undefined) await this.#startNext();
     }
     if (refusal !== undefined) throw this.#end(firstRefusal(failed) ?? refusal.fault);
-    throw candidates.summarize(failed.map(({ fault }) => fault));
+    throw candidates.summarize(failed);
   }
 
   /** Asks the next route that may be tried. Does nothing when there is none. */
@@ -172,7 +170,7 @@ export class Relay {
 }
 
 /** What the client reads when its request is at fault: the refusal by the route that was asked first. */
-function firstRefusal(failed: readonly FailedRoute[]): Fault | undefined {
+function firstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
   return failed.toSorted((a, b) => a.order - b.order).find(({ fault }) => isRefusal(fault))?.fault;
 }
 

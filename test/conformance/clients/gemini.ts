@@ -58,7 +58,7 @@ export const geminiClient: ClientFormat = {
   failures: {
     overflow: { error: { code: 400, status: 'INVALID_ARGUMENT' } },
     'rate limit': { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } },
-    'bad key': { error: { code: 503, status: 'UNAVAILABLE' } },
+    'bad key': { error: { code: 424, status: 'FAILED_PRECONDITION' } },
   },
   schemas: {
     whole: wholeReplySchema,

@@ -52,7 +52,7 @@ export const messagesClient: ClientFormat = {
   failures: {
     overflow: { type: 'error', error: { type: 'invalid_request_error' } },
     'rate limit': { type: 'error', error: { type: 'rate_limit_error' } },
-    'bad key': { type: 'error', error: { type: 'overloaded_error' } },
+    'bad key': { type: 'error', error: { type: 'api_error' } },
   },
   schemas: {
     whole: wholeReplySchema,

@@ -58,7 +58,7 @@ export const responsesClient: ClientFormat = {
   failures: {
     overflow: { error: { code: 'context_length_exceeded', type: 'invalid_request_error' } },
     'rate limit': { error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' } },
-    'bad key': { error: { code: 'server_is_overloaded', type: 'server_error' } },
+    'bad key': { error: { code: 'upstream_account_rejected', type: 'upstream_account_error' } },
   },
   schemas: {
     whole: wholeReplySchema,

@@ -94,6 +94,17 @@ describe('an error', () => {
     expect(new GatewayError('upstream_rejected', 'no', { upstream: { status } }).isFinal).toBe(isFinal);
   });
 
+  it.each<[ErrorCode, number | undefined, boolean]>([
+    ['invalid_request', 400, false],
+    ['upstream_failed', 502, true],
+    ['upstream_failed', 200, true],
+    ['upstream_failed', undefined, true],
+    ['upstream_account_rejected', 424, true],
+    ['upstream_account_rejected', 400, true],
+  ])('%s with status %s counts as a failure of the service: %s', (code, status, isFailure) => {
+    expect(new GatewayError(code, 'no').isFailure(status)).toBe(isFailure);
+  });
+
   it('has a cause only when one was given', () => {
     expect(new GatewayError('internal_error', 'no')).not.toHaveProperty('cause');
     expect(new GatewayError('internal_error', 'no', { cause: 5 }).cause).toBe(5);

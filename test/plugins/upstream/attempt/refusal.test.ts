@@ -178,8 +178,8 @@ describe('a refusal', () => {
     [401, ''],
   ])('with status %d and %j is a fault of the key, and says nothing of it', (status, body) => {
     const { kind, error } = refusal(status, body);
-    expect([kind, error.code]).toEqual(['key', 'unavailable']);
-    expect(error.message).toBe('The model is temporarily unavailable. The operator has been notified.');
+    expect([kind, error.code]).toEqual(['key', 'upstream_account_rejected']);
+    expect(error.message).toMatch(/^The provider of this model refused the account of this service\./);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Route } from '#core/catalog/catalog.ts';
 import { ClientGone } from '#core/errors/table.ts';
 import { delivery } from '#core/facts.ts';
 import { createBlackHole } from '../../../support/dead-ends.ts';
@@ -265,8 +266,55 @@ describe('the error for the client when every route failed', () => {
     expect((await told(refuse(500), refuse(429))).code).toBe('upstream_failed');
   });
 
-  it('is that the model is unavailable when the keys are refused', async () => {
-    expect((await told(refuse(401), refuse(403))).code).toBe('unavailable');
+  it.each([
+    ['wrong', 401, 403],
+    ['spent', 402, 402],
+    ['spent, and another vendor does not have the model', 402, 404],
+  ])('is final when the keys of all routes are %s', async (_how, first, second) => {
+    const error = await told(refuse(first), refuse(second));
+    expect([error.code, error.isFinal, error.details.retryAfter]).toEqual([
+      'upstream_account_rejected',
+      true,
+      undefined,
+    ]);
+  });
+
+  it('has no word on which clients repeat the request, or blame their own key, when the keys are refused', async () => {
+    const { message } = await told(refuse(401));
+    expect(message).toBe(
+      'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.',
+    );
+  });
+
+  it.each([
+    ['throttled', refuse(429, { 'retry-after': '7' }), 'rate_limited', 7],
+    ['overloaded', refuse(503, { 'retry-after': '9' }), 'unavailable', 9],
+    ['broken', cut, 'upstream_failed', undefined],
+  ])(
+    'asks to come back when the keys of only one route are refused and another is %s',
+    async (_, other, ...expected) => {
+      for (const handlers of [[refuse(401), other] as const, [other, refuse(401)] as const]) {
+        const error = await told(...handlers);
+        expect([error.code, error.details.retryAfter]).toEqual(expected);
+        expect(error.isFinal).toBe(false);
+      }
+    },
+  );
+
+  it('asks to come back when a route waits behind its breaker', async () => {
+    await using upstream = await createUpstream(refuse(401));
+    const routes = ['one', 'two'].map((name) => routeTo(upstreamAt(upstream.url, { name })));
+    const [first] = routes as [Route, Route];
+    for (let count = 0; count < 5; count++) fixture.health.failed(first, { isProbe: false }, 'down', undefined);
+    const error = await refusalOf(fixture.relay(exchangeFor(routes)));
+    expect([error.code, error.details.retryAfter]).toEqual(['unavailable', 5]);
+  });
+
+  it('asks to come back when the attempts are used up before the keys', async () => {
+    await using upstream = await createUpstream(refuse(401));
+    const apiKeys = ['a', 'b', 'c', 'd'];
+    const error = await refusalOf(fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url, { apiKeys }))])));
+    expect([error.code, error.details.retryAfter]).toEqual(['unavailable', 1]);
   });
 
   it.each([401, 402, 403, 429, 500])(

@@ -47,9 +47,6 @@ const limitName: Adaptation = (body, { profile }) => {
 const streamUsage: Adaptation = (body, { profile }) =>
   profile.quirks.stream_usage ? body : without(body, ['stream_options']);
 
-const hostedSearch: Adaptation = (body, { profile, notes }) =>
-  profile.quirks.hosted_search ? body : without(body, ['web_search_options'], notes);
-
 const seedName: Adaptation = (body, { profile }) => {
   const wanted = profile.quirks.seed_name;
   if (wanted === 'seed' || !isSet(body['seed'])) return body;
@@ -137,7 +134,6 @@ export const adaptChat = inOrder(
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true }),
   singleSystem,
   adaptMedia(probe, ['messages']),
-  hostedSearch,
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
   adaptForcedTools(freeTools),

@@ -15,10 +15,17 @@ const groqRefusals = [
   'reasoning',
   'thinking',
   'enable_thinking',
+  'web_search_options',
 ];
 
 /** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
-const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
+const cerebrasRefusals = [
+  ...foreignReasoning,
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'web_search_options',
+];
 
 /** Vendors and servers of other people's models. */
 export const hostVendors: readonly Vendor[] = [

@@ -73,7 +73,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: DeepSeek API Docs, "Anthropic API".
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
-    capabilities: { images: false, files: false, audio: false },
+    capabilities: { images: false, files: false, audio: false, structured_output: 'none' },
     quirks: { ...compatibleMessages, replay_reasoning: 'tool_turns' },
   },
   {
@@ -96,7 +96,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: Moonshot AI docs, "Using Kimi in Claude Code".
     baseUrl: 'https://api.moonshot.ai/anthropic/v1',
     auth: 'bearer',
-    capabilities: { files: false, audio: false },
+    capabilities: { files: false, audio: false, structured_output: 'none' },
     quirks: compatibleMessages,
   },
   {
@@ -124,7 +124,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: Z.AI docs, "Claude Code".
     baseUrl: 'https://api.z.ai/api/anthropic/v1',
     auth: 'bearer',
-    capabilities: { audio: false },
+    capabilities: { audio: false, structured_output: 'none' },
     quirks: { ...compatibleMessages, forced_tools: false },
   },
   {
@@ -149,7 +149,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: Alibaba Cloud Model Studio, "Anthropic API compatibility".
     baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic/v1',
     auth: 'x-api-key',
-    capabilities: { audio: false },
+    capabilities: { audio: false, structured_output: 'none' },
     quirks: compatibleMessages,
   },
   {
@@ -177,7 +177,7 @@ export const labVendors: readonly Vendor[] = [
     // Source: MiniMax API docs, "Compatible Anthropic API". Thinking is taken in either form.
     baseUrl: 'https://api.minimax.io/anthropic/v1',
     auth: 'bearer',
-    capabilities: { files: false, audio: false },
+    capabilities: { files: false, audio: false, structured_output: 'none' },
     quirks: { signed_thinking: false },
   },
   {

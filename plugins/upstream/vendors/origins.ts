@@ -29,6 +29,24 @@ const openaiModels = {
   ],
 } satisfies Partial<Vendor>;
 
+/** Google answers any member that it does not know with 400: "Unknown name: Cannot find field". */
+const geminiRefusals = [
+  'store',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'top_k',
+  'metadata',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning',
+  'thinking',
+  'enable_thinking',
+  'verbosity',
+  'web_search_options',
+];
+
 /** Vendors whose formats others speak too, and those that serve the same models. */
 export const originVendors: readonly Vendor[] = [
   {
@@ -101,6 +119,6 @@ export const originVendors: readonly Vendor[] = [
     formats: ['chat', 'images'],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     auth: 'bearer',
-    quirks: { end_user: false },
+    quirks: { end_user: false, refuses: geminiRefusals },
   },
 ];

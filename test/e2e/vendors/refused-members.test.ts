@@ -11,6 +11,8 @@ beforeAll(async () => {
     mistral,
     groq,
     cerebras,
+    'gemini-openai/gemini-3-flash',
+    'zhipu/glm-5',
     'xai/grok-4',
     'xai/grok-4-fast-non-reasoning',
     'deepseek/deepseek-reasoner',
@@ -97,6 +99,19 @@ describe('parameters that a vendor refuses', () => {
     const asked = { messages: [hi], presence_penalty: 0, frequency_penalty: 0 };
     const { body } = await gateway.ask('xai/grok-4-fast-non-reasoning', 'chat/completions', asked);
     expect(body).toMatchObject(asked);
+  });
+
+  it.each(['gemini-openai/gemini-3-flash', cerebras, 'zhipu/glm-5'])('are penalties of zero for %s', async (to) => {
+    const asked = { messages: [hi], presence_penalty: 0, frequency_penalty: 0 };
+    const { body, notes } = await gateway.ask(to, 'chat/completions', asked);
+    expect(Object.keys(body).toSorted()).toEqual(['messages', 'model']);
+    expect(notes).toBeUndefined();
+  });
+
+  it('are those of OpenAI alone for Google', async () => {
+    const asked = { messages: [hi], store: false, metadata: { a: 'b' } };
+    const { body, notes } = await gateway.ask('gemini-openai/gemini-3-flash', 'chat/completions', asked);
+    expect([body, notes]).toEqual([{ model: 'gemini-3-flash', messages: [hi] }, 'dropped metadata']);
   });
 
   it('are none at OpenAI', async () => {

@@ -132,3 +132,18 @@ it.each(messagesVendors)('strict is no promise of a tool at %s', async (to) => {
   expect(body['tools']).toEqual([{ name: 'look', input_schema: { type: 'object' } }]);
   expect(notes).toContain('dropped strict of tools');
 });
+
+it.each(['deepseek-anthropic/deepseek-v4', 'zhipu-anthropic/glm-5'])('a schema is said in words to %s', async (to) => {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const output_config = { format: { type: 'json_schema', schema: { type: 'object', properties: { title: {} } } } };
+  const { body } = await gateway.ask(to, 'messages', { max_tokens: 9, messages, output_config });
+  expect(body['output_config']).toBeUndefined();
+  expect(JSON.stringify(body['system'])).toContain('title');
+});
+
+it('a freeform tool is a function where none is known', async () => {
+  const tools = [{ type: 'custom', name: 'patch', description: 'Patches.' }];
+  const { body } = await gateway.ask('groq/llama', 'responses', { input: 'Hi', tools });
+  expect(body['tools']).toMatchObject([{ type: 'function', name: 'patch' }]);
+  expect((await gateway.ask('openai/gpt-4.1', 'responses', { input: 'Hi', tools })).body['tools']).toEqual(tools);
+});

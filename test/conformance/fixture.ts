@@ -81,7 +81,8 @@ function reply(request: RecordedRequest, response: ScriptedResponse, answer: Ans
   const said = asked.format === 'responses' ? unstopped(answer) : answer;
   const isStream = asked.isStream !== (answer.isOtherKind === true);
   if (!isStream) return response.json(200, upstream.whole(said, modelThere));
-  response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, upstream.stream(said, modelThere));
+  const stream = upstream.frame(upstream.events(said, modelThere));
+  response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, stream);
 }
 
 /** An upstream without stop sequences continues after one. */

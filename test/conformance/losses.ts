@@ -115,6 +115,17 @@ export const losses: readonly Loss[] = [
   },
 ];
 
+/** What vendors of a capable format cannot do. Which vendor loses what is in `vendors/losses.ts`. */
+export const vendorLosses = [
+  'the schema is in the prompt; only JSON is enforced',
+  'the schema is in the prompt; nothing is enforced',
+  'reasoning effort cannot be set',
+  'reasoning pauses in turns whose earlier reasoning did not return',
+] as const;
+
+/** Every loss, in the order of its number. */
+export const lossNames: readonly string[] = [...losses.map(({ name }) => name), ...vendorLosses];
+
 /** The turn of `reasoning` in which the client drops what its official format does not have. */
 const forgettingTurn = 2;
 

@@ -1,12 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { textFormats, upstreamTextFormats } from '../support/formats.ts';
-import type { Cell, Outcome } from './cell.ts';
+import { type TextFormat, textFormats, upstreamTextFormats } from '../support/formats.ts';
+import type { Outcome } from './cell.ts';
 import { features } from './features.ts';
-import { losses } from './losses.ts';
+import { lossNames } from './losses.ts';
 
-export interface Line {
-  readonly cell: Cell;
+/** A cell of either part. */
+export interface PlayedCell {
+  readonly client: TextFormat;
+  readonly upstream: string; // format or vendor
+  readonly feature: string;
+  readonly isStream: boolean;
+}
+
+export interface Line<C extends PlayedCell = PlayedCell> {
+  readonly cell: C;
   readonly outcome: Outcome;
 }
 
@@ -14,17 +22,47 @@ const page = join(import.meta.dirname, '..', '..', 'docs', 'conformance.md');
 const begin = '<!-- begin of the table -->';
 const end = '<!-- end of the table -->';
 
-/** One table per client format, with features down and upstream formats across, and the numbered losses. */
+/** The table of each client format on each upstream format, that of vendors, and the numbered losses. */
+export function writeTables(lines: readonly Line[], vendorLines: readonly Line[]): string {
+  const tables = [writeTable(lines), writeVendorTable(vendorLines)];
+  return [...tables, writeLosses([...lines, ...vendorLines])].filter((text) => text !== '').join('\n\n');
+}
+
+/** One table per client format, with features down and upstream formats across. */
 export function writeTable(lines: readonly Line[]): string {
   const tables = textFormats.flatMap((client) => {
     const own = lines.filter(({ cell }) => cell.client === client);
     return own.length === 0 ? [] : [tableOf(client, own)];
   });
-  const known = losses
-    .map(({ name }) => name)
-    .filter((name) => lines.some(({ outcome }) => losesOf(outcome).includes(name)));
+  return tables.join('\n\n');
+}
+
+/** Vendors down, clients across: what is lost in any scenario. */
+export function writeVendorTable(lines: readonly Line[]): string {
+  if (lines.length === 0) return '';
+  const rows = Map.groupBy(lines, ({ cell }) => cell.upstream);
+  const head = `| vendor | ${textFormats.map((client) => `${client} client`).join(' | ')} |`;
+  return [
+    head,
+    `| --- |${textFormats.map(() => ' --- |').join('')}`,
+    ...[...rows].map(([vendor, own]) => {
+      const cells = textFormats.map((client) => sumOf(own.filter(({ cell }) => cell.client === client)));
+      return `| ${vendor} | ${cells.join(' | ')} |`;
+    }),
+  ].join('\n');
+}
+
+function sumOf(lines: readonly Line[]): string {
+  const failed = lines.filter(({ outcome }) => outcome.verdict === 'fail').length;
+  if (failed > 0) return `FAIL (${failed})`;
+  const lost = new Set(lines.flatMap(({ outcome }) => losesOf(outcome).map(numberOf)));
+  return lost.size === 0 ? 'pass' : `loss ${[...lost].toSorted((one, other) => one - other).join(', ')}`;
+}
+
+function writeLosses(lines: readonly Line[]): string {
+  const known = lossNames.filter((name) => lines.some(({ outcome }) => losesOf(outcome).includes(name)));
   const named = known.map((name) => `${numberOf(name)}. ${name}`);
-  return [...tables, ...(named.length === 0 ? [] : [`Losses:\n\n${named.join('\n')}`])].join('\n\n');
+  return named.length === 0 ? '' : `Losses:\n\n${named.join('\n')}`;
 }
 
 /** One entry per failed cell. */
@@ -34,16 +72,16 @@ export function describeFailures(lines: readonly Line[]): string[] {
   );
 }
 
-export function describeCell({ client, upstream, feature, isStream }: Cell): string {
+export function describeCell({ client, upstream, feature, isStream }: PlayedCell): string {
   return `${client} by ${upstream}, ${feature}, ${isStream ? 'streamed' : 'whole'}`;
 }
 
-/** Writes the table into the documentation, between its two marks. */
-export async function writePage(lines: readonly Line[]): Promise<void> {
+/** Writes the tables into the documentation, between its two marks. */
+export async function writePage(lines: readonly Line[], vendorLines: readonly Line[]): Promise<void> {
   const text = await readFile(page, 'utf8');
   const [before, rest = ''] = text.split(begin);
   const after = rest.split(end)[1] ?? '';
-  await writeFile(page, `${before}${begin}\n\n${writeTable(lines)}\n\n${end}${after}`);
+  await writeFile(page, `${before}${begin}\n\n${writeTables(lines, vendorLines)}\n\n${end}${after}`);
 }
 
 function tableOf(client: string, lines: readonly Line[]): string {
@@ -82,5 +120,5 @@ function losesOf(outcome: Outcome): readonly string[] {
 }
 
 function numberOf(name: string): number {
-  return losses.findIndex((loss) => loss.name === name) + 1;
+  return lossNames.indexOf(name) + 1;
 }

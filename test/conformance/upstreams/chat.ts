@@ -59,7 +59,7 @@ export const chatUpstream: UpstreamFormat = {
       usage: answer.usage && writeUsage(answer.usage),
     });
   },
-  stream(answer, model) {
+  events(answer, model) {
     const chunk = (delta: object, finish_reason: string | null = null): JsonObject =>
       compact({
         ...head('chat.completion.chunk', model),
@@ -77,8 +77,9 @@ export const chatUpstream: UpstreamFormat = {
     if (usage !== undefined) {
       chunks.push(compact({ ...head('chat.completion.chunk', model), choices: [], usage: writeUsage(usage) }));
     }
-    return `${unnamed(chunks)}data: [DONE]\n\n`;
+    return chunks;
   },
+  frame: (chunks) => `${unnamed(chunks)}data: [DONE]\n\n`,
   failures: {
     overflow: {
       status: 400,

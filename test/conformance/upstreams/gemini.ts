@@ -46,11 +46,11 @@ export const geminiUpstream: UpstreamFormat = {
     }) as unknown as Ask;
   },
   whole: (answer, model) => reply(answer, model, [...writeParts(answer)], true),
-  stream(answer, model) {
+  events(answer, model) {
     const parts = writeParts(answer).flatMap(chop);
-    const chunks = parts.map((part, index) => reply(answer, model, [part], index === parts.length - 1));
-    return unnamed(chunks);
+    return parts.map((part, index) => reply(answer, model, [part], index === parts.length - 1));
   },
+  frame: unnamed,
   failures: {
     overflow: {
       status: 400,

@@ -50,7 +50,7 @@ export const messagesUpstream: UpstreamFormat = {
       ...ending(answer),
       usage: answer.usage && writeUsage(answer.usage),
     }),
-  stream(answer, model) {
+  events(answer, model) {
     const usage = answer.usage && writeUsage(answer.usage);
     const begun = {
       ...message(model),
@@ -59,16 +59,15 @@ export const messagesUpstream: UpstreamFormat = {
       stop_sequence: null,
       usage: usage && { ...usage, output_tokens: 1 },
     };
-    return named(
-      [
-        { type: 'message_start', message: begun },
-        { type: 'ping' },
-        ...answer.blocks.flatMap(blockEvents),
-        { type: 'message_delta', delta: ending(answer), usage },
-        { type: 'message_stop' },
-      ].map(compact),
-    );
+    return [
+      { type: 'message_start', message: begun },
+      { type: 'ping' },
+      ...answer.blocks.flatMap(blockEvents),
+      { type: 'message_delta', delta: ending(answer), usage },
+      { type: 'message_stop' },
+    ].map(compact);
   },
+  frame: named,
   failures: {
     overflow: {
       status: 400,

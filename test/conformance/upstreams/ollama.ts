@@ -40,18 +40,18 @@ export const ollamaUpstream: UpstreamFormat = {
     }) as unknown as Ask;
   },
   whole: (answer, model) => ({ ...head(model), message: writeMessage(answer), ...end(answer) }),
-  stream(answer, model) {
+  events(answer, model) {
     const pieces = answer.blocks.flatMap((block): JsonObject[] => {
       if (block.type === 'call') return [{ content: '', tool_calls: [writeCall(block)] }];
       if (block.type === 'thought') return piecesOf(block.text).map((thinking) => ({ content: '', thinking }));
       return piecesOf(block.text).map((content) => ({ content }));
     });
-    const lines = [
+    return [
       ...pieces.map((piece) => ({ ...head(model), message: { role: 'assistant', ...piece }, done: false })),
       { ...head(model), message: { role: 'assistant', content: '' }, ...end(answer) },
     ];
-    return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   },
+  frame: (lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
   failures: {
     overflow: { status: 400, body: { error: 'prompt is too long: it exceeds the context length of the model' } },
     'rate limit': { status: 429, body: { error: 'too many concurrent requests' } },

@@ -37,7 +37,7 @@ export const responsesUpstream: UpstreamFormat = {
     }) as unknown as Ask;
   },
   whole: (answer, model) => response(answer, model, answer.blocks.map(writeItem)),
-  stream(answer, model) {
+  events(answer, model) {
     const items = answer.blocks.map(writeItem);
     const begun = { ...response(answer, model, []), ...unfinished };
     const last = response(answer, model, items);
@@ -47,8 +47,9 @@ export const responsesUpstream: UpstreamFormat = {
       ...answer.blocks.flatMap((block, index) => itemEvents(block, items[index] as JsonObject, index)),
       { type: `response.${String(last['status'])}`, response: last },
     ];
-    return named(events.map((event, index) => ({ ...event, sequence_number: index })));
+    return events.map((event, index) => ({ ...event, sequence_number: index }));
   },
+  frame: named,
   failures: {
     overflow: {
       status: 400,

@@ -12,8 +12,10 @@ export interface UpstreamFormat {
   /** Reads a request. @throws Error when it violates a rule that no schema expresses */
   hear(body: JsonObject): Ask;
   whole(answer: Answer, model: string): JsonObject;
-  /** Events of a stream on the wire. */
-  stream(answer: Answer, model: string): string;
+  /** Events of a stream. */
+  events(answer: Answer, model: string): JsonObject[];
+  /** Events on the wire. */
+  frame(events: readonly JsonObject[]): string;
   readonly failures: Readonly<Record<Failure, { readonly status: number; readonly body: JsonObject }>>;
 }
 

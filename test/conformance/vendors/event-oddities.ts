@@ -1,0 +1,121 @@
+import type { JsonObject } from '#core/json.ts';
+import { compact, isObject, objectOf, objectsOf, textOf } from '../talk.ts';
+import type { Oddity } from './vendor.ts';
+
+/*
+ * How answers of Messages and Responses endpoints deviate.
+ */
+
+/** Thinking without a signature. */
+export const unsigned: Oddity = {
+  whole: (reply) => ({ ...reply, content: objectsOf(reply['content']).map(withoutSignature) }),
+  events: (events) =>
+    events
+      .filter((event) => objectOf(event['delta'])['type'] !== 'signature_delta')
+      .map((event) =>
+        isObject(event['content_block'])
+          ? { ...event, content_block: withoutSignature(event['content_block']) }
+          : event,
+      ),
+};
+
+function withoutSignature({ signature: _, ...block }: JsonObject): JsonObject {
+  return block;
+}
+
+/** Thinking with an empty signature. */
+export const emptySignature: Oddity = {
+  whole: (reply) => ({ ...reply, content: objectsOf(reply['content']).map(withEmptySignature) }),
+  events: (events) => events.filter((event) => objectOf(event['delta'])['type'] !== 'signature_delta'),
+};
+
+function withEmptySignature(block: JsonObject): JsonObject {
+  return block['type'] === 'thinking' ? { ...block, signature: '' } : block;
+}
+
+/** The stream ends after `message_delta`. */
+export const noMessageStop: Oddity = { events: (events) => events.filter(({ type }) => type !== 'message_stop') };
+
+/** The message starts without counts; they come with its end. */
+export const noFirstUsage: Oddity = {
+  events: (events) =>
+    events.map((event) => {
+      if (event['type'] !== 'message_start') return event;
+      const message = { ...objectOf(event['message']), usage: { input_tokens: 0, output_tokens: 0 } };
+      return { ...event, message };
+    }),
+};
+
+/** Events without those that say what others say again. */
+export const noItemEvents: Oddity = {
+  events: (events) =>
+    renumbered(
+      events.filter(({ type }) => !/output_item|content_part|summary_part|_text\.done|in_progress/.test(textOf(type))),
+    ),
+};
+
+/** The last event has no output. */
+export const emptyOutput: Oddity = {
+  events: (events) =>
+    events.map((event) =>
+      event['type'] === 'response.completed'
+        ? { ...event, response: { ...objectOf(event['response']), output: [] } }
+        : event,
+    ),
+};
+
+/** Deltas name neither item nor place. */
+export const noPlaces: Oddity = {
+  events: (events) =>
+    events.map((event) => {
+      if (!textOf(event['type']).endsWith('.delta')) return event;
+      const { item_id: _item, output_index: _output, content_index: _content, ...delta } = event;
+      return delta;
+    }),
+};
+
+/** Event types that the SDK does not know. Source: vLLM, "Responses API". */
+export const foreignEvents: Oddity = {
+  events: (events) =>
+    renumbered(
+      events.flatMap((event) => {
+        if (event['type'] !== 'response.reasoning_summary_part.added') return [event];
+        return [
+          event,
+          { type: 'response.reasoning_part.added', item_id: event['item_id'], output_index: 0, content_index: 0 },
+        ];
+      }),
+    ),
+};
+
+/** No event has a number. */
+export const noNumbers: Oddity = {
+  events: (events) => events.map(({ sequence_number: _, ...event }) => event),
+};
+
+/** Responses repeat few of the members of their request. */
+export const fewMembers: Oddity = {
+  whole: bareResponse,
+  events: (events) =>
+    events.map((event) =>
+      isObject(event['response']) ? { ...event, response: bareResponse(event['response']) } : event,
+    ),
+};
+
+function bareResponse({
+  id,
+  object,
+  created_at,
+  status,
+  model,
+  output,
+  usage,
+  error,
+  incomplete_details,
+}: JsonObject): JsonObject {
+  return compact({ id, object, created_at, status, model, output, usage, error, incomplete_details });
+}
+
+function renumbered(events: readonly JsonObject[]): JsonObject[] {
+  return events.map((event, index) => ({ ...event, sequence_number: index }));
+}

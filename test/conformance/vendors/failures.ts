@@ -1,0 +1,38 @@
+import { ok } from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import type { JsonObject } from '#core/json.ts';
+import type { TextFormat } from '../../support/formats.ts';
+import { clients } from '../clients/index.ts';
+import { readers } from './readers.ts';
+
+const ajv = new Ajv({ strict: false });
+
+function checkBody(client: TextFormat, body: string): void {
+  const { error } = clients[client].schemas;
+  ok(ajv.validate(error, JSON.parse(body) as JsonObject), `the error is misshapen: ${ajv.errorsText()}\n${body}`);
+}
+
+/** The client learns that its request was refused. @throws AssertionError */
+export function checkRefusal(
+  client: TextFormat,
+  fault: 'refused' | 'rate limit',
+  { status, headers }: Response,
+  body: string,
+): void {
+  const wanted = fault === 'refused' ? 400 : 429;
+  ok(status === wanted, `${fault} is a ${status}: ${body}`);
+  if (fault === 'refused') ok(body.includes('The request is out of order.'), `the vendor's words are lost: ${body}`);
+  else ok(headers.get('retry-after') === '7', 'retry-after is not what the vendor said');
+  checkBody(client, body);
+}
+
+/** The client learns that its answer is incomplete. @throws AssertionError */
+export function checkFailure(client: TextFormat, isStream: boolean, { status }: Response, body: string): void {
+  if (!isStream) {
+    ok(status >= 500, `a failure is a ${status}: ${body}`);
+    return checkBody(client, body);
+  }
+  const { text, finish, error } = readers[client].stream(body);
+  ok(error !== undefined && finish === undefined, `the stream looks complete: ${body}`);
+  ok(text.startsWith('I look it up'), `the answer so far is lost: ${body}`);
+}

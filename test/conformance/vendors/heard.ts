@@ -1,0 +1,113 @@
+import { ok } from 'node:assert/strict';
+import type { JsonObject } from '#core/json.ts';
+import type { TextFormat } from '../../support/formats.ts';
+import { clients } from '../clients/index.ts';
+import { type Answer, type Entry, isObject, objectOf, textOf } from '../talk.ts';
+import type { VendorTurn } from './scenarios.ts';
+import type { Place } from './vendor-fixture.ts';
+
+/**
+ * Checks that a vendor was told everything that the client said, in order. How each vendor must be told is in its rules.
+ *
+ * @throws AssertionError with what is lost
+ */
+export function checkHeard({ ask, habits }: VendorTurn, turns: readonly VendorTurn[], body: JsonObject): void {
+  const { system, tools = [], schema } = ask;
+  ok(system === undefined || wordsOf(body).some((word) => word.includes(system)), 'the system prompt is lost');
+  checkDialogue(wantedWords(ask.said, turns, habits?.lateSystem), body);
+  for (const { name } of tools) ok(wordsOf(body['tools']).includes(name), `the tool ${name} is lost`);
+  const text = JSON.stringify(body).replaceAll('\\"', '"');
+  for (const name of Object.keys(schema?.['properties'] ?? {})) ok(text.includes(`"${name}"`), 'the schema is lost');
+}
+
+function checkDialogue(wanted: readonly string[][], body: JsonObject): void {
+  const said = wordsOf(body['messages'] ?? body['input'] ?? body['contents']);
+  let last = 0;
+  for (const spellings of wanted) {
+    const found = said.findIndex((word, at) => at >= last && spellings.some((one) => word.includes(one)));
+    ok(found !== -1, `the vendor has not heard "${String(spellings[0])}": ${JSON.stringify(body)}`);
+    last = found;
+  }
+}
+
+/** Texts of the dialogue in order, each with its spellings. */
+function wantedWords(said: readonly Entry[], turns: readonly VendorTurn[], late: string | undefined): string[][] {
+  const words = said.flatMap((entry) => wordsOfEntry(entry, turns));
+  return late === undefined ? words : words.toSpliced(1, 0, [late]);
+}
+
+function wordsOfEntry(entry: Entry, turns: readonly VendorTurn[]): string[][] {
+  switch (entry.type) {
+    case 'text':
+    case 'result':
+      return [[entry.text]];
+    case 'image':
+      return [[entry.image, entry.image.split(',')[1] ?? entry.image]];
+    case 'echo':
+      return wordsOfAnswer(turns[entry.turn]?.answer);
+    default:
+      return [];
+  }
+}
+
+function wordsOfAnswer(answer: Answer | undefined): string[][] {
+  return (answer?.blocks ?? []).flatMap((block) => {
+    if (block.type === 'thought') return [];
+    return [[block.type === 'call' ? block.name : block.text]];
+  });
+}
+
+/** All texts of a JSON value, in order. */
+function wordsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(wordsOf);
+  return isObject(value) ? Object.values(value).flatMap(wordsOf) : [];
+}
+
+/** What the client meant, and the vendor cannot be told. */
+export function lossesHeard({ ask, habits }: VendorTurn, client: TextFormat, place: Place, body: JsonObject): string[] {
+  const { isAskedToThink } = place.endpoint;
+  const isSerialLost = ask.isSerial === true && clients[client].hasSerialCalls && !isSerial(body);
+  return [
+    ...(ask.schema === undefined ? [] : lossOfSchema(body)),
+    ...(habits?.isForced === true && !isForced(body) ? ['tool calls cannot be forced'] : []),
+    ...(isSerialLost ? ['parallel tool calls cannot be disabled'] : []),
+    ...(ask.effort === undefined ? [] : lossOfEffort(ask.said, isAskedToThink, body)),
+  ];
+}
+
+function lossOfSchema(body: JsonObject): string[] {
+  const formats = [
+    body['response_format'],
+    objectOf(body['text'])['format'],
+    objectOf(body['output_config'])['format'],
+  ];
+  const types = formats.map((format) => textOf(objectOf(format)['type']));
+  const hasSchema = types.includes('json_schema') || 'responseJsonSchema' in objectOf(body['generationConfig']);
+  if (hasSchema) return [];
+  return types.includes('json_object')
+    ? ['the schema is in the prompt; only JSON is enforced']
+    : ['the schema is in the prompt; nothing is enforced'];
+}
+
+function isForced(body: JsonObject): boolean {
+  const choice = body['tool_choice'];
+  const mode = objectOf(objectOf(body['toolConfig'])['functionCallingConfig'])['mode'];
+  return choice === 'required' || choice === 'any' || objectOf(choice)['type'] === 'any' || mode === 'ANY';
+}
+
+function isSerial(body: JsonObject): boolean {
+  return body['parallel_tool_calls'] === false || objectOf(body['tool_choice'])['disable_parallel_tool_use'] === true;
+}
+
+function lossOfEffort(
+  said: readonly Entry[],
+  isAskedToThink: ((body: JsonObject) => boolean) | undefined,
+  body: JsonObject,
+): string[] {
+  if (isAskedToThink === undefined) return ['reasoning effort cannot be set'];
+  if (isAskedToThink(body)) return [];
+  const isAfterCall = said.some(({ type }) => type === 'result');
+  ok(isAfterCall, `reasoning is not asked for: ${JSON.stringify(body)}`);
+  return ['reasoning pauses in turns whose earlier reasoning did not return'];
+}

@@ -1,0 +1,207 @@
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { createParser } from 'eventsource-parser';
+import type { JsonObject } from '#core/json.ts';
+import type { RecordedRequest } from '../../support/faulty-upstream.ts';
+import { type TextFormat, textFormats } from '../../support/formats.ts';
+import type { Answer as Read } from '../../plugins/format/replays/answer.ts';
+import type { Outcome } from '../cell.ts';
+import type { StreamEvent, Written } from '../clients/client-format.ts';
+import { clients } from '../clients/index.ts';
+import type { Answer, Entry } from '../talk.ts';
+import { descriptions } from './descriptions.ts';
+import { cannotSay, headersOf, withHabits } from './habits.ts';
+import { checkFailure, checkRefusal } from './failures.ts';
+import { checkHeard, lossesHeard } from './heard.ts';
+import { readers } from './readers.ts';
+import { scenarioOf, scenarios, type VendorTurn } from './scenarios.ts';
+import type { VendorDescription } from './vendor.ts';
+import { hasPreset, modelElsewhere, modelFor, type Place, placeOf, type VendorFixture } from './vendor-fixture.ts';
+
+export interface VendorCell {
+  readonly client: TextFormat;
+  readonly upstream: string; // name of a vendor
+  readonly feature: string; // name of a scenario
+  readonly isStream: boolean;
+}
+
+export function allVendorCells(): VendorCell[] {
+  const pairs = descriptions.flatMap(({ name: upstream }) => textFormats.map((client) => ({ client, upstream })));
+  return pairs.flatMap((pair) =>
+    scenarios.flatMap(({ name: feature }) => [true, false].map((isStream) => ({ ...pair, feature, isStream }))),
+  );
+}
+
+/** Plays all turns of a scenario. Never throws. */
+export async function runVendorCell(fixture: VendorFixture, cell: VendorCell): Promise<Outcome> {
+  const vendor = descriptions.find(({ name }) => name === cell.upstream) as VendorDescription;
+  const { client, feature } = cell;
+  const { turns } = scenarioOf(feature);
+  const isUnknown = clients[client].cannotSay(feature) || turns.some((turn) => cannotSay(client, turn));
+  if (isUnknown || vendor.lacks?.includes(feature) === true) return { verdict: 'absent' };
+  if (!hasPreset(vendor)) return { verdict: 'fail', why: `there is no preset ${vendor.name}` };
+  const run = new VendorRun(fixture, cell);
+  try {
+    for (const turn of turns) await run.play(turn);
+  } catch (error) {
+    run.complain(error);
+  }
+  return run.outcome();
+}
+
+class VendorRun {
+  readonly #fixture: VendorFixture;
+  readonly #cell: VendorCell;
+  readonly #turns: readonly VendorTurn[];
+  readonly #problems = new Set<string>();
+  readonly #losses = new Set<string>();
+  /** Answers as the client received them. */
+  readonly #answers: JsonObject[] = [];
+  /** Ids of calls that the client received, by those of the script. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(fixture: VendorFixture, cell: VendorCell) {
+    this.#fixture = fixture;
+    this.#cell = cell;
+    this.#turns = scenarioOf(cell.feature).turns;
+  }
+
+  complain(error: unknown): void {
+    this.#problems.add(error instanceof Error ? error.message : String(error));
+  }
+
+  outcome(): Outcome {
+    if (this.#problems.size > 0) return { verdict: 'fail', why: [...this.#problems].join('\n') };
+    return this.#losses.size === 0 ? { verdict: 'pass' } : { verdict: 'loss', losses: [...this.#losses] };
+  }
+
+  /** Finds what it can: a wrong name does not hide a lost call. */
+  #check(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.complain(error);
+    }
+  }
+
+  async play(turn: VendorTurn): Promise<void> {
+    const { client, isStream, upstream } = this.#cell;
+    const { answer, fault, isBefore = false } = turn;
+    const model = isBefore ? modelElsewhere(client) : modelFor(upstream, client, isStream, fault);
+    this.#fixture.next = { answer, fault };
+    this.#fixture.complaints.length = 0;
+    const before = this.#fixture.requests.length;
+    const started = performance.now();
+    const response = await this.#send(turn, model);
+    const body = await response.text();
+    if (!isBefore) this.#check(() => ok(performance.now() - started < 2_000, 'the answer ends late'));
+    const requests = this.#fixture.requests.slice(before);
+    for (const complaint of isBefore ? [] : this.#fixture.complaints) this.complain(`the vendor refuses: ${complaint}`);
+    if (fault === 'refused' || fault === 'rate limit') return checkRefusal(client, fault, response, body);
+    if (fault !== undefined) return checkFailure(client, isStream, response, body);
+    ok(response.status === 200, `the client got ${response.status}: ${body}`);
+    if (!isBefore) this.#hear(turn, requests);
+    this.#see(turn, model, body, placeOf(requests[0] as RecordedRequest));
+  }
+
+  #send({ ask, habits }: VendorTurn, model: string): Promise<Response> {
+    const { client, isStream } = this.#cell;
+    const { path, keyHeader, write } = clients[client];
+    const key = keyHeader === 'authorization' ? `Bearer ${this.#fixture.key}` : this.#fixture.key;
+    const question = { ...ask, said: ask.said.map((entry) => this.#written(entry)) };
+    return fetch(`${this.#fixture.url}${path({ model, isStream })}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [keyHeader]: key, ...headersOf[client] },
+      body: JSON.stringify(withHabits(client, write(question, { model, isStream }), habits)),
+      signal: AbortSignal.timeout(5_000),
+    });
+  }
+
+  #written(entry: Entry): Written {
+    if (entry.type === 'result') return { ...entry, id: this.#ids.get(entry.id) ?? entry.id };
+    if (entry.type !== 'echo') return entry;
+    const { echo } = clients[this.#cell.client];
+    return { type: 'echo', raw: echo(this.#answers[entry.turn] as JsonObject, entry.forgets === true) };
+  }
+
+  /** Checks what the vendor received. */
+  #hear(turn: VendorTurn, [request, ...more]: readonly RecordedRequest[]): void {
+    ok(request !== undefined, 'the vendor was not asked');
+    ok(more.length === 0, 'the vendor was asked more than once');
+    const place = placeOf(request);
+    ok(place !== undefined, `the vendor was asked at ${request.path}`);
+    const body = request.json<JsonObject>();
+    this.#check(() => checkHeard(turn, this.#turns, body));
+    for (const loss of lossesHeard(turn, this.#cell.client, place, body)) this.#losses.add(loss);
+  }
+
+  /** Checks what the client received. */
+  #see({ answer, isBefore, ask }: VendorTurn, model: string, body: string, place: Place | undefined): void {
+    const { client, isStream } = this.#cell;
+    const whole = isStream ? clients[client].fold(eventsOf(body)) : (JSON.parse(body) as JsonObject);
+    this.#answers.push(whole);
+    const read = isStream ? readers[client].stream(body) : readers[client].whole(whole as never);
+    for (const [index, { id }] of answer.blocks.filter((block) => block.type === 'call').entries()) {
+      this.#ids.set(id, read.calls[index]?.id ?? '');
+    }
+    if (isBefore === true) return;
+    this.#check(() => deepStrictEqual(comparable(read), idealOf(answer)));
+    this.#check(() => checkIds(read));
+    this.#check(() => checkCounts(read, answer, place));
+    this.#check(() => {
+      const named = whole['model'] ?? whole['modelVersion'];
+      ok(named === model, `the answer names ${String(named)}`);
+    });
+    if (client === place?.format) {
+      for (const name of place.endpoint.extras ?? []) {
+        this.#check(() => ok(body.includes(`"${name}":`), `the vendor's ${name} is lost`));
+      }
+    }
+    if (ask.stop !== undefined && clients[client].tellsStop && whole['stop_reason'] !== 'stop_sequence') {
+      this.#losses.add('the stop sequence that was met is not reported');
+    }
+  }
+}
+
+function checkIds({ calls }: Read): void {
+  const ids = calls.map(({ id }) => id);
+  ok(!ids.includes('') && new Set(ids).size === ids.length, `ids of calls are ${JSON.stringify(ids)}`);
+}
+
+function checkCounts({ usage }: Read, answer: Answer, place: Place | undefined): void {
+  ok(usage !== undefined, 'nothing is counted');
+  const isCounted = place?.endpoint.oddities.every(({ answer: change }) => (change?.(answer) ?? answer).usage);
+  const { input, output } = usage;
+  if (isCounted === false) ok(Number(input) > 0 && Number(output) > 0, 'nothing is counted');
+  else deepStrictEqual({ input, output }, { input: answer.usage?.input, output: answer.usage?.output });
+}
+
+function comparable({ text, reasoning, calls, finish, error }: Read): object {
+  const said = calls.map(({ name, arguments: given }) => ({ name, input: given }));
+  return { text: text.trim(), reasoning: reasoning.trim(), calls: said, finish, error };
+}
+
+const finishes = {
+  stop: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  calls: 'tool_calls',
+  withheld: 'content_filter',
+};
+
+function idealOf({ blocks, end }: Answer): object {
+  const joined = (type: 'text' | 'thought'): string =>
+    blocks.map((block) => (block.type === type ? block.text : '')).join('');
+  return {
+    text: joined('text').trim(),
+    reasoning: joined('thought').trim(),
+    calls: blocks.flatMap((block) => (block.type === 'call' ? [{ name: block.name, input: block.input }] : [])),
+    finish: finishes[end],
+    error: undefined,
+  };
+}
+
+function eventsOf(text: string): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  createParser({ onEvent: ({ event, data }) => events.push({ name: event, data }) }).feed(text);
+  return events;
+}

@@ -146,3 +146,8 @@ export function parseInput(text: string): JsonValue {
 export function compact(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
+
+/** Without some members. */
+export function omit(value: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}

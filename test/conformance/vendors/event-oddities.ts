@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import { compact, isObject, objectOf, objectsOf, textOf } from '../talk.ts';
+import { compact, isObject, objectOf, objectsOf, omit, textOf } from '../talk.ts';
 import type { Oddity } from './vendor.ts';
 
 /*
@@ -19,8 +19,8 @@ export const unsigned: Oddity = {
       ),
 };
 
-function withoutSignature({ signature: _, ...block }: JsonObject): JsonObject {
-  return block;
+function withoutSignature(block: JsonObject): JsonObject {
+  return omit(block, 'signature');
 }
 
 /** Thinking with an empty signature. */
@@ -69,8 +69,7 @@ export const noPlaces: Oddity = {
   events: (events) =>
     events.map((event) => {
       if (!textOf(event['type']).endsWith('.delta')) return event;
-      const { item_id: _item, output_index: _output, content_index: _content, ...delta } = event;
-      return delta;
+      return omit(event, 'item_id', 'output_index', 'content_index');
     }),
 };
 
@@ -90,7 +89,7 @@ export const foreignEvents: Oddity = {
 
 /** No event has a number. */
 export const noNumbers: Oddity = {
-  events: (events) => events.map(({ sequence_number: _, ...event }) => event),
+  events: (events) => events.map((event) => omit(event, 'sequence_number')),
 };
 
 /** Responses repeat few of the members of their request. */

@@ -82,10 +82,10 @@ function lossOfSchema(body: JsonObject): string[] {
     objectOf(body['text'])['format'],
     objectOf(body['output_config'])['format'],
   ];
-  const types = formats.map((format) => textOf(objectOf(format)['type']));
-  const hasSchema = types.includes('json_schema') || 'responseJsonSchema' in objectOf(body['generationConfig']);
+  const types = new Set(formats.map((format) => textOf(objectOf(format)['type'])));
+  const hasSchema = types.has('json_schema') || 'responseJsonSchema' in objectOf(body['generationConfig']);
   if (hasSchema) return [];
-  return types.includes('json_object')
+  return types.has('json_object')
     ? ['the schema is in the prompt; only JSON is enforced']
     : ['the schema is in the prompt; nothing is enforced'];
 }

@@ -55,8 +55,8 @@ export const wantsThinking: Rule = ({ body }) => {
   const type = textOf(objectOf(body['thinking'])['type']);
   if (type !== 'enabled' && type !== 'adaptive') return undefined;
   const index = messagesOf(body).findIndex((message) => {
-    const types = blocksOf(message).map((block) => textOf(block['type']));
-    return types.includes('tool_use') && !types.includes('thinking') && !types.includes('redacted_thinking');
+    const types = new Set(blocksOf(message).map((block) => block['type']));
+    return types.has('tool_use') && !types.has('thinking') && !types.has('redacted_thinking');
   });
   return index === -1
     ? undefined

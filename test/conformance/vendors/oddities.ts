@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import { type Answer, compact, isObject, objectOf, objectsOf, textOf } from '../talk.ts';
+import { type Answer, compact, isObject, objectOf, objectsOf, omit, textOf } from '../talk.ts';
 import type { Oddity } from './vendor.ts';
 
 /*
@@ -92,10 +92,10 @@ export const finishWithLastDelta: Oddity = {
   },
 };
 
-export const noIndex = inCalls(({ index: _, ...call }) => call);
+export const noIndex = inCalls((call) => omit(call, 'index'));
 export const zeroIndex = inCalls((call) => ('index' in call ? { ...call, index: 0 } : call));
-export const noType = inCalls(({ type: _, ...call }) => call);
-export const noIds = inCalls(({ id: _, ...call }) => call);
+export const noType = inCalls((call) => omit(call, 'type'));
+export const noIds = inCalls((call) => omit(call, 'id'));
 
 /** Arguments as an object. */
 export const objectArguments = inArguments((text) => JSON.parse(text === '' ? '{}' : text) as JsonObject);
@@ -254,4 +254,4 @@ export const repeatedReasoning: Oddity = {
 };
 
 /** Members that this vendor does not send. */
-export const plain = inEach(({ refusal: _, ...said }) => said);
+export const plain = inEach((said) => omit(said, 'refusal'));

@@ -86,7 +86,7 @@ class VendorRun {
   async play(turn: VendorTurn): Promise<void> {
     const { client, isStream, upstream } = this.#cell;
     const { answer, fault, isBefore = false } = turn;
-    const model = isBefore ? modelElsewhere(client) : modelFor(upstream, client, isStream, fault);
+    const model = `dp/${isBefore ? modelElsewhere(client) : modelFor(upstream, client, isStream, fault)}`;
     this.#fixture.next = { answer, fault };
     this.#fixture.complaints.length = 0;
     const before = this.#fixture.requests.length;
@@ -112,7 +112,7 @@ class VendorRun {
       method: 'POST',
       headers: { 'content-type': 'application/json', [keyHeader]: key, ...headersOf[client] },
       body: JSON.stringify(withHabits(client, write(question, { model, isStream }), habits)),
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(3_000),
     });
   }
 

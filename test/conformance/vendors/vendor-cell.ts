@@ -87,11 +87,13 @@ class VendorRun {
     const { client, isStream, upstream } = this.#cell;
     const { answer, fault, isBefore = false } = turn;
     const model = `dp/${isBefore ? modelElsewhere(client) : modelFor(upstream, client, isStream, fault)}`;
-    this.#fixture.next = { answer, fault };
+    const begun = Promise.withResolvers<void>();
+    this.#fixture.next = { answer, fault, begun: begun.promise };
     this.#fixture.complaints.length = 0;
     const before = this.#fixture.requests.length;
     const started = performance.now();
     const response = await this.#send(turn, model);
+    begun.resolve();
     const body = await response.text();
     if (!isBefore) this.#check(() => ok(performance.now() - started < 2_000, 'the answer ends late'));
     const requests = this.#fixture.requests.slice(before);

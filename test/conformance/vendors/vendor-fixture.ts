@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { textFormats } from '../../support/formats.ts';
 import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../../support/faulty-upstream.ts';
 import { openGatewayHome } from '../../support/gateway-home.ts';
@@ -23,6 +24,8 @@ export interface VendorFixture extends AsyncDisposable {
 interface Next {
   readonly answer: Answer;
   readonly fault?: Fault | undefined;
+  /** Resolves when the client has the begin of the answer: a fault in the middle comes after it. */
+  readonly begun: Promise<void>;
 }
 
 /** An endpoint that a request asks. */
@@ -91,7 +94,12 @@ export function placeOf(request: RecordedRequest): Place | undefined {
   });
 }
 
-function serve(request: RecordedRequest, response: ScriptedResponse, next: Next, complaints: string[]): void {
+function serve(
+  request: RecordedRequest,
+  response: ScriptedResponse,
+  next: Next,
+  complaints: string[],
+): void | Promise<void> {
   const place = placeOf(request);
   if (place === undefined) {
     complaints.push(`nobody lives at ${request.path}`);
@@ -103,7 +111,7 @@ function serve(request: RecordedRequest, response: ScriptedResponse, next: Next,
     if (complaint !== undefined) complaints.push(complaint);
   }
   if (next.fault === undefined) return answer(response, place, stopped(next.answer, body));
-  return fail(response, place, next.answer, next.fault);
+  return fail(response, place, next, next.fault);
 }
 
 function answer(response: ScriptedResponse, place: Place, said: Answer): void {
@@ -131,7 +139,12 @@ function oddEvents({ vendor, endpoint, format }: Place, said: Answer): JsonObjec
   return endpoint.oddities.reduce((so, { events: change }) => change?.(so) ?? so, events);
 }
 
-function fail(response: ScriptedResponse, place: Place, said: Answer, fault: Fault): void {
+async function fail(
+  response: ScriptedResponse,
+  place: Place,
+  { answer: said, begun }: Next,
+  fault: Fault,
+): Promise<void> {
   const { vendor, endpoint, format, isStream } = place;
   const refusal = vendor.refusal('The request is out of order.');
   if (fault === 'refused') return response.json(refusal.status, refusal.body);
@@ -149,14 +162,12 @@ function fail(response: ScriptedResponse, place: Place, said: Answer, fault: Fau
   }
   // Up to the middle, where there is text and no end.
   const events = oddEvents(place, { ...said, end: 'stop' });
-  const half = events.slice(0, 1 + events.findLastIndex((event) => JSON.stringify(event).includes('up now')));
+  const half = events.slice(0, 1 + events.findIndex((event) => JSON.stringify(event).includes('it up n')));
   response.head(200, { 'content-type': 'text/event-stream' });
-  if (fault === 'broken answer') {
-    void response.write(frameOf(format, half));
-    return response.cut();
-  }
-  void response.write(frameOf(format, [...half, endpoint.failure ?? failures[format]]));
-  response.end();
+  await response.write(frameOf(format, half));
+  await Promise.race([begun, setTimeout(1_000)]);
+  if (fault === 'broken answer') return response.cut();
+  response.end(frameOf(format, [endpoint.failure ?? failures[format]]));
 }
 
 const failures: Readonly<Record<EndpointFormat, JsonObject>> = {

@@ -2,11 +2,16 @@ import type { ListedModel } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
+import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { limitsOf } from './limits.ts';
 import { describeOffered, listOffered } from './offered-models.ts';
 
-/** `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; always a single page. */
+/**
+ * `GET /v1/models`: one body that the OpenAI and the Anthropic SDKs both read; always a single page. Google's clients ask
+ * here as well, since version 3 of `@google/genai` by default, and get their own format.
+ */
 export function listModels(host: Host, exchange: Exchange): Reply {
+  if (exchange.dialect === 'google') return listGeminiModels(host, exchange);
   return listOffered(host, exchange, (models) => {
     const data = models.map((model) => describeModel(model, host));
     const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
@@ -16,6 +21,7 @@ export function listModels(host: Host, exchange: Exchange): Reply {
 
 /** `GET /v1/models/{id}`. @throws GatewayError `plan_inactive`, `model_not_found` */
 export function getModel(host: Host, exchange: Exchange): Reply {
+  if (exchange.dialect === 'google') return getGeminiModel(host, exchange);
   return describeOffered(host, exchange, (model) => describeModel(model, host));
 }
 

@@ -206,6 +206,11 @@ describe('the catalog in the format of Gemini', () => {
     expect(models.map(({ name }) => name)).toEqual(['models/dp/chat', 'models/dp/gemini']);
   });
 
+  it('is the same under /v1, where newer clients of Google ask', async () => {
+    for (const path of ['models', 'models/dp/gemini'])
+      expect(await (await get(`/v1/${path}`)).json()).toEqual(await (await get(`/v1beta/${path}`)).json());
+  });
+
   it.each(['dp/gemini', 'dp%2Fgemini', 'gemini'])('has a model at the path %s', async (id) => {
     expect(await (await get(`/v1beta/models/${id}`)).json()).toMatchObject({ name: 'models/dp/gemini' });
   });

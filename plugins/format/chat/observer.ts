@@ -10,7 +10,7 @@ import { readAbort } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
 /** Strings in a chunk that make it worth parsing once content has come: usage, an ending, an error. */
-const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"\s*:/;
+const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
 
 /** Observes a Chat Completions reply. Source: OpenAI API reference, "Chat streaming". */
 export class ChatObserver implements ReplyObserver {
@@ -48,7 +48,9 @@ export class ChatObserver implements ReplyObserver {
       this.failure = reportedFailure(readRefusal(event.parse() ?? { message: data }));
       return;
     }
-    if (this.hasContent && !this.isComplete && !notable.test(data)) return;
+    // Whatever is not a chunk may be an error.
+    const isPlain = data.includes('"choices"') && !notable.test(data);
+    if (this.hasContent && !this.isComplete && isPlain) return;
     const chunk = event.parse();
     if (chunk !== undefined) this.#chunk(chunk);
   }

@@ -5,54 +5,116 @@ export type CleanDelta =
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
   | { readonly type: 'input'; readonly index: number; readonly input: string };
 
+/** A clean chunk: all of it but the one string that each chunk has of its own, up to the end of its choices. */
+interface Shape {
+  /** Up to the quote that opens the string. */
+  readonly before: string;
+  /** From behind the closing quote. */
+  readonly after: string;
+  /** What the string is: the index of a call for its input. */
+  readonly kind: 'text' | 'reasoning' | number;
+}
+
+/** Where a chunk has its string. */
+interface Place {
+  readonly kind: Shape['kind'];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Shapes that are remembered: text, reasoning, and the input of a few calls. */
+const mostShapes = 4;
 /** Members, as vendors write them, that make a chunk worth parsing. */
 const notable =
   /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
 const delta = '"delta":{';
-const callList = '"tool_calls":';
-const details = '"reasoning_details":';
+const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
 /** The next piece of one call. */
 const nextInput = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
 const endOfInput = /\}\}\]/y;
 
 /**
- * Reads a chunk whose only choice carries text, reasoning, or the next piece of one call, without parsing it: every
- * token of a stream comes this way. Undefined for any other chunk, and for one that may be odd.
+ * Reads chunks whose only choice carries text, reasoning, or the next piece of one call, without parsing them: every token
+ * of a stream comes this way. The chunks of a stream are alike but for one string, so most are compared with one before.
  */
-export function readClean(chunk: string): CleanDelta | undefined {
-  const at = chunk.indexOf(delta);
-  if (at === -1 || notable.test(chunk)) return undefined;
-  if (chunk.includes(callList, at)) return readInput(chunk, at);
-  const reasoning = stringAt(chunk, '"reasoning_content":"', at) || stringAt(chunk, '"reasoning":"', at);
-  // Without a plain text of it, details may be cumulative.
-  if (reasoning === '' && chunk.includes(details, at)) return undefined;
-  return { type: 'text', text: stringAt(chunk, '"content":"', at), reasoning };
+export class CleanChunks {
+  #shapes: Shape[] = [];
+
+  /** Undefined for any other chunk, and for one that may be odd. */
+  read(chunk: string): CleanDelta | undefined {
+    for (const shape of this.#shapes) {
+      const said = stringIn(chunk, shape);
+      if (said !== undefined) return deltaOf(shape.kind, said);
+    }
+    const at = chunk.indexOf(delta);
+    if (at === -1 || notable.test(chunk)) return undefined;
+    if (chunk.includes('"tool_calls":', at)) return this.#learned(chunk, inputPlace(chunk, at));
+    const text = placeOf(chunk, 'text', '"content":"', at);
+    const reasoning = reasoningNames
+      .map((name) => placeOf(chunk, 'reasoning', name, at))
+      .find((place) => place !== undefined && place.end > place.start);
+    if (reasoning === undefined) {
+      // Without a plain text of it, details may be cumulative.
+      return chunk.includes('"reasoning_details":', at) ? undefined : this.#learned(chunk, text);
+    }
+    if (text === undefined || text.end === text.start) return this.#learned(chunk, reasoning);
+    return { type: 'text', text: stringAt(chunk, text), reasoning: stringAt(chunk, reasoning) };
+  }
+
+  #learned(chunk: string, place: Place | undefined): CleanDelta | undefined {
+    if (place === undefined) return undefined;
+    const { kind, start, end } = place;
+    // The list of choices ends behind that of calls.
+    const inner = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
+    const last = chunk.indexOf('}]', inner) + 2;
+    if (last > 1) {
+      const shape: Shape = { kind, before: chunk.slice(0, start), after: chunk.slice(end, last) };
+      this.#shapes = [shape, ...this.#shapes].slice(0, mostShapes);
+    }
+    return deltaOf(kind, stringAt(chunk, place));
+  }
 }
 
-function readInput(chunk: string, at: number): CleanDelta | undefined {
-  nextInput.lastIndex = at;
+/** The string of a chunk of this shape; undefined for any other chunk. Comparing slices is the fastest way. */
+function stringIn(chunk: string, { before, after }: Shape): string | undefined {
+  const start = before.length;
+  if (chunk.slice(0, start) !== before) return undefined;
+  const end = endOfString(chunk, start - 1);
+  return chunk.slice(end, end + after.length) === after ? unescaped(chunk.slice(start, end)) : undefined;
+}
+
+function deltaOf(kind: Shape['kind'], said: string): CleanDelta {
+  if (typeof kind === 'number') return { type: 'input', index: kind, input: said };
+  return kind === 'text' ? { type: 'text', text: said, reasoning: '' } : { type: 'text', text: '', reasoning: said };
+}
+
+function inputPlace(chunk: string, from: number): Place | undefined {
+  nextInput.lastIndex = from;
   const found = nextInput.exec(chunk);
   if (found === null) return undefined;
-  const start = nextInput.lastIndex;
-  const end = endOfString(chunk, start) + 1;
-  endOfInput.lastIndex = end;
-  if (!endOfInput.test(chunk)) return undefined;
-  return { type: 'input', index: Number(found[1]), input: unquote(chunk.slice(start, end)) };
+  const start = nextInput.lastIndex + 1;
+  const end = endOfString(chunk, start - 1);
+  endOfInput.lastIndex = end + 1;
+  return endOfInput.test(chunk) ? { kind: Number(found[1]), start, end } : undefined;
 }
 
-/** The string behind such a beginning; empty when there is none. */
-function stringAt(chunk: string, beginning: string, from: number): string {
+/** The string behind such a beginning; undefined when there is none. */
+function placeOf(chunk: string, kind: Shape['kind'], beginning: string, from: number): Place | undefined {
   const at = chunk.indexOf(beginning, from);
-  if (at === -1) return '';
-  const start = at + beginning.length - 1;
-  return unquote(chunk.slice(start, endOfString(chunk, start) + 1));
+  if (at === -1) return undefined;
+  const start = at + beginning.length;
+  return { kind, start, end: endOfString(chunk, start - 1) };
 }
 
-/** The text of a JSON string; of a malformed one, its characters. */
-function unquote(literal: string): string {
-  if (!literal.includes('\\')) return literal.slice(1, -1);
+function stringAt(chunk: string, { start, end }: Place): string {
+  return unescaped(chunk.slice(start, end));
+}
+
+/** The text of a JSON string without its quotes; of a malformed one, its characters. */
+function unescaped(literal: string): string {
+  if (!literal.includes('\\')) return literal;
   try {
-    return JSON.parse(literal) as string;
+    return JSON.parse(`"${literal}"`) as string;
   } catch {
     return literal;
   }

@@ -13,7 +13,7 @@ import { textOf } from '../read-reply.ts';
 import { usesDeprecatedCalls } from '../reply-object.ts';
 import { isSingleAnswer } from '../stops.ts';
 import { ChoiceRepair } from './choice-repair.ts';
-import { readClean } from './clean-chunk.ts';
+import { CleanChunks } from './clean-chunk.ts';
 
 /** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
 const mostChoices = 128;
@@ -28,6 +28,7 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #inlineThinking: boolean;
   readonly #isSingle: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
+  readonly #clean = new CleanChunks();
   /** The last chunk, for what it lacks. */
   #last: StreamEvent | undefined;
   /** The id of the reply as its chunks write it; undefined while they have to be parsed. */
@@ -44,7 +45,7 @@ export class ChatReplyRepair implements ReplyRepair {
   event(event: StreamEvent): readonly StreamEvent[] {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
-    if (data.trim() === '[DONE]') return [...this.#end(), event];
+    if (data.length < 16 && data.trim() === '[DONE]') return [...this.#end(), event];
     if (this.#takeClean(data)) {
       this.#last = event;
       return [event];
@@ -73,7 +74,7 @@ export class ChatReplyRepair implements ReplyRepair {
   #takeClean(data: string): boolean {
     const choice = this.#choices.get(0);
     if (this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId)) return false;
-    const clean = readClean(data);
+    const clean = this.#clean.read(data);
     if (clean === undefined) return false;
     return clean.type === 'text'
       ? choice.plain(clean.text, clean.reasoning)

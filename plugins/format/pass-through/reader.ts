@@ -66,7 +66,7 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get notes(): ReplyReader['notes'] {
-    return this.#converting?.notes;
+    return this.#converting?.notes ?? this.#repair?.notes;
   }
 
   finished(): JsonObject | undefined {

@@ -13,4 +13,6 @@ export interface ReplyRepair {
   event(event: StreamEvent): readonly StreamEvent[];
   /** The whole reply. */
   whole(body: JsonObject): JsonObject;
+  /** What was left out, for the record. */
+  readonly notes?: readonly string[];
 }

@@ -10,6 +10,7 @@ import { stateKinds } from './names.ts';
 import { ResponsesObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
 import { responsesParameters } from './parameters.ts';
+import { ResponsesReplyRepair } from './repair/reply-repair.ts';
 import { responsesReplyText } from './reply-text.ts';
 
 /** The Responses API of OpenAI. */
@@ -37,6 +38,7 @@ export const responses: ClientTextFormat = {
     ],
     parameters: responsesParameters,
     observe: (id) => new ResponsesObserver(id),
+    repairReply: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
     adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),
     text: {
       ...responsesCodec,

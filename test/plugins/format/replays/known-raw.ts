@@ -13,12 +13,6 @@ export interface RawCase {
 /** Each line holds today. When one no longer does, remove it: its recording is then compared with its sidecar. */
 export const knownRaw: readonly RawCase[] = [
   {
-    name: 'responses/vllm-reasoning-text',
-    way: 'streamed',
-    point: 'B.8',
-    today: 'unknown event response.reasoning_part.added',
-  },
-  {
     name: 'gemini/gemini-malformed-call',
     way: 'streamed',
     point: 'B.2',

@@ -1,0 +1,109 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+
+/** OpenAI's prefixes of the ids of items. */
+const idPrefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  tool_search_call: 'tsc',
+  web_search_call: 'ws',
+};
+
+/** An id for an item that has none. @param id of the exchange @param position unique in the reply */
+export function newItemId(type: string, id: string, position: number): string {
+  return `${idPrefixes[type] ?? 'item'}_${id}_${position}`;
+}
+
+/** What the input of a call is called; undefined for items that the client does not run. */
+export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
+  if (type === 'function_call') return 'arguments';
+  return type === 'custom_tool_call' ? 'input' : undefined;
+}
+
+/** The type of an item; some vendors leave that of a message out. */
+export function typeOf(item: JsonObject): string {
+  return textOr(item['type'], 'message');
+}
+
+export interface ItemNames {
+  readonly id: string;
+  /** For a call without an id of its own. */
+  readonly callId: string;
+}
+
+/**
+ * A finished item with the members that the SDK's types promise; the very same object when it has them.
+ *
+ * @param status of an item that does not say
+ */
+export function repairItem(item: JsonObject, names: ItemNames, status: string): JsonObject {
+  const type = typeOf(item);
+  const fixed: JsonObject = { id: names.id, type, ...membersOf(type, item, names, status) };
+  return withMembers(item, fixed);
+}
+
+function membersOf(type: string, item: JsonObject, { callId }: ItemNames, status: string): JsonObject {
+  const stated = { status: textOr(item['status'], status) };
+  // Clients parse the arguments of a finished call, and fail on an empty text.
+  const noArguments = status === 'in_progress' ? '' : '{}';
+  switch (type) {
+    case 'message':
+      return { ...stated, role: textOr(item['role'], 'assistant'), content: repairContent(item['content']) };
+    case 'reasoning':
+      return { summary: Array.isArray(item['summary']) ? item['summary'] : [] };
+    case 'function_call':
+      return {
+        ...stated,
+        call_id: textOr(item['call_id'], callId),
+        arguments: inputText(item['arguments']) || noArguments,
+      };
+    case 'custom_tool_call':
+      return { call_id: textOr(item['call_id'], callId), input: inputText(item['input']) };
+    default:
+      return {};
+  }
+}
+
+/** The object with these members; the very same object when it has them. */
+export function withMembers(object: JsonObject, members: JsonObject): JsonObject {
+  const isSame = Object.entries(members).every(([name, value]) => object[name] === value);
+  return isSame ? object : { ...object, ...members };
+}
+
+/** The item as it opens: without what its events are going to bring. */
+export function openItem(item: JsonObject): JsonObject {
+  const type = typeOf(item);
+  const input = inputMemberOf(type);
+  const open: JsonObject = { ...item, status: 'in_progress' };
+  if (type === 'message') open['content'] = [];
+  if (type === 'reasoning')
+    Object.assign(open, { summary: [], ...(Array.isArray(item['content']) && { content: [] }) });
+  if (input !== undefined) open[input] = '';
+  return open;
+}
+
+function repairContent(content: JsonValue | undefined): JsonValue[] {
+  if (typeof content === 'string') return content === '' ? [] : [repairPart({ type: 'output_text', text: content })];
+  if (!Array.isArray(content)) return [];
+  const parts = content.filter(isJsonObject).map(repairPart);
+  return parts.length === content.length && parts.every((part, index) => part === content[index]) ? content : parts;
+}
+
+/** Clients iterate over the annotations of a text without looking whether there are any. */
+function repairPart(part: JsonObject): JsonObject {
+  const { type, text, annotations } = part;
+  if (type !== undefined && type !== 'text' && type !== 'output_text') return part;
+  if (typeof text !== 'string') return part;
+  return withMembers(part, { type: 'output_text', annotations: Array.isArray(annotations) ? annotations : [] });
+}
+
+/** Inputs are texts; some vendors send objects. */
+export function inputText(input: JsonValue | undefined): string {
+  if (typeof input === 'string') return input;
+  return isJsonObject(input) ? JSON.stringify(input) : '';
+}
+
+export function textOr(value: JsonValue | undefined, otherwise: string): string {
+  return typeof value === 'string' && value !== '' ? value : otherwise;
+}

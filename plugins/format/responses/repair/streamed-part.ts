@@ -1,0 +1,56 @@
+import type { JsonObject } from '#core/json.ts';
+import { GrowingText } from './growing-text.ts';
+import { type StreamedText, writeTextPart } from '../text-parts.ts';
+
+/** A part with a text, as far as the client has got it. Its methods return events without their numbers. */
+export class StreamedPart {
+  readonly kind: StreamedText;
+  readonly index: number;
+  readonly grown: GrowingText;
+  /** True once the client has got its whole text. */
+  hasEndedText = false;
+  isClosed = false;
+
+  constructor(kind: StreamedText, index: number) {
+    this.kind = kind;
+    this.index = index;
+    this.grown = new GrowingText(['item_id', 'output_index', kind.index]);
+  }
+
+  /** @param item the members that name the item */
+  place(item: JsonObject): JsonObject {
+    return { ...item, [this.kind.index]: this.index };
+  }
+
+  added(item: JsonObject): JsonObject {
+    return { type: `${this.kind.partEvents}.added`, ...this.place(item), part: this.write('') };
+  }
+
+  /** The rest of a text. A text that differs from what the client has is ignored. */
+  rest(item: JsonObject, whole: string): JsonObject[] {
+    const rest = this.grown.restOf(whole);
+    if (rest === '' || this.hasEndedText) return [];
+    this.grown.add(rest);
+    const delta = { type: `${this.kind.events}.delta`, ...this.place(item), delta: rest };
+    return [this.kind.type === 'output_text' ? { ...delta, logprobs: [] } : delta];
+  }
+
+  endText(item: JsonObject): JsonObject[] {
+    if (this.hasEndedText) return [];
+    this.hasEndedText = true;
+    const { events, member, type } = this.kind;
+    const done = { type: `${events}.done`, ...this.place(item), [member]: this.grown.text };
+    return [type === 'output_text' ? { ...done, logprobs: [] } : done];
+  }
+
+  close(item: JsonObject): JsonObject[] {
+    if (this.isClosed) return [];
+    const ended = this.endText(item);
+    this.isClosed = true;
+    return [...ended, { type: `${this.kind.partEvents}.done`, ...this.place(item), part: this.write() }];
+  }
+
+  write(text: string = this.grown.text): JsonObject {
+    return writeTextPart(this.kind, text);
+  }
+}

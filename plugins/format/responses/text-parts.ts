@@ -1,0 +1,46 @@
+import type { JsonObject } from '#core/json.ts';
+
+/** A kind of part whose text is streamed: what its events are called, and where the text stands. */
+export interface StreamedText {
+  /** Of the part. */
+  readonly type: string;
+  /** Names of its events, without `.delta` and `.done`. */
+  readonly events: string;
+  /** Names of the events about the part itself, without `.added` and `.done`. */
+  readonly partEvents: string;
+  readonly member: 'text' | 'refusal';
+  readonly list: 'content' | 'summary';
+  readonly index: 'content_index' | 'summary_index';
+}
+
+const inContent = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
+const textParts: readonly StreamedText[] = [
+  { type: 'output_text', events: 'response.output_text', member: 'text', ...inContent },
+  { type: 'refusal', events: 'response.refusal', member: 'refusal', ...inContent },
+  { type: 'reasoning_text', events: 'response.reasoning_text', member: 'text', ...inContent },
+  {
+    type: 'summary_text',
+    events: 'response.reasoning_summary_text',
+    partEvents: 'response.reasoning_summary_part',
+    member: 'text',
+    list: 'summary',
+    index: 'summary_index',
+  },
+];
+const byType = new Map(textParts.map((part) => [part.type, part]));
+const byEvent = new Map(textParts.flatMap((part) => ['delta', 'done'].map((end) => [`${part.events}.${end}`, part])));
+
+/** Undefined for a part without a text. */
+export function textPartOf(type: unknown): StreamedText | undefined {
+  return typeof type === 'string' ? byType.get(type) : undefined;
+}
+
+/** The kind of part whose text an event brings; undefined for any other event. */
+export function textPartOfEvent(type: string): StreamedText | undefined {
+  return byEvent.get(type);
+}
+
+/** A part with this text. */
+export function writeTextPart({ type, member }: StreamedText, text: string): JsonObject {
+  return { type, [member]: text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) };
+}

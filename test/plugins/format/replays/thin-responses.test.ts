@@ -1,0 +1,63 @@
+import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
+import { eventsOf } from './answer.ts';
+import { expectAnswer, readers } from './expectation.ts';
+import { playStream, replay } from './gateway.ts';
+import { type Recording, recordings, rowOf } from './recordings.ts';
+import { thinned, type Thinning, thinnings } from './thin-responses.ts';
+
+const own = recordings.filter(({ format, expected }) => format === 'responses' && expected.error === undefined);
+const clean = own.filter(({ name, expected }) => name.includes('openai') && expected.state === undefined);
+
+async function play(recording: Recording, stream: Buffer): Promise<string> {
+  const call = await replay('responses', recording, true);
+  return playStream(call, [stream]).body;
+}
+
+/** What the openai SDK's helper collects. @throws Error where it throws */
+function accumulate(body: string): JsonObject {
+  type Event = Parameters<typeof accumulateResponse>[0];
+  let snapshot: ReturnType<typeof accumulateResponse> | undefined;
+  for (const { data } of eventsOf(body)) snapshot = accumulateResponse(JSON.parse(data) as Event, snapshot);
+  return snapshot as unknown as JsonObject;
+}
+
+/** OpenAI's own endpoint may send events that are newer than the gateway. */
+const isOpenAi = ({ expected }: Recording) => expected.vendor === 'openai';
+
+/** Items of hosted tools have no deltas, calls without items no names, and texts without places and ends no borders. */
+function isReadable(recording: Recording, { hasCalls, hasBorders = true, isForeign = false }: Thinning): boolean {
+  const { expected, name } = recording;
+  if (isForeign && isOpenAi(recording)) return false;
+  if (!hasBorders && Array.isArray(expected.reasoning)) return false;
+  if (hasCalls) return true;
+  return (expected.calls ?? []).length === 0 && !/hosted|search/.test(name) && expected.state === undefined;
+}
+
+describe.each(thinnings.map((one) => [one.name, one] as const))('a stream %s', (_name, thinning) => {
+  const rows = own.filter((recording) => isReadable(recording, thinning)).map(rowOf);
+
+  it.each(rows)('is read as a whole one: %s', async (_recording, recording) => {
+    const body = await play(recording, thinned(recording, thinning));
+    const { source: _, ...expected } = recording.expected;
+    const answer = readers.responses.stream(body);
+    expectAnswer('responses', answer, { ...recording, expected: { ...expected, source: '' } });
+    expect(readers.responses.whole(accumulate(body))).toEqual(answer);
+  });
+});
+
+describe('a clean stream', () => {
+  it('of OpenAI keeps events that are new', async () => {
+    const recording = clean.find(({ name }) => name.endsWith('openai-text')) as Recording;
+    const fresh = 'event: response.news\ndata: {"type":"response.news","sequence_number":0}\n\n';
+    const stream = recording.stream
+      .toString()
+      .replace('event: response.in_progress', `${fresh}event: response.in_progress`);
+    expect(await play(recording, Buffer.from(stream))).toContain(fresh);
+  });
+
+  it.each(clean.map(rowOf))('passes byte by byte: %s', async (_name, recording) => {
+    expect(await play(recording, recording.stream)).toBe(recording.stream.toString());
+  });
+});

@@ -14,6 +14,7 @@ import {
 } from '../pass-through/adapt-tools.ts';
 import { type Adaptation, inOrder, type Probe } from '../pass-through/adaptation.ts';
 import { member } from '../request/members.ts';
+import { adaptBillingHeader } from './adapt-billing.ts';
 import { adaptServerTools, adaptToolReferences } from './adapt-server-tools.ts';
 import { adaptThinking } from './adapt-thinking.ts';
 import { messagesCodec } from './codec.ts';
@@ -81,6 +82,7 @@ export const adaptMessagesRequest = inOrder(
   adaptSampling(['temperature', 'top_p', 'top_k']),
   adaptUser(['metadata']),
   adaptStops('stop_sequences'),
+  adaptBillingHeader,
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),
   adaptMedia(probe, ['messages', 'system']),
   adaptServerTools(probe),

@@ -4,12 +4,8 @@ import type { Notes } from '../canonical/notes.ts';
 import { readTaggedState } from '../canonical/opaque-state.ts';
 import { refuseUnread } from '../canonical/require-content.ts';
 import { invalid, isMissing, maybeBoolean, maybeText, readList, readObject, readText } from '../canonical/read.ts';
+import { isBillingHeader } from './adapt-billing.ts';
 import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
-
-/**
- * Claude Code's billing header in the prompt. It differs per request, which would defeat other vendors' prompt caches.
- */
-const billingHeader = 'x-anthropic-billing-header';
 
 /**
  * Reads the messages of a request into items, and system messages before the first of them into instructions.
@@ -30,7 +26,7 @@ export class MessagesHistoryReader {
   readSystem(value: JsonValue | undefined, path: string): void {
     for (const part of readParts(value, path, this.#notes)) {
       if (part.type !== 'text') this.#notes.drop(`${part.type} in system`);
-      else if (!part.text.startsWith(billingHeader)) this.instructions.push(part.text);
+      else if (!isBillingHeader(part.text)) this.instructions.push(part.text);
     }
   }
 

@@ -63,6 +63,22 @@ describe('betas of Anthropic', () => {
   });
 });
 
+describe('Claude Code’s billing header', () => {
+  const header = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2' };
+  const system = [header, { type: 'text', text: 'Be brief.' }];
+
+  it.each(others)('does not reach %s, whose prompt cache it would defeat', async (to) => {
+    const { body } = await gateway.ask(to, 'messages', { ...managed, system });
+    expect(body['system']).toEqual(system.slice(1));
+    expect((await gateway.ask(to, 'messages', { ...managed, system: [header] })).body['system']).toBeUndefined();
+  });
+
+  it('reaches Anthropic', async () => {
+    const { body } = await gateway.ask('anthropic/claude-sonnet-4-6', 'messages', { ...managed, system });
+    expect(body['system']).toEqual(system);
+  });
+});
+
 describe('betas of OpenAI', () => {
   it.each(openai)('reach %s', async (to) => {
     const { headers } = await gateway.ask(to, 'responses', { input: 'Hi', client_metadata: { a: '1' } }, codex);

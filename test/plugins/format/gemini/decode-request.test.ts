@@ -92,6 +92,12 @@ describe('the dialogue', () => {
     expect(conversation.items).toHaveLength(2);
     expect(notes).toEqual(['dropped executableCode']);
   });
+
+  it.each(['hologram', 'executableCode'])('is refused when its last content is nothing but %s', (name) => {
+    const { code, details, message } = refusal({ contents: [hello, user({ [name]: {} })] });
+    expect([code, details.param]).toEqual(['unsupported_content', 'contents[1].parts[0]']);
+    expect(message).toContain(name);
+  });
 });
 
 describe('calls and results', () => {

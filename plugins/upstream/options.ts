@@ -2,6 +2,7 @@ import type { Catalog } from '#core/catalog/catalog.ts';
 import type { Infer, JsonSchema } from '#core/schema.ts';
 import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
 import type { RelayOptions } from './routing/relay-parts.ts';
+import { routeExposures } from './routing/route-headers.ts';
 
 const seconds = { type: 'number', minimum: 0.1, maximum: 3600 } as const;
 
@@ -103,6 +104,12 @@ export const upstreamSchema = {
       description: 'Retry budget: further attempts of all requests together, as a share of the requests.',
     },
     breaker: breakerSchema,
+    route_headers: {
+      enum: routeExposures,
+      default: 'hidden',
+      description:
+        'Routes in the response headers `x-daypass-route` and `x-daypass-attempts`: by their names, by their numbers in the list of the model, or hidden.',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -5,9 +5,11 @@ import { Connections } from './attempt/connections.ts';
 import { breakerOptions, longestWait, relayOptions, upstreamSchema } from './options.ts';
 import { healthOf, keysOf, resetKeys } from './routes.ts';
 import { withEarlyHead } from './routing/early-head.ts';
+import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
 import { RetryBudget } from './routing/retry-budget.ts';
+import { RouteHeaders } from './routing/route-headers.ts';
 
 /**
  * Sends the request to the routes of its model until one serves it.
@@ -30,6 +32,8 @@ export const upstreamStage = defineStage({
       budget,
       keys: ({ upstream }) => keysOf(upstream, host),
       log: host.log,
+      failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.now())),
+      routeHeaders: new RouteHeaders(host.service, options.route_headers),
       notesHeader: notesHeaderName(host.service),
       now: () => host.now(),
     };

@@ -109,7 +109,8 @@ export function hedgeLostFault(): Fault {
 export function describeFault({ kind, error, status }: Fault): string {
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  return `${kind}: ${status === undefined ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
+  const isNamed = status === undefined || error.message.includes(`status ${status}`);
+  return `${kind}: ${isNamed ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
 }
 
 const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {

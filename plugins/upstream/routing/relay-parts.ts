@@ -2,8 +2,10 @@ import type { Route } from '#core/catalog/catalog.ts';
 import type { Logger } from '#core/logger.ts';
 import type { Connections } from '../attempt/connections.ts';
 import type { KeyPool } from '../keys/key-pool.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { RouteHealth } from '../health/route-health.ts';
+import type { RouteHeaders } from './route-headers.ts';
 
 /** What the routes do not say themselves. Seconds. */
 export interface RelayOptions {
@@ -22,6 +24,8 @@ export interface RelayParts {
   readonly health: RouteHealth;
   readonly budget: RetryBudget;
   readonly log: Logger;
+  readonly failures: FailureLog;
+  readonly routeHeaders: RouteHeaders;
   /** Name of the header and trailer for the notes of a translation. */
   readonly notesHeader: string;
   keys(route: Route): KeyPool;

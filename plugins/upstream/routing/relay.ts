@@ -62,7 +62,12 @@ export class Relay {
   }
 
   /** @throws GatewayError when no route served */
-  async run(): Promise<Reply> {
+  run(): Promise<Reply> {
+    const { parts, adapter: call, delivery: record } = this.#context;
+    return parts.routeHeaders.addTo(this.#run(), call.model, record);
+  }
+
+  async #run(): Promise<Reply> {
     const { parts, exchange, notes, isResumable } = this.#context;
     const { signal } = exchange;
     parts.budget.earn();
@@ -116,9 +121,17 @@ export class Relay {
       if (next === 'stop') refusal = failure;
       if (next === 'wider') candidates.keepWiderThan(attempts.route);
       if (this.#running.size === 0 && refusal === undefined) await this.#startNext();
+      this.#report(failure);
     }
     if (refusal !== undefined) throw this.#end(firstRefusal(failed) ?? refusal.fault);
     throw candidates.summarize(failed);
+  }
+
+  /** Logs the failure of a route, with the route that is asked now. */
+  #report({ route, fault }: FailedRoute): void {
+    const { parts } = this.#context;
+    const [next] = this.#running.keys();
+    parts.failures.report(parts.log, route.id, fault, next === undefined ? 'no route left' : `asking ${next.route.id}`);
   }
 
   /** Asks the next route that may be tried. Does nothing when there is none. */

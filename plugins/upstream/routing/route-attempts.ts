@@ -93,6 +93,7 @@ export class RouteAttempts {
       notes.add(reader.notes);
       ending.fault = fault;
       end(fault);
+      if (fault !== undefined) this.#reportBreak(fault);
     };
     const attempt = new Attempt(
       {
@@ -117,6 +118,13 @@ export class RouteAttempts {
       end(thrown);
       return thrown;
     }
+  }
+
+  /** The client has a part of the answer. */
+  #reportBreak(fault: Fault): void {
+    const { parts, isResumable } = this.#context;
+    const effect = isResumable ? 'inside an answer that another route may continue' : 'ending an answer with an error';
+    parts.failures.report(parts.log, this.route.id, fault, effect);
   }
 }
 

@@ -11,7 +11,9 @@ import { Connections } from '../../../plugins/upstream/attempt/connections.ts';
 import { KeyPool } from '../../../plugins/upstream/keys/key-pool.ts';
 import type { RelayOptions } from '../../../plugins/upstream/routing/relay-parts.ts';
 import { Relay } from '../../../plugins/upstream/routing/relay.ts';
+import { FailureLog } from '../../../plugins/upstream/routing/failure-log.ts';
 import { RetryBudget } from '../../../plugins/upstream/routing/retry-budget.ts';
+import { type RouteExposure, RouteHeaders } from '../../../plugins/upstream/routing/route-headers.ts';
 import { RouteHealth } from '../../../plugins/upstream/health/route-health.ts';
 import { createLogger } from '#core/logger.ts';
 import { MemoryShared } from '#core/shared/memory.ts';
@@ -125,6 +127,7 @@ export interface RelayFixture extends AsyncDisposable {
 export function createRelayFixture(
   options: Partial<RelayOptions> = {},
   log: (line: string) => void = () => undefined,
+  exposure: RouteExposure = 'hidden',
 ): RelayFixture {
   const connections = new Connections();
   const pools = new Map<Upstream, KeyPool>();
@@ -140,6 +143,7 @@ export function createRelayFixture(
     now: () => fixture.now,
   });
   const budget = new RetryBudget(0.1);
+  const failures = new FailureLog(() => fixture.now);
   const fixture: RelayFixture = {
     health,
     now: Date.parse('2026-01-01T00:00:00Z'),
@@ -159,6 +163,8 @@ export function createRelayFixture(
           health,
           budget,
           log: createLogger(log),
+          failures,
+          routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
           keys,
           now: () => fixture.now,

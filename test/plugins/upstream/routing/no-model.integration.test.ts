@@ -79,12 +79,14 @@ describe('a route that does not have the model', () => {
         route: 'u0/model-there',
         state: 'no_model',
         open_until: new Date(fixture.now + 60_000).toISOString(),
-        reason: 'no_model: 404 The upstream responded with status 404.',
+        reason: 'no_model: The upstream responded with status 404.',
       },
       { route: 'u1/model-there', state: 'closed', open_until: null, reason: null },
     ]);
     expect(lines.filter((line) => line.includes('u0/model-there'))).toHaveLength(1);
-    expect(lines.join('')).toContain('route u0/model-there is tried last for 60 s: no_model: 404');
+    expect(lines.join('')).toContain(
+      'route u0/model-there is tried last for 60 s: no_model: The upstream responded with status 404.',
+    );
   });
 
   it('is available again once an operator resets it', async () => {

@@ -1,0 +1,44 @@
+import type { Logger } from '#core/logger.ts';
+import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
+
+/** Ms in which a route has at most one line. */
+const interval = 60_000;
+
+interface LoggedRoute {
+  readonly at: number; // epoch ms
+  /** Failures since then. */
+  unlogged: number;
+}
+
+/**
+ * Writes the first failure of a route to the log, so that a failover is visible before a breaker opens, and then at most
+ * one line a minute with the number of failures in between. Refused keys and unknown models have lines of their own.
+ */
+export class FailureLog {
+  readonly #routes = new Map<string, LoggedRoute>();
+  readonly #now: () => number; // epoch ms
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @param effect what follows, such as `asking openai/gpt-5` */
+  report(log: Logger, route: string, fault: Fault, effect: string): void {
+    if (!isLogged(fault)) return;
+    const now = this.#now();
+    const logged = this.#routes.get(route);
+    if (logged !== undefined && now - logged.at < interval) {
+      logged.unlogged++;
+      return;
+    }
+    const since = logged === undefined || logged.unlogged === 0 ? '' : ` (${logged.unlogged} more since the last line)`;
+    this.#routes.set(route, { at: now, unlogged: 0 });
+    const reason = describeFault(fault).replace(/\s+/g, ' ').trim();
+    log.warn(`route ${route} failed, ${effect}: ${reason}${since}`);
+  }
+}
+
+function isLogged({ kind, isStaleConnection }: Fault): boolean {
+  if (isStaleConnection) return false;
+  return kind === 'throttled' || faultEffects[kind].breaker === 'fail';
+}

@@ -1,0 +1,60 @@
+import type { Model } from '#core/catalog/catalog.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { AttemptRecord, Delivery } from '#core/facts.ts';
+import type { Service } from '#core/host.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+
+/** What clients may know of routes: nothing, their positions in the model's list, or the names of upstreams and models. */
+export const routeExposures = ['hidden', 'numbers', 'names'] as const;
+export type RouteExposure = (typeof routeExposures)[number];
+
+/** Characters of one route in a header. */
+const longestName = 120;
+
+/** Response headers that report which route served and which were tried: `x-daypass-route` and `x-daypass-attempts`. */
+export class RouteHeaders {
+  readonly #exposure: RouteExposure;
+  readonly #slug: string;
+
+  constructor({ slug }: Pick<Service, 'slug'>, exposure: RouteExposure) {
+    this.#slug = slug;
+    this.#exposure = exposure;
+  }
+
+  /** The reply, or the error that is thrown instead, with the headers. */
+  addTo(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
+    return this.#exposure === 'hidden' ? reply : this.#added(reply, model, delivery);
+  }
+
+  async #added(reply: Promise<Reply>, model: Model, delivery: Delivery): Promise<Reply> {
+    try {
+      const { headers, ...rest } = await reply;
+      return { ...rest, headers: { ...headers, ...this.#write(model, delivery, rest.status) } };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const headers = { ...error.details.headers, ...this.#write(model, delivery) };
+      throw new GatewayError(error.code, error.message, { ...error.details, headers });
+    }
+  }
+
+  #write(model: Model, { attempts, servedBy }: Delivery, status?: number): Record<string, string> {
+    const tried = attempts.filter(({ outcome }) => outcome !== 'served').map((one) => this.#describe(model, one));
+    const serving = servedBy === undefined ? undefined : this.#nameOf(model, servedBy);
+    if (serving !== undefined) tried.push(`${serving} ${status}`);
+    return {
+      ...(serving !== undefined && { [`x-${this.#slug}-route`]: serving }),
+      ...(tried.length > 0 && { [`x-${this.#slug}-attempts`]: tried.join(', ') }),
+    };
+  }
+
+  /** The route with its status or, where none came, the kind of its fault. */
+  #describe(model: Model, { route, status, fault, outcome }: AttemptRecord): string {
+    return `${this.#nameOf(model, route)} ${status ?? fault ?? outcome}`;
+  }
+
+  #nameOf({ routes }: Model, id: string): string {
+    if (this.#exposure === 'numbers') return String(routes.findIndex((route) => route.id === id) + 1);
+    // Only what a header may carry, and the separators of the list.
+    return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, longestName);
+  }
+}

@@ -7,6 +7,7 @@ import type { ClientCodec, ReplyContext, UpstreamCodec } from './canonical/codec
 import type { StateKind } from './canonical/conversation.ts';
 import type { NameRules } from './canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './pass-through/adaptation.ts';
+import type { ModelPlace } from './pass-through/model-namer.ts';
 import type { AnsweredRequest, ReplyAdapter } from './pass-through/reply-adapter.ts';
 import type { ReplyRepair } from './pass-through/reply-repair.ts';
 import type { ReplyObserver } from './reply-observer.ts';
@@ -56,6 +57,8 @@ export interface ClientSide {
   observe(id: string, body: JsonObject): ReplyObserver;
   /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
   repairReply?(context: ReplyContext, profile: Profile): ReplyRepair;
+  /** Where answers name their model; missing in a format whose answers do not. */
+  readonly modelPlace?: ModelPlace;
   /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Drops the reasoning that a route would reject; the very same body when there is none. */

@@ -36,6 +36,7 @@ export const chat: ClientTextFormat = {
     parameters: chatParameters,
     observe: (id, { n }) => new ChatObserver(id, typeof n === 'number' ? n : 1),
     repairReply: (context, profile) => new ChatReplyRepair(context, profile),
+    modelPlace: { member: 'model' },
     adaptReply: ({ body }) => new ChatReplyAdapter(body),
     text: {
       ...chatCodec,

@@ -58,6 +58,7 @@ export const gemini: ClientTextFormat = {
     isModelInPath: true,
     observe: (id, body) =>
       new GeminiObserver(id, count(fieldsOf(fieldsOf(body)['generationConfig'])['candidateCount'])),
+    modelPlace: { member: 'modelVersion' },
     adaptReply: ({ body }, origin) => new GeminiReplyAdapter(body, origin),
     settle: (body, before) => joinContents(body, before),
     nameCounted,

@@ -46,6 +46,7 @@ export const messages: ClientTextFormat = {
     ],
     parameters: messagesParameters,
     observe: (id) => new MessagesObserver(id),
+    modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
     adaptReply: ({ body }, origin) => new MessagesReplyAdapter(body, origin),
     ownReasoning: withOwnThinking,
     settle: (body, _before, target) => settleThinking(body, target),

@@ -9,6 +9,7 @@ import { readerBetween, replyContext } from '../translation/translator.ts';
 import type { PreparedCall } from '../prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { betaHeaders } from './beta-headers.ts';
+import { ModelNamer } from './model-namer.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
@@ -58,6 +59,7 @@ export class PassThrough implements PreparedCall {
         ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
         : undefined,
       adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
+      namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
       converter: isText ? () => this.#translate(format) : undefined,
     });
   }

@@ -5,6 +5,7 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
 import { isTornObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
+import type { ModelNamer } from './model-namer.ts';
 import type { ReplyAdapter } from './reply-adapter.ts';
 import type { ReplyRepair } from './reply-repair.ts';
 
@@ -17,6 +18,7 @@ const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 export interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
+  readonly namer?: ModelNamer | undefined;
   /** Makes a reader that can convert; undefined where the format knows only one kind. */
   readonly converter?: (() => ReplyReader) | undefined;
 }
@@ -32,15 +34,17 @@ export class PassThroughReader implements ReplyReader {
   readonly #adapter: ReplyAdapter | undefined;
   readonly #framer = new SseFramer();
   readonly #converter: (() => ReplyReader) | undefined;
+  readonly #namer: ModelNamer | undefined;
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
 
-  constructor(observer: ReplyObserver, { repair, adapter, converter }: PassThroughOptions = {}) {
+  constructor(observer: ReplyObserver, { repair, adapter, namer, converter }: PassThroughOptions = {}) {
     this.#observer = observer;
     this.#repair = repair;
     this.#adapter = adapter;
     this.#converter = converter;
+    this.#namer = namer;
   }
 
   get hasContent(): boolean {
@@ -72,12 +76,13 @@ export class PassThroughReader implements ReplyReader {
   finished(): JsonObject | undefined {
     if (this.#converting !== undefined) return this.#converting.finished?.();
     const { finished, usage } = this.#observer;
-    return finished && (this.#adapter?.finished?.(finished, usage) ?? finished);
+    const adapted = finished && (this.#adapter?.finished?.(finished, usage) ?? finished);
+    return adapted && (this.#namer?.finished(adapted) ?? adapted);
   }
 
   renderFailure(error: GatewayError): string {
     const text = this.#observer.renderFailure(error, this.usage);
-    return this.#adapter?.failure?.(text, this.#observer.usage) ?? text;
+    return this.#named(this.#adapter?.failure?.(text, this.#observer.usage) ?? text);
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
@@ -90,7 +95,8 @@ export class PassThroughReader implements ReplyReader {
     if (!this.#observer.hasContent) throw malformed('a body without an answer');
     const text = value === parsed ? given : JSON.stringify(value);
     const adapted = this.#adapter?.whole(text, value, this.#observer.usage) ?? text;
-    return { body: adapted === given ? body : Buffer.from(adapted), contentType, usage: this.usage };
+    const named = this.#namer?.whole(adapted) ?? adapted;
+    return { body: named === given ? body : Buffer.from(named), contentType, usage: this.usage };
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
@@ -113,7 +119,7 @@ export class PassThroughReader implements ReplyReader {
     if (!observer.isComplete || this.failure !== undefined) return join(last);
     const owed = this.#adapter?.end?.(observer.usage) ?? '';
     const missing = observer.isOver ? owed : owed + (observer.endMark ?? '');
-    return join(missing === '' ? last : [...last, Buffer.from(missing)]);
+    return join(missing === '' ? last : [...last, Buffer.from(this.#named(missing))]);
   }
 
   /** A last event without its blank line counts when the answer is complete with it. Half an event is dropped. */
@@ -123,6 +129,15 @@ export class PassThroughReader implements ReplyReader {
     const passed = this.#pass(events);
     if (!this.#observer.isComplete || passed.length === 0) return [];
     return this.#observer.isOver ? passed : [...passed, blankLine];
+  }
+
+  #bytesOf(event: StreamEvent): readonly Buffer[] {
+    return this.#namer?.event(event) ?? [event.raw];
+  }
+
+  /** Events with the client's name of the model. */
+  #named(events: string): string {
+    return this.#namer?.events(events) ?? events;
   }
 
   /** Shows each event to the observer and returns what the client gets of those before a failure or the end. */
@@ -140,8 +155,8 @@ export class PassThroughReader implements ReplyReader {
     this.#observe(event);
     if (this.failure !== undefined || !isReadable(event)) return;
     const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
-    if (adapted === event.text) passed.push(event.raw);
-    else if (adapted !== '') passed.push(Buffer.from(adapted));
+    if (adapted === event.text) passed.push(...this.#bytesOf(event));
+    else if (adapted !== '') passed.push(Buffer.from(this.#named(adapted)));
     if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
     passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
   }

@@ -13,6 +13,11 @@ import { responsesParameters } from './parameters.ts';
 import { ResponsesReplyRepair } from './repair/reply-repair.ts';
 import { responsesReplyText } from './reply-text.ts';
 
+/** Events that hold the response. */
+const responseEvents: ReadonlySet<string> = new Set(
+  ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
+);
+
 /** The Responses API of OpenAI. */
 export const responses: ClientTextFormat = {
   name: 'responses',
@@ -39,6 +44,7 @@ export const responses: ClientTextFormat = {
     parameters: responsesParameters,
     observe: (id) => new ResponsesObserver(id),
     repairReply: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
+    modelPlace: { member: 'model', parent: 'response', events: responseEvents },
     adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),
     text: {
       ...responsesCodec,

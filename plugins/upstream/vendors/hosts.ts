@@ -9,6 +9,11 @@ const groqRefusals = [
   ...foreignReasoning,
   'messages.reasoning',
   'messages.name',
+  // Null in answers that clients of OpenAI send back as they are.
+  'messages.refusal',
+  'messages.annotations',
+  'messages.audio',
+  'messages.function_call',
   'logprobs',
   'logit_bias',
   'top_logprobs',

@@ -174,11 +174,13 @@ export const labVendors: readonly Vendor[] = [
     name: 'minimax-anthropic',
     title: 'MiniMax, Messages endpoint',
     formats: ['messages'],
-    // Source: MiniMax API docs, "Compatible Anthropic API". Thinking is taken in either form.
+    // Source: MiniMax API docs, "Compatible Anthropic API".
     baseUrl: 'https://api.minimax.io/anthropic/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false, structured_output: 'none' },
+    // Models from M3 on take thinking in either form.
     quirks: { signed_thinking: false },
+    models: [{ match: 'MiniMax-M2*', quirks: compatibleMessages }],
   },
   {
     name: 'xai',

@@ -5,6 +5,7 @@ const messagesVendors = [
   'deepseek-anthropic/deepseek-v4',
   'zhipu-anthropic/glm-5',
   'minimax-anthropic/MiniMax-M3',
+  'minimax-anthropic/MiniMax-M2.7',
   'dashscope-anthropic/qwen3-max',
   'moonshot-anthropic/kimi-k2.5',
   'xai/grok-4',
@@ -112,7 +113,7 @@ it.each(['minimax/MiniMax-M3', 'vllm/qwen3'])('several leading system messages a
 describe('adaptive thinking', () => {
   const asked = { max_tokens: 20_000, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } };
   const messages = [{ role: 'user', content: 'Hi' }];
-  const others = messagesVendors.filter((to) => !/^(minimax|openrouter)/.test(to));
+  const others = messagesVendors.filter((to) => !/^(minimax-anthropic.MiniMax-M3|openrouter)/.test(to));
 
   it.each(others)('is a budget at %s', async (to) => {
     const { body } = await gateway.ask(to, 'messages', { ...asked, messages });

@@ -44,6 +44,13 @@ describe('history of another vendor', () => {
     expect(JSON.stringify(body['messages'])).not.toContain('reasoning_content');
   });
 
+  it('that an OpenAI client sends back as it came has no empty members for Groq', async () => {
+    const empty = { refusal: null, annotations: [], audio: null, function_call: null };
+    const messages = [hi, { role: 'assistant', content: 'Hello', ...empty }, hi];
+    const { body, notes } = await gateway.ask(groq, 'chat/completions', { messages });
+    expect([body['messages'], notes]).toEqual([plain, undefined]);
+  });
+
   it('stays as it is for a vendor that takes it', async () => {
     const { body, notes } = await gateway.ask('deepseek/deepseek-v4', 'chat/completions', { messages: history });
     expect(body['messages']).toEqual(history);

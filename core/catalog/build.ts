@@ -67,7 +67,9 @@ class FixedCatalog implements Catalog {
   }
 
   suggest(name: string): string | undefined {
-    const closest = closestName(name, [...this.#byName.keys()]);
+    const names = [...this.#byName.keys()];
+    // Clients also send the prefix of another service, such as openai/gpt-5.
+    const closest = closestName(name, names) ?? closestName(name.slice(name.indexOf('/') + 1), names);
     const model = closest === undefined ? undefined : this.#byName.get(closest);
     return closest === undefined || model === undefined ? undefined : nameInAnswer(model, closest);
   }

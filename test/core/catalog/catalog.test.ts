@@ -202,6 +202,7 @@ describe('a suggestion', () => {
     ['gpt5', 'dp/gpt-5'],
     ['claude-sonet', 'dp/claude-sonnet'],
     ['dp/gpt5', 'dp/gpt-5'],
+    ['openrouter/gpt-5', 'dp/gpt-5'],
     ['fsat', 'fast'],
   ])('for %s is %s', (name, near) => {
     expect(withAliases('{ fast: gpt-5, "o*": gpt-5 }').suggest(name)).toBe(near);

@@ -24,11 +24,17 @@ const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 export const answer = {
   id: 'c1',
   object: 'chat.completion',
-  choices: [{ index: 0, message: { content: 'hi' } }],
+  created: 1,
+  model: 'test',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
   usage,
 };
-export const content = (text: string) => ({ choices: [{ index: 0, delta: { content: text } }] });
-export const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+const chunk = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'test' };
+export const content = (text: string) => ({
+  ...chunk,
+  choices: [{ index: 0, delta: { role: 'assistant', content: text } }],
+});
+export const finish = { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
 /** Answers in full. */
 export const serve: Handler = (_request, response) => response.json(200, answer);

@@ -255,13 +255,13 @@ describe('an exchange that ends early', () => {
 
 describe('a stream', () => {
   it('arrives as it was sent, with the reported tokens', async () => {
-    const usage = { prompt_tokens: 3, completion_tokens: 2 };
+    const counted = { ...finish, choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } };
     const { upstream, exchange, reply } = await relayStream((_request, response) => {
-      response.sse(content('a'), content('b'), finish, { choices: [], usage }, '[DONE]');
+      response.sse(content('a'), content('b'), finish, counted, '[DONE]');
       response.end();
     });
     await using _ = upstream;
-    const data = [content('a'), content('b'), finish, { choices: [], usage }].map((event) => JSON.stringify(event));
+    const data = [content('a'), content('b'), finish, counted].map((event) => JSON.stringify(event));
     expect(await textOf(reply)).toBe([...data, '[DONE]'].map((event) => `data: ${event}\n\n`).join(''));
     expect(exchange.get(delivery).usage).toMatchObject({ input: 3, output: 2 });
     expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);

@@ -46,6 +46,8 @@ export const bounds = {
   cachedReply: 16 * MiB,
   /** All entries in memory without Redis; the oldest are evicted. */
   memoryCache: 256 * MiB,
+  /** All values in groups in memory without Redis; the least used are evicted. */
+  memoryGroups: 64 * MiB,
   /** Stored response, as `max_bytes`; larger ones are not kept. Also what references may bring into one request. */
   storedResponse: 32 * MiB,
   /** Characters of an answer that another route may continue; a longer one ends where it was truncated. */

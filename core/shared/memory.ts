@@ -3,7 +3,8 @@ import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { capArrival, debtOf, describe, intervalOf, waitOf } from './gcra.ts';
-import type { Cache, CacheEntry, Events, Limiter, Limits, Shared, Take } from './shared.ts';
+import { MemoryGroups } from './memory-groups.ts';
+import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 
 /** Overhead of an entry in bytes, besides its key and its value. */
 const entryOverhead = 500;
@@ -15,12 +16,14 @@ export class MemoryShared implements Shared {
   readonly kind = 'memory';
   readonly limiter: Limiter;
   readonly cache: Cache;
+  readonly groups: GroupCache;
   readonly events: Events = new MemoryEvents();
 
   /** @param now ms of a monotonic clock; tests pass their own */
   constructor(now: () => number = monotonic) {
     this.limiter = new MemoryLimiter(now);
     this.cache = new MemoryCache(now);
+    this.groups = new MemoryGroups(now);
   }
 
   async ping(): Promise<void> {}

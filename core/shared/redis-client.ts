@@ -13,6 +13,8 @@ export interface ScriptedRedis extends Redis {
   gatewayTake(...parameters: (string | number)[]): Promise<[refused: number, debt: number, wait: number]>;
   gatewayExtend(key: string, owner: string, milliseconds: number): Promise<number>;
   gatewayRelease(key: string, owner: string): Promise<number>;
+  gatewayKeep(...parameters: (string | number | Buffer)[]): Promise<number>;
+  gatewayRecallBuffer(...parameters: string[]): Promise<(Buffer | null)[]>;
 }
 
 /** Ms before the n-th attempt to reconnect. */
@@ -37,11 +39,19 @@ const options = {
 
 /** Connects for commands. Returns at once and keeps reconnecting while Redis is down. */
 export async function connectClient(url: string): Promise<ScriptedRedis> {
-  const [take, extend, release] = await Promise.all([script('take'), script('extend'), script('release')]);
+  const [take, extend, release, keep, recall] = await Promise.all([
+    script('take'),
+    script('extend'),
+    script('release'),
+    script('keep'),
+    script('recall'),
+  ]);
   const client = new Redis(url, options) as ScriptedRedis;
   client.defineCommand('gatewayTake', { numberOfKeys: 2, lua: take });
   client.defineCommand('gatewayExtend', { numberOfKeys: 1, lua: extend });
   client.defineCommand('gatewayRelease', { numberOfKeys: 1, lua: release });
+  client.defineCommand('gatewayKeep', { numberOfKeys: 3, lua: keep });
+  client.defineCommand('gatewayRecall', { numberOfKeys: 2, lua: recall });
   return client;
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../logger.ts';
 import { RedisCache } from './redis-cache.ts';
 import { connectClient, connectSubscriber, guard, type ScriptedRedis } from './redis-client.ts';
 import { RedisEvents } from './redis-events.ts';
+import { RedisGroups } from './redis-groups.ts';
 import { RedisLimiter } from './redis-limiter.ts';
 import type { Shared } from './shared.ts';
 
@@ -11,6 +12,7 @@ export class RedisShared implements Shared {
   readonly kind = 'redis';
   readonly limiter: RedisLimiter;
   readonly cache: RedisCache;
+  readonly groups: RedisGroups;
   readonly events: RedisEvents;
   readonly #client: Redis;
   readonly #subscriber: Redis;
@@ -20,6 +22,7 @@ export class RedisShared implements Shared {
     this.#subscriber = subscriber;
     this.limiter = new RedisLimiter(client);
     this.cache = new RedisCache(client);
+    this.groups = new RedisGroups(client);
     this.events = new RedisEvents(client, subscriber);
   }
 

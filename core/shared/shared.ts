@@ -9,6 +9,7 @@ export interface Shared extends AsyncDisposable {
   readonly kind: 'memory' | 'redis';
   readonly limiter: Limiter;
   readonly cache: Cache;
+  readonly groups: GroupCache;
   readonly events: Events;
   /** Resolves when the store responds. @throws SharedUnavailable */
   ping(): Promise<void>;
@@ -62,6 +63,21 @@ export interface Cache {
   /** Lets a claim live `seconds` from now. False when its owner has lost it. */
   extend(key: string, owner: string, seconds: number): Promise<boolean>;
   release(key: string, owner: string): Promise<void>;
+}
+
+/** Small values by group and name. The oldest of a group make room for its new ones, so no group fills the store. */
+export interface GroupCache {
+  /** The values with these names, in one round trip; those that are missing or have expired are not in the map. */
+  get(group: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
+  /** Sets values, in one round trip. A value that is larger than the whole group may be is not kept. */
+  set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void>;
+}
+
+/** The limits of a group. */
+export interface GroupLimits {
+  readonly seconds: number; // that a value lives
+  readonly entries: number;
+  readonly bytes: number; // of all values
 }
 
 /** A cached value. */

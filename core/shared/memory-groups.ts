@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import type { GroupCache, GroupLimits } from './shared.ts';
+
+/** Overhead of an entry in bytes, besides its key and its value. */
+const entryOverhead = 500;
+
+interface Entry {
+  readonly group: string;
+  readonly name: string;
+  readonly value: Buffer;
+  readonly expiresAt: number; // ms
+}
+
+/** The names in a group, oldest first, and the bytes of their values. */
+interface Group {
+  readonly names: Set<string>;
+  bytes: number;
+}
+
+/** Groups of a gateway with one process. All of them together have a bound as well. */
+export class MemoryGroups implements GroupCache {
+  readonly #now: () => number;
+  readonly #groups = new Map<string, Group>();
+  readonly #entries = new LRUCache<string, Entry>({
+    maxSize: bounds.memoryGroups,
+    sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
+    dispose: (entry) => this.#forget(entry),
+  });
+
+  /** @param now ms of a monotonic clock */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async get(group: string, names: readonly string[]): Promise<Map<string, Buffer>> {
+    const now = this.#now();
+    const found = new Map<string, Buffer>();
+    for (const name of names) {
+      const entry = this.#entries.get(keyOf(group, name));
+      if (entry !== undefined && entry.expiresAt > now) found.set(name, entry.value);
+    }
+    return found;
+  }
+
+  async set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void> {
+    const expiresAt = this.#now() + limits.seconds * 1000;
+    for (const [name, value] of entries) {
+      // Copied: a small buffer is a slice of a large pool and would keep all of it alive.
+      const own = Buffer.allocUnsafeSlow(value.length);
+      value.copy(own);
+      this.#entries.delete(keyOf(group, name));
+      this.#remember({ group, name, value: own, expiresAt });
+    }
+    this.#makeRoom(group, limits);
+  }
+
+  #remember(entry: Entry): void {
+    const { group, name, value } = entry;
+    const members = this.#groups.get(group) ?? { names: new Set<string>(), bytes: 0 };
+    this.#groups.set(group, members);
+    members.names.add(name);
+    members.bytes += value.length;
+    this.#entries.set(keyOf(group, name), entry);
+    // One that is larger than all groups together may be is not taken.
+    if (!this.#entries.has(keyOf(group, name))) this.#forget(entry);
+  }
+
+  #makeRoom(group: string, { entries, bytes }: GroupLimits): void {
+    const members = this.#groups.get(group);
+    for (const name of members?.names ?? []) {
+      const { expiresAt = 0 } = this.#entries.peek(keyOf(group, name)) ?? {};
+      const isOver = (members?.names.size ?? 0) > entries || (members?.bytes ?? 0) > bytes;
+      if (!isOver && expiresAt > this.#now()) return;
+      this.#entries.delete(keyOf(group, name));
+    }
+  }
+
+  #forget({ group, name, value }: Entry): void {
+    const members = this.#groups.get(group);
+    if (members?.names.delete(name) !== true) return;
+    members.bytes -= value.length;
+    if (members.names.size === 0) this.#groups.delete(group);
+  }
+}
+
+function keyOf(group: string, name: string): string {
+  return `${group}\n${name}`;
+}

@@ -48,6 +48,13 @@ export const bounds = {
   memoryCache: 256 * MiB,
   /** All values in groups in memory without Redis; the least used are evicted. */
   memoryGroups: 64 * MiB,
+  /** Reasoning before one tool call; larger ones are not kept. The largest budget of thinking is 128 KB of text. */
+  keptReasoning: 256 * KiB,
+  /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
+  accountReasoning: 16 * MiB,
+  keptReasonings: 4_096,
+  /** Calls in the history of one request whose reasoning is looked up; the oldest go without. */
+  restoredCalls: 1_024,
   /** Stored response, as `max_bytes`; larger ones are not kept. Also what references may bring into one request. */
   storedResponse: 32 * MiB,
   /** Characters of an answer that another route may continue; a longer one ends where it was truncated. */

@@ -84,6 +84,11 @@ export interface ClientTextSide extends ClientCodec {
   omitResultImages(body: JsonObject): JsonObject;
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
+  /**
+   * Ids of the calls in a history whose reasoning the client has not returned. Only in a format that has no place for
+   * opaque reasoning state. @param needsState the text of the reasoning is not enough
+   */
+  callsWithoutReasoning?(body: JsonObject, needsState: boolean): string[];
   /** True when a request has tools that take raw text; missing in a format that has none. */
   hasFreeformTools?(body: JsonObject): boolean;
   /** True when a request asks for a single answer, which can be decoded and encoded again. */

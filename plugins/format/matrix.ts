@@ -118,11 +118,6 @@ function translationLosses(client: ClientTextFormat, upstream: TextFormat, featu
     ['images', 'image URLs work only if Google can fetch them', there.imageUrls === 'reachable'],
     ['images', 'image URLs are refused', there.imageUrls === 'none'],
     ['reasoning', 'reasoning has no signature', there.reasoning === 'none'],
-    [
-      'reasoning',
-      'opaque reasoning state is kept only if the client returns reasoning_details',
-      there.reasoning !== 'none' && says.reasoning !== 'signed',
-    ],
   ];
   return lossesOf(feature, losses);
 }

@@ -9,6 +9,7 @@ import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
 import { modelCall, openCall } from './model-call.ts';
+import { ReasoningStore } from './kept-reasoning/store.ts';
 import { checkParameters } from './request/parameters.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { clientCall } from './formats.ts';
@@ -33,11 +34,25 @@ export const formatStage = defineStage({
   name: 'format',
   description: 'Parses the request in the client’s format and prepares it for the routes of its model.',
   writes: [adapter],
-  options: { type: 'object', additionalProperties: false },
-  create(_options, host) {
+  options: {
+    type: 'object',
+    properties: {
+      keep_reasoning_hours: {
+        type: 'number',
+        minimum: 0,
+        maximum: 720,
+        default: 24,
+        description:
+          'Hours for which the reasoning before tool calls is kept for Chat clients, which do not return it; 0 keeps none.',
+      },
+    },
+    additionalProperties: false,
+  },
+  create({ keep_reasoning_hours: hours }, host) {
     const store = new ResponsesStore(host);
+    const reasoning = new ReasoningStore(host, hours);
     return {
-      // It waits for the request body and the database alone, and both have deadlines.
+      // It waits for the request body, the database and the shared state alone, and all have deadlines.
       timeout: Infinity,
       leave: (exchange, reply) => store.leave(exchange, asJsonArray(exchange, counted(exchange, reply))),
       async enter(exchange) {
@@ -48,7 +63,7 @@ export const formatStage = defineStage({
         const model = findModel(host, asked.model);
         const request = { ...asked, model: nameInAnswer(model, asked.model) };
         checkParameters(request.body, format.client.parameters, endpoint.required);
-        const call = openCall(exchange, model, request);
+        const call = openCall(exchange, model, await reasoning.open(exchange, request, model));
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) throw refusal;

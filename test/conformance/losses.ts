@@ -76,13 +76,6 @@ export const losses: readonly Loss[] = [
     note: /reasoning of earlier turns/,
   },
   {
-    name: 'opaque reasoning state is kept only if the client returns reasoning_details',
-    feature: 'reasoning',
-    checked: 'reasoning',
-    happens: (client, upstream) => client === 'chat' && upstream !== 'chat',
-    hears: (heard, turn, upstream) => (turn === forgettingTurn ? forgotten(heard, upstream) : heard),
-  },
-  {
     name: 'the stop sequence that was met is not reported',
     feature: 'stop sequence',
     happens: (client, upstream) => client === 'messages' && ['chat', 'gemini', 'ollama'].includes(upstream),
@@ -126,21 +119,12 @@ export const vendorLosses = [
 /** Every loss, in the order of its number. */
 export const lossNames: readonly string[] = [...losses.map(({ name }) => name), ...vendorLosses];
 
-/** The turn of `reasoning` in which the client drops what its official format does not have. */
-const forgettingTurn = 2;
-
 export function lossesOf(feature: string, client: TextFormat, upstream: UpstreamTextFormat): readonly Loss[] {
   return losses.filter((loss) => [loss.feature].flat().includes(feature) && loss.happens(client, upstream));
 }
 
 function withoutThoughts(heard: Heard): Heard {
   return { ...heard, said: heard.said.filter(({ type }) => type !== 'thought') };
-}
-
-/** Without the reasoning before a call, a Messages endpoint refuses to continue reasoning. */
-function forgotten(heard: Heard, upstream: UpstreamTextFormat): Heard {
-  const { effort, ...rest } = withoutThoughts(heard);
-  return upstream === 'messages' ? rest : { ...rest, effort };
 }
 
 /** The grammar becomes part of the description, and the input the only member of an object. */

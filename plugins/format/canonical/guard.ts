@@ -21,6 +21,8 @@ export interface GuardOptions extends GuardedRoute {
   readonly id: string;
   /** Estimates the tokens of the request, where the upstream has not counted them. */
   readonly inputTokens: () => number;
+  /** Gets the answer once it is complete. */
+  readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }
 
 type CallFragment = Extract<Fragment, { type: 'call' }>;
@@ -269,6 +271,7 @@ export class GrammarGuard {
       stopSequence: this.#stopSequence,
       usage: this.#usage.full,
     };
+    this.#options.onComplete?.(this.#reply);
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 

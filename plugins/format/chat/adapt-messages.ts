@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Profile } from '#core/catalog/profile.ts';
+import type { Reasoning } from '../canonical/conversation.ts';
 import { Notes } from '../canonical/notes.ts';
 import { wantsReasoning } from '../canonical/replayed-reasoning.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
 import { mapEntries, mapMembers } from '../pass-through/adapt-members.ts';
-import type { Adaptation } from '../pass-through/adaptation.ts';
+import type { Adaptation, AdaptationTarget } from '../pass-through/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './read-reasoning.ts';
 
 type Change = (message: JsonObject, path: string) => JsonObject;
@@ -15,9 +15,9 @@ type Change = (message: JsonObject, path: string) => JsonObject;
  *
  * @throws GatewayError `invalid_request` when thoughts cannot be understood
  */
-export const adaptMessages: Adaptation = (body, { profile }) => {
+export const adaptMessages: Adaptation = (body, target) => {
   const { messages } = body;
-  const changes = changesFor(profile);
+  const changes = changesFor(target);
   if (changes.length === 0 || !Array.isArray(messages)) return body;
   const changed = mapEntries(messages, (message, index) =>
     isJsonObject(message) ? changes.reduce((before, change) => change(before, `messages[${index}]`), message) : message,
@@ -25,25 +25,41 @@ export const adaptMessages: Adaptation = (body, { profile }) => {
   return changed === messages ? body : { ...body, messages: changed };
 };
 
-function changesFor(profile: Profile): Change[] {
+function changesFor(target: AdaptationTarget): Change[] {
+  const { profile } = target;
   const { inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = profile.quirks;
   const changes: Change[] = [];
   // A model that reasons inside its text gets the reasoning back there.
   if (wantsReasoning(profile, true) && !isInline) {
-    changes.push((message, path) => withThoughts(message, path, profile));
+    changes.push((message, path) => withThoughts(message, path, target));
   }
   if (isText) changes.push(withPlainText);
   if (ids === 'nine_characters') changes.push(withShortIds);
   return changes;
 }
 
-/** Lost thoughts are the empty string: without the member the vendor refuses. */
-function withThoughts(message: JsonObject, path: string, profile: Profile): JsonObject {
+/**
+ * Thoughts that the client has not returned are those that are kept. Lost ones are the empty string: without the member
+ * the vendor refuses.
+ */
+function withThoughts(message: JsonObject, path: string, target: AdaptationTarget): JsonObject {
   const { role, reasoning_content: thoughts, tool_calls: calls } = message;
-  const isWanted = wantsReasoning(profile, Array.isArray(calls) && calls.length > 0);
-  if (role !== 'assistant' || typeof thoughts === 'string' || !isWanted) return message;
-  const found = readReasoning(message, path, new Notes()).flatMap(({ text }) => (text === '' ? [] : [text]));
+  const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
+  if (role !== 'assistant' || !isWanted || (typeof thoughts === 'string' && thoughts !== '')) return message;
+  const returned = textsOf(readReasoning(message, path, new Notes()));
+  const found = returned.length > 0 ? returned : keptTexts(calls, target);
+  if (found.length === 0 && thoughts === '') return message;
   return { ...message, reasoning_content: found.join(thoughtSeparator) };
+}
+
+function keptTexts(calls: JsonValue | undefined, { kept, origin }: AdaptationTarget): string[] {
+  if (kept === undefined || !Array.isArray(calls)) return [];
+  const ids = calls.flatMap((call) => (isJsonObject(call) && typeof call['id'] === 'string' ? [call['id']] : []));
+  return textsOf(ids.flatMap((id) => kept.before(id)).filter(({ state }) => state.origin === origin));
+}
+
+function textsOf(thoughts: readonly Reasoning[]): string[] {
+  return thoughts.flatMap(({ text }) => (text === '' ? [] : [text]));
 }
 
 function withPlainText(message: JsonObject): JsonObject {

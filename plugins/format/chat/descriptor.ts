@@ -4,6 +4,7 @@ import { openaiBetaHeaders } from '../pass-through/beta-headers.ts';
 import { hasToolOfType } from '../request/members.ts';
 import { ChatReplyAdapter } from './reply-adapter.ts';
 import { adaptChat } from './adaptations.ts';
+import { callsWithoutReasoning } from './calls-without-reasoning.ts';
 import { chatCodec } from './codec.ts';
 import { ChatObserver } from './observer.ts';
 import { omitResultImages } from './omit-images.ts';
@@ -42,6 +43,7 @@ export const chat: ClientTextFormat = {
       ...chatCodec,
       omitResultImages,
       isSingleAnswer,
+      callsWithoutReasoning,
       hasFreeformTools: ({ tools }) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },

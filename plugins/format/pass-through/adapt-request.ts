@@ -31,7 +31,7 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Ada
   const { isModelInPath = false, ownReasoning, settle, nameCounted } = format.client;
   const notes = new Notes();
   const profile = profileIn(format.name, route.profile);
-  const target = { profile, notes, origin: originOf(route.upstream) };
+  const target = { profile, notes, origin: originOf(route.upstream), kept: client.kept };
   const kept = ownReasoning?.(parsed, target) ?? parsed;
   const adapted = isTextFormat(format) ? format.text.adapt(kept, target) : kept;
   const own = hasTaggedState(kept) ? withOwnState(adapted, route, notes) : adapted;

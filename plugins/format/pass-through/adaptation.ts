@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '#core/json.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import type { Codec } from '../canonical/codec.ts';
 import type { Conversation, StateKind } from '../canonical/conversation.ts';
+import type { KeptReasoning } from '../kept-reasoning/kept-reasoning.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { type NameRules, ToolNames } from '../canonical/tool-names.ts';
 
@@ -11,6 +12,7 @@ export interface AdaptationTarget {
   readonly notes: Notes;
   /** Of the upstream, see opaque-state.ts. */
   readonly origin: string;
+  readonly kept?: KeptReasoning | undefined;
 }
 
 /**

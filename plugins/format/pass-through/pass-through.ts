@@ -2,10 +2,14 @@ import type { ReplyReader, UpstreamRequest } from '#core/model-call/adapter.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import { profileIn } from '#core/catalog/profile.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import { wantsReasoning } from '../canonical/replayed-reasoning.ts';
+import { ToolNames } from '../canonical/tool-names.ts';
 import { originOf } from '../canonical/opaque-state.ts';
 import { isTextFormat, type TextFormat } from '../descriptor.ts';
 import type { ClientRequest } from '../request/client-request.ts';
-import { readerBetween, replyContext } from '../translation/translator.ts';
+import { WatchingObserver } from '../kept-reasoning/watching-observer.ts';
+import type { ReplyObserver } from '../reply-observer.ts';
+import { guardOf, readerBetween, replyContext } from '../translation/translator.ts';
 import type { PreparedCall } from '../prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
 import { betaHeaders } from './beta-headers.ts';
@@ -48,13 +52,13 @@ export class PassThrough implements PreparedCall {
   }
 
   read(): ReplyReader {
-    const { format, body, purpose } = this.#client;
+    const { format, purpose } = this.#client;
     const isText = isTextFormat(format);
     if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#translate(format);
     const { client } = format;
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
-    return new PassThroughReader(client.observe(this.#exchange.id, body), {
+    return new PassThroughReader(this.#observe(), {
       repair: isAnswer
         ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
         : undefined,
@@ -62,6 +66,18 @@ export class PassThrough implements PreparedCall {
       namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
       converter: isText ? () => this.#translate(format) : undefined,
     });
+  }
+
+  /** The text of reasoning is kept where it will be wanted back; inside the answer, the client returns it. */
+  #observe(): ReplyObserver {
+    const { format, body, kept } = this.#client;
+    const profile = profileIn(format.name, this.#route.profile);
+    const observer = format.client.observe(this.#exchange.id, body);
+    if (kept === undefined || !isTextFormat(format)) return observer;
+    if (!wantsReasoning(profile, true) || profile.quirks.inline_thinking) return observer;
+    const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);
+    const guard = guardOf(this.#exchange, this.#client, this.#route, names);
+    return new WatchingObserver(observer, format.text.createDecoder(profile), guard);
   }
 
   #translate(format: TextFormat): ReplyReader {

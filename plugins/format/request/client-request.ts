@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { KeptReasoning } from '../kept-reasoning/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
 import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
 import { parseBody } from './members.ts';
@@ -18,6 +19,8 @@ export interface ClientRequest {
   readonly body: JsonObject;
   /** Id of the response that this request continues. The response's items are in the body then, and its id is not. */
   readonly previousId?: string | undefined;
+  /** The reasoning of earlier turns, for clients that cannot return it. */
+  readonly kept?: KeptReasoning | undefined;
 }
 
 /**

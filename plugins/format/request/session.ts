@@ -34,6 +34,12 @@ export function openingOf(body: JsonObject): string {
   return JSON.stringify(opening, withoutMarks).slice(0, longestOpening);
 }
 
+/** The first message of the user, which stays the same in each turn of a conversation; instructions may tell the time. */
+export function firstQuestionOf({ messages }: JsonObject): string {
+  const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
+  return JSON.stringify(first ?? null, withoutMarks).slice(0, longestOpening);
+}
+
 function upToUser(messages: JsonValue): JsonValue {
   if (!Array.isArray(messages)) return messages;
   // Gemini's may leave the role out.

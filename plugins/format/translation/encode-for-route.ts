@@ -1,7 +1,7 @@
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
-import type { Conversation } from '../canonical/conversation.ts';
+import type { Conversation, OpaqueState } from '../canonical/conversation.ts';
 import type { TextFormat } from '../descriptor.ts';
 import { missingUsageOption } from '../pass-through/usage-option.ts';
 
@@ -24,9 +24,15 @@ export function encodeForRoute(
   }
   const encoded = text.encodeRequest(conversation, {
     ...target,
-    ownState: (state) => (state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined),
+    ownState: ownStateFor(format, origin),
   });
   const adapted = text.adapt(encoded, { profile: target.profile, notes: target.notes, origin });
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
   return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
+}
+
+/** Finds the data of the states that an upstream has made and takes back in a format; undefined for any other state. */
+export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget['ownState'] {
+  return (state: OpaqueState | undefined) =>
+    state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
 }

@@ -22,7 +22,9 @@ import {
   type TextFormat,
 } from '../descriptor.ts';
 import type { PreparedCall } from '../prepared-call.ts';
-import { encodeForRoute } from './encode-for-route.ts';
+import { restoreReasoning } from '../kept-reasoning/restore.ts';
+import { takesReasoningText } from '../kept-reasoning/routes.ts';
+import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
 
 /** Decodes the client's request once, for all routes into whose formats it is translated. */
@@ -114,7 +116,7 @@ export class Translation implements PreparedCall {
     const { text } = this.#to;
     const body = encodeForRoute(
       this.#to,
-      conversation,
+      this.#restored(conversation),
       { model, profile, isStream, names: this.#names, notes },
       this.#origin,
     );
@@ -131,6 +133,14 @@ export class Translation implements PreparedCall {
       body: JSON.stringify(body),
       notes: notes.entries,
     };
+  }
+
+  #restored(conversation: Conversation): Conversation {
+    const { kept } = this.#client;
+    if (kept === undefined) return conversation;
+    const ownState = ownStateFor(this.#to, this.#origin);
+    const takesText = takesReasoningText(this.#to, this.#route);
+    return restoreReasoning(conversation, kept, { takesText, origin: this.#origin, ownState });
   }
 }
 
@@ -149,14 +159,24 @@ export function readerBetween(
   names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
 ): TranslatingReader {
   const context = replyContext(exchange, client);
-  const guard = new GrammarGuard({
+  const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
+  return new TranslatingReader(
+    openReply(route, upstream, localStops),
+    guardOf(exchange, client, route, names),
+    encoder,
+  );
+}
+
+/** Guards the answer of a route. What the client cannot return of it is kept. */
+export function guardOf(exchange: Exchange, client: ClientRequest, route: Route, names: ToolNames): GrammarGuard {
+  const { body, kept } = client;
+  return new GrammarGuard({
     names,
     tag: taggerOf(route),
-    id: context.id,
-    inputTokens: () => promptTokens(client.body),
+    id: shortId(exchange.id),
+    inputTokens: () => promptTokens(body),
+    onComplete: kept && ((reply) => kept.keep(reply)),
   });
-  const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
-  return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder);
 }
 
 /** What the reply to a client's request is written with. */

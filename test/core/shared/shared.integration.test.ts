@@ -17,6 +17,14 @@ interface Build {
   clear(prefix: string): Promise<void>;
 }
 
+/** Entries of a group with these names. */
+const entriesOf = (...names: string[]) => new Map(names.map((name) => [name, Buffer.from(`value ${name}`)]));
+
+/** Those of the names that a group has. */
+async function found({ groups }: Shared, group: string, ...names: string[]): Promise<string[]> {
+  return [...(await groups.get(group, names)).keys()];
+}
+
 let clock = 1_800_000_000_123.4;
 
 const memory: Build = {
@@ -295,15 +303,12 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
 
   describe('in groups', () => {
     const roomy = { seconds: 60, entries: 10, bytes: 1_000 };
-    const entriesOf = (...names: string[]) => new Map(names.map((name) => [name, Buffer.from(`value ${name}`)]));
-    const found = async (group: string, ...names: string[]) => [...(await second.groups.get(group, names)).keys()];
-
     run('finds the values of a group at the other instance, and no others', async () => {
       const group = newKey();
       await first.groups.set(group, new Map([['a', Buffer.from([0, 255, 10])]]), roomy);
       const values = await second.groups.get(group, ['b', 'a']);
       expect([...values]).toEqual([['a', Buffer.from([0, 255, 10])]]);
-      expect(await found(newKey(), 'a')).toEqual([]);
+      expect(await found(second, newKey(), 'a')).toEqual([]);
     });
 
     run('drops the oldest over the number of entries', async () => {
@@ -312,32 +317,32 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
         await first.groups.set(group, entriesOf(name), { ...roomy, entries: 2 });
         await letPass(0.002);
       }
-      expect(await found(group, 'a', 'b', 'c')).toEqual(['b', 'c']);
+      expect(await found(second, group, 'a', 'b', 'c')).toEqual(['b', 'c']);
     });
 
     run('drops the oldest over the number of bytes, also of a set that replaces', async () => {
       const group = newKey();
-      const limits = { ...roomy, bytes: 14 };
+      const tight = { ...roomy, bytes: 14 };
       for (const name of ['a', 'b', 'a', 'c']) {
-        await first.groups.set(group, entriesOf(name), limits);
+        await first.groups.set(group, entriesOf(name), tight);
         await letPass(0.002);
       }
-      expect(await found(group, 'a', 'b', 'c')).toEqual(['a', 'c']);
+      expect(await found(second, group, 'a', 'b', 'c')).toEqual(['a', 'c']);
     });
 
     run('keeps no value that is larger than its group may be', async () => {
       const group = newKey();
       await first.groups.set(group, new Map([['a', Buffer.alloc(1_001)]]), roomy);
       await first.groups.set(group, entriesOf('b'), roomy);
-      expect(await found(group, 'a', 'b')).toEqual(['b']);
+      expect(await found(second, group, 'a', 'b')).toEqual(['b']);
     });
 
     run('forgets values whose time is over, while others of the group live on', async () => {
       const group = newKey();
       await first.groups.set(group, entriesOf('a'), { ...roomy, seconds: 0.05 });
-      await build.pass(0.06, async () => (await found(group, 'a')).length === 0);
+      await build.pass(0.06, async () => (await found(second, group, 'a')).length === 0);
       await first.groups.set(group, entriesOf('b'), roomy);
-      expect(await found(group, 'a', 'b')).toEqual(['b']);
+      expect(await found(second, group, 'a', 'b')).toEqual(['b']);
     });
   });
 

@@ -33,7 +33,7 @@ const host = hostOf([modelOf('test', ['chat', 'messages']), modelOf('painter', [
 
 async function enter(stub: ExchangeFixture) {
   const exchange = createExchange(stub);
-  const stage = await formatStage.create({}, host);
+  const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
   await stage.enter?.(exchange);
   return exchange;
 }
@@ -80,7 +80,7 @@ describe('a request', () => {
 
   it('to count tokens is answered with an estimate where no route can', async () => {
     const exchange = createExchange({ endpoint: countTokens, body: { model: 'test', messages } });
-    const stage = await formatStage.create({}, host);
+    const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
     const reply = (await stage.enter?.(exchange)) as Reply;
     expect(JSON.parse(String(reply.body))).toEqual({ input_tokens: expect.any(Number) });
   });
@@ -89,7 +89,7 @@ describe('a request', () => {
     'to count tokens is answered with an estimate where the route says %i',
     async (status) => {
       const exchange = createExchange({ endpoint: countTokens, body: { model: 'counter', messages } });
-      const stage = await formatStage.create({}, host);
+      const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
       await stage.enter?.(exchange);
       const reply = (await stage.leave?.(exchange, { status, headers: {}, body: '{}' })) as Reply;
       expect([reply.status, JSON.parse(String(reply.body))]).toEqual([200, { input_tokens: expect.any(Number) }]);
@@ -98,7 +98,7 @@ describe('a request', () => {
 
   it('to count tokens that the route refuses is told why', async () => {
     const exchange = createExchange({ endpoint: countTokens, body: { model: 'counter', messages } });
-    const stage = await formatStage.create({}, host);
+    const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
     await stage.enter?.(exchange);
     const refused = { status: 400, headers: {}, body: '{}' };
     expect(await stage.leave?.(exchange, refused)).toBe(refused);

@@ -24,7 +24,7 @@ function endpointOf(format: Format, name = ''): Endpoint {
 /** What the upstream gets for a body, as it travels. */
 async function sent(format: Format, body: string, endpoint = endpointOf(format)): Promise<string> {
   const exchange = createExchange({ endpoint, body, params: { id: 'echo' } });
-  const stage = await formatStage.create({}, host);
+  const stage = await formatStage.create({ keep_reasoning_hours: 24 }, host);
   await stage.enter?.(exchange);
   return String(exchange.get(adapter).encode(route).body);
 }

@@ -1,0 +1,166 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { FaultyUpstream } from '../support/faulty-upstream.ts';
+import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
+import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
+import { createThinkingUpstream, thoughts } from '../support/thinking-upstream.ts';
+
+let thinker: FaultyUpstream;
+let google: FaultyUpstream;
+let gateway: TestGateway;
+let other: TestGateway;
+beforeAll(async () => {
+  [thinker, google] = await Promise.all([createThinkingUpstream(), createGeminiUpstream()]);
+  const upstream = (name: string, format: string) =>
+    `  ${name}: { format: ${format}, base_url: "${thinker.url}/${name}", api_keys: [k] }`;
+  const replays = '{ replay_reasoning: tool_turns }';
+  const sections = `
+upstreams:
+${upstream('responses', 'responses')}
+${upstream('messages', 'messages')}
+${upstream('chat', 'chat')}
+${upstream('elsewhere', 'chat')}
+${upstream('moved', 'responses')}
+  google: { vendor: gemini, base_url: "${google.url}/v1beta", api_keys: [k] }
+models:
+${modelLine('responses')}
+${modelLine('messages', '{ reasoning: adaptive }')}
+${modelLine('chat', replays)}
+${modelLine('elsewhere', replays)}
+${modelLine('moved')}
+  gemini: { routes: [google/gemini-3-there] }
+`;
+  const off = wholePipeline.replace('- format', '- format: { keep_reasoning_hours: 0 }');
+  gateway = await startGateway({ yaml: wholePipeline + sections });
+  other = await startGateway({ yaml: off + sections });
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  await thinker[Symbol.asyncDispose]();
+  await google[Symbol.asyncDispose]();
+});
+
+function modelLine(name: string, quirks = '{}'): string {
+  return `  ${name}: { routes: [${name}/there], quirks: ${quirks} }`;
+}
+
+type Message = OpenAI.ChatCompletionMessageParam;
+
+const tools = ['look', 'wait'].map((name) => ({
+  type: 'function' as const,
+  function: { name, parameters: { type: 'object', properties: {} } },
+}));
+
+async function ask(model: string, messages: Message[], isStream = false, key = gateway.key, from = gateway) {
+  const openai = new OpenAI({ apiKey: key, baseURL: `${from.url}/v1`, maxRetries: 0 });
+  const body = { model, messages, tools };
+  const completion = isStream
+    ? await openai.chat.completions.stream(body).finalChatCompletion()
+    : await openai.chat.completions.create(body);
+  return completion.choices[0]?.message as OpenAI.ChatCompletionMessage;
+}
+
+/** The next turn of a client that returns only text and calls. */
+async function takeTurn(model: string, question: string, isStream = false, from = gateway): Promise<Message[]> {
+  const asked: Message = { role: 'user', content: question };
+  const { content, tool_calls = [] } = await ask(model, [asked], isStream, from.key, from);
+  const results = tool_calls.map(({ id }): Message => ({ role: 'tool', tool_call_id: id, content: 'ok' }));
+  return [asked, { role: 'assistant', content, tool_calls }, ...results];
+}
+
+function lastRequest(upstream: FaultyUpstream): JsonObject {
+  return upstream.requests.at(-1)?.json<JsonObject>() ?? {};
+}
+
+const signed = { type: 'thinking', thinking: thoughts.text, signature: thoughts.state };
+
+describe.each([false, true])('a Chat client that returns only text and calls, streaming: %s', (isStream) => {
+  it('gets its reasoning back to a Responses upstream', async () => {
+    const answer = await ask('responses', await takeTurn('responses', `r ${isStream}`, isStream), isStream);
+    expect(answer.content).toBe('Done.');
+    expect((lastRequest(thinker)['input'] as JsonObject[]).slice(1, 4)).toMatchObject([
+      { type: 'reasoning', encrypted_content: thoughts.state, summary: [{ text: thoughts.text }] },
+      { type: 'function_call', call_id: 'call_1' },
+      { type: 'function_call', call_id: 'call_2' },
+    ]);
+  });
+
+  it('gets its thinking back to a Messages upstream, before the text', async () => {
+    const answer = await ask('messages', await takeTurn('messages', `m ${isStream}`, isStream), isStream);
+    expect(answer.content).toBe('Done.');
+    expect((lastRequest(thinker)['messages'] as JsonObject[])[1]?.['content']).toMatchObject([
+      signed,
+      { type: 'text' },
+      { type: 'tool_use' },
+      { type: 'tool_use' },
+    ]);
+  });
+
+  it('gets its thought signature back to Gemini, at the first call', async () => {
+    await ask('gemini', await takeTurn('gemini', `g ${isStream}`, isStream), isStream);
+    const [, content] = lastRequest(google)['contents'] as { parts: JsonObject[] }[];
+    expect(content?.parts).toMatchObject([
+      { text: 'Let me look.' },
+      { functionCall: { name: 'look' }, thoughtSignature: ownSignature },
+      { functionCall: { name: 'wait' } },
+    ]);
+  });
+
+  it('gets the text of its reasoning back to a Chat upstream', async () => {
+    const answer = await ask('chat', await takeTurn('chat', `c ${isStream}`, isStream), isStream);
+    expect(answer.content).toBe('Done.');
+    expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: thoughts.text });
+  });
+});
+
+describe('kept reasoning', () => {
+  it.each([
+    ['responses', 'moved'],
+    ['chat', 'elsewhere'],
+    ['messages', 'responses'],
+  ])('of %s does not go to %s, another upstream', async (from, to) => {
+    await ask(to, await takeTurn(from, `${from} to ${to}`));
+    const sent = JSON.stringify(lastRequest(thinker));
+    expect(sent).toContain('call_1');
+    expect(sent).not.toContain(thoughts.text);
+    expect(sent).not.toContain(thoughts.state);
+  });
+
+  it('is not found by another account', async () => {
+    const turn = await takeTurn('responses', 'mine');
+    const period = { days: 1, reason: 'grant' } as const;
+    const { key } = await createAccount(gateway.database, 'dp', { name: 'Other', period });
+    await ask('responses', turn, false, key);
+    expect(JSON.stringify(lastRequest(thinker))).not.toContain(thoughts.state);
+  });
+
+  it('is not found in another conversation of the account, where the vendor only numbers its calls', async () => {
+    const [, ...rest] = await takeTurn('chat', 'first conversation');
+    await ask('chat', [{ role: 'user', content: 'second conversation' }, ...rest]);
+    expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: '' });
+  });
+
+  it('stays behind what the client itself returns', async () => {
+    const [question, answer, ...results] = await takeTurn('chat', 'returned');
+    const returned = { ...answer, reasoning_content: 'My own.' } as unknown as Message;
+    await ask('chat', [question as Message, returned, ...results]);
+    expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: 'My own.' });
+  });
+
+  it('survives another system prompt', async () => {
+    const turn = await takeTurn('chat', 'dated');
+    await ask('chat', [{ role: 'system', content: 'It is noon.' }, ...turn]);
+    expect((lastRequest(thinker)['messages'] as JsonObject[])[2]).toMatchObject({ reasoning_content: thoughts.text });
+  });
+
+  it.each(['responses', 'chat'])('is none of %s where the operator has switched it off', async (model) => {
+    const turn = await takeTurn(model, 'off', false, other);
+    await ask(model, turn, false, other.key, other);
+    const sent = JSON.stringify(lastRequest(thinker));
+    expect(sent).toContain('call_1');
+    expect(sent).not.toContain(thoughts.text);
+  });
+});

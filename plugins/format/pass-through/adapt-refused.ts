@@ -22,6 +22,12 @@ export function adaptRefused(betas: readonly string[] = []): Adaptation {
   };
 }
 
+/** True when a route refuses a member at the top of a request. */
+export function isRefused(name: string, { refuses, accepts }: Quirks): boolean {
+  if (refuses.includes(name)) return true;
+  return !accepts.includes(name) && accepts.some((path) => !path.includes('.'));
+}
+
 /** What is left out of an object, and of those inside it. */
 class MemberRules {
   readonly #refused = new Set<string>();

@@ -314,6 +314,17 @@ describe('members on a route of the client’s own format', () => {
     expect(result).toEqual({ body: { model: 'model-there', messages: [hi], ...kept }, notes });
   });
 
+  it.each([{ refuses: ['stream_options'] }, { accepts: ['model', 'messages', 'stream'] }])(
+    'are not added by the gateway where they are refused: %j',
+    (quirks) => {
+      const upstream = upstreamAt('http://127.0.0.1:1/v1', { formats: ['chat'] });
+      const route = routeTo(upstream, { profile: mergeProfiles({ quirks }) });
+      const request = requestOf('chat', { model: 'test', messages: [hi], stream: true });
+      const call = openCall(exchange, modelOf('test', [], { routes: [route] }), request);
+      expect(String(call.encode(route).body)).not.toContain('stream_options');
+    },
+  );
+
   it('keep every byte when none is refused', () => {
     const { call, route } = callOf('chat', { messages: [hi], temperature: 0.5 }, { refuses: ['store'] });
     expect(Buffer.isBuffer(call.encode(route).body)).toBe(true);

@@ -9,6 +9,9 @@ export class OutputItems {
   readonly #tracker = new ItemTracker();
   readonly #byKey = new Map<number, StreamedItem>();
   readonly #all: StreamedItem[] = [];
+  /** By the ids of items and calls. */
+  readonly #byId = new Map<unknown, StreamedItem>();
+  readonly #open = new Set<StreamedItem>();
   #announced = 0;
 
   /** @param id of the exchange, for items without one */
@@ -29,7 +32,8 @@ export class OutputItems {
 
   /** Those that are not finished. */
   get open(): readonly StreamedItem[] {
-    return this.#all.filter(({ isDone }) => !isDone);
+    for (const item of this.#open) if (item.isDone) this.#open.delete(item);
+    return [...this.#open];
   }
 
   readonly nextIndex = (): number => this.#announced++;
@@ -54,15 +58,16 @@ export class OutputItems {
     const tracked = this.#tracker.find(event);
     const known = this.#byKey.get(tracked.key);
     if (known?.type === type) return known;
-    const begun = this.#all.find((one) => one.type === type && !one.isDone && !isOther(one, item));
+    const begun = this.open.find((one) => one.type === type && !isOther(one, item));
     return begun ?? this.#create(known === undefined ? tracked : this.#tracker.open(event), type, item);
   }
 
   /** The item that the end of the reply repeats. @param others those that it has repeated before */
   recall(item: JsonObject, others: ReadonlySet<StreamedItem>): StreamedItem {
     const type = typeOf(item);
-    const left = this.#all.filter((one) => one.type === type && !others.has(one));
-    const same = left.find((one) => isSame(one, item)) ?? left.find((one) => !isOther(one, item));
+    const known = this.#byId.get(item['call_id']) ?? this.#byId.get(item['id']);
+    if (known?.type === type && !others.has(known)) return known;
+    const same = this.#all.find((one) => one.type === type && !others.has(one) && !isOther(one, item));
     return same ?? this.#create(this.#tracker.open({ item }), type, item);
   }
 
@@ -74,12 +79,10 @@ export class OutputItems {
     const created = new StreamedItem(tracked, type, names);
     this.#byKey.set(tracked.key, created);
     this.#all.push(created);
+    this.#open.add(created);
+    for (const id of [names.id, item['call_id']]) if (typeof id === 'string') this.#byId.set(id, created);
     return created;
   }
-}
-
-function isSame({ names, item: known }: StreamedItem, { id, call_id: call }: JsonObject): boolean {
-  return id === names.id || (typeof call === 'string' && call === known['call_id']);
 }
 
 /** True when both calls have ids, and different ones. */

@@ -12,7 +12,7 @@ const idPrefixes: Readonly<Record<string, string>> = {
 
 /** An id for an item that has none. @param id of the exchange @param position unique in the reply */
 export function newItemId(type: string, id: string, position: number): string {
-  return `${idPrefixes[type] ?? 'item'}_${id}_${position}`;
+  return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${id}_${position}`;
 }
 
 /** What the input of a call is called; undefined for items that the client does not run. */

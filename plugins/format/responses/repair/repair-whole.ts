@@ -11,7 +11,8 @@ const finished = new Set<JsonValue | undefined>(['completed', 'incomplete', unde
 export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject {
   const { status, output, output_text: text } = body;
   if (!finished.has(status) || readReportedError(body) !== undefined) return body;
-  const given = Array.isArray(output) && output.length > 0 ? output : itemsOf(text);
+  const listed = Array.isArray(output) ? output : undefined;
+  const given = listed === undefined || listed.length === 0 ? (itemsOf(text) ?? listed) : listed;
   if (given === undefined) return body;
   const end = status === 'incomplete' ? 'incomplete' : 'completed';
   const items = given.filter(isJsonObject).map((item, index) => repairOutputItem(item, index, end, context.id));

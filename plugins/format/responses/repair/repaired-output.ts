@@ -137,14 +137,12 @@ export class RepairedOutput {
 
   #partDone(data: JsonObject, kind: StreamedText, given: JsonValue | undefined): Events {
     const { item, part, events } = this.#knownPart(data, kind);
-    const whole = isJsonObject(given) ? given[kind.member] : undefined;
+    const said = isJsonObject(given) ? given : {};
+    const whole = said[kind.member];
     const rest = typeof whole === 'string' ? part.rest(item.place, whole) : [];
     const ended = part.endText(item.place);
     part.isClosed = true;
-    const closed =
-      isJsonObject(given) && typeof whole === 'string'
-        ? given
-        : { ...part.write(), ...(given as JsonObject), [kind.member]: part.grown.text };
+    const closed = typeof whole === 'string' ? said : { ...part.write(), ...said, [kind.member]: part.grown.text };
     return [...events, ...rest, ...ended, withMembers(data, { ...part.place(item.place), part: closed })];
   }
 

@@ -144,8 +144,8 @@ export class StreamedItem {
       if (streamed.length > 0 && isEmpty(item[list])) filled[list] = streamed.map((part) => part.write());
     }
     const member = inputMemberOf(this.type);
-    if (member !== undefined && this.input.text !== '' && inputText(item[member]) === '')
-      filled[member] = this.input.text;
+    const input = this.input.text || this.held.text;
+    if (member !== undefined && input !== '' && inputText(item[member]) === '') filled[member] = input;
     return withMembers(item, filled);
   }
 }

@@ -93,7 +93,7 @@ export class ChoiceTracker {
   /** The text that was held back until the end. */
   finish(): SplitText {
     this.#isFinished = true;
-    return this.#splitter?.rest() ?? { reasoning: '', text: '' };
+    return this.#split('', undefined);
   }
 
   /** A delta behind the finish. */
@@ -107,8 +107,13 @@ export class ChoiceTracker {
     };
   }
 
-  #split(reasoning: string, text: string): SplitText {
-    const split = this.#splitter?.take(text) ?? { reasoning: '', text };
-    return { reasoning: reasoning + split.reasoning, text: split.text };
+  /** @param text undefined at the end */
+  #split(reasoning: string, text: string | undefined): SplitText {
+    const split = (text === undefined ? this.#splitter?.rest() : this.#splitter?.take(text)) ?? {
+      reasoning: '',
+      text: text ?? '',
+    };
+    // MiniMax may give the same reasoning in both places.
+    return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }
 }

@@ -88,7 +88,7 @@ export class PassThroughReader implements ReplyReader {
   whole(body: Buffer, contentType: string): WholeReply {
     const given = body.toString();
     const parsed = parseObject(given);
-    const value = parsed && (this.#repair?.whole(parsed) ?? parsed);
+    const value = parsed && (this.#repair?.whole(parsed, given) ?? parsed);
     if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : `a body that is not a JSON object`);
     this.#observer.whole(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;

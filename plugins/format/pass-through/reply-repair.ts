@@ -11,8 +11,8 @@ export interface ReplyRepair {
   readonly failure: GatewayError | undefined;
   /** The events in place of an event. */
   event(event: StreamEvent): readonly StreamEvent[];
-  /** The whole reply. */
-  whole(body: JsonObject): JsonObject;
+  /** The whole reply. @param text of which the body was parsed */
+  whole(body: JsonObject, text: string): JsonObject;
   /** What was left out, for the record. */
   readonly notes?: readonly string[];
 }

@@ -1,5 +1,6 @@
 import type { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
 import { StreamEvent } from '#core/model-call/event-framer.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
@@ -60,14 +61,17 @@ export class ChatReplyRepair implements ReplyRepair {
     return [repaired === chunk ? event : rewritten(event, repaired)];
   }
 
-  whole(body: JsonObject): JsonObject {
-    const { choices } = body;
-    if (!Array.isArray(choices) || isFailure(body)) return body;
+  whole(body: JsonObject, given: string): JsonObject {
+    // Inputs that are objects keep the digits of their numbers.
+    const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
+    const { choices } = exact;
+    if (!Array.isArray(choices) || isFailure(exact)) return body;
     const repaired = choices.map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
       return this.#choice(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
     });
-    return this.#headed(body, sameOr(choices, repaired), 'chat.completion');
+    const headed = this.#headed(exact, sameOr(choices, repaired), 'chat.completion');
+    return headed === exact ? body : headed;
   }
 
   /** Takes a chunk that needs no repair. */

@@ -39,6 +39,7 @@ function repaired(chunks: readonly (JsonObject | '[DONE]')[], repair = newRepair
   return data.map((each) => JSON.parse(each) as JsonObject);
 }
 
+const wholeOf = (body: JsonObject, repair = newRepair()) => repair.whole(body, JSON.stringify(body));
 const choicesOf = (body: JsonObject | undefined) => (body?.['choices'] ?? []) as JsonObject[];
 const deltasOf = (chunks: readonly JsonObject[], index = 0) =>
   chunks
@@ -325,6 +326,15 @@ describe('the text of a stream', () => {
     expect(textOf(repaired(given))).toBe('<think>Hm</think>ab');
   });
 
+  it('has its inline thinking once when the vendor gives it as reasoning too', () => {
+    const given = [
+      chunk({ role: 'assistant', content: '<think>Hm', reasoning_content: 'Hm' }),
+      chunk({ content: '</think>a' }),
+    ];
+    const chunks = repaired(given, newRepair({}, { inline_thinking: true }));
+    expect([textOf(chunks), textOf(chunks, 'reasoning_content')]).toEqual(['a', 'Hm']);
+  });
+
   it('held back until the end comes with the finish', () => {
     const quirks = { inline_thinking: true };
     expect(textOf(repaired([begin, chunk({ content: '<th' }), finish('stop')], newRepair({}, quirks)))).toBe('<th');
@@ -395,18 +405,18 @@ const whole = (message: JsonObject, more: JsonObject = {}): JsonObject => ({
 });
 const { index: _index, ...call } = entry(0, 'c1', 'a', '{}');
 const choiceIn = (body: JsonObject, quirks: QuirkSettings = {}) =>
-  choicesOf(newRepair({}, quirks).whole(body))[0] ?? {};
+  choicesOf(wholeOf(body, newRepair({}, quirks)))[0] ?? {};
 
 describe('a whole answer', () => {
   it('that is clean is the very same object', () => {
     for (const clean of [whole({ content: 'a' }), whole({ tool_calls: [call] }, { finish_reason: 'tool_calls' })]) {
-      expect(newRepair().whole(clean)).toBe(clean);
+      expect(wholeOf(clean)).toBe(clean);
     }
   });
 
   it('has its calls repaired, and other members kept', () => {
     const given = { function: { name: 'a', arguments: '' }, vendor: 1 };
-    const body = newRepair().whole(whole({ tool_calls: [given, { ...given, id: '' }, call] }));
+    const body = wholeOf(whole({ tool_calls: [given, { ...given, id: '' }, call] }));
     expect(body).toMatchObject({ citations: ['https://a.test'], choices: [{ finish_reason: 'tool_calls' }] });
     const { message } = choicesOf(body)[0] ?? {};
     expect((message as JsonObject)['tool_calls']).toEqual([
@@ -432,7 +442,7 @@ describe('a whole answer', () => {
 
   it('has each of several answers repaired', () => {
     const body = { choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] };
-    expect(newRepair({ n: 2 }).whole(body)).toEqual({
+    expect(wholeOf(body, newRepair({ n: 2 }))).toEqual({
       id: 'chatcmpl-x',
       object: 'chat.completion',
       created: 9,
@@ -445,10 +455,17 @@ describe('a whole answer', () => {
     });
   });
 
+  it('keeps the digits of long numbers in arguments that are an object', () => {
+    const given = whole({ tool_calls: [{ ...call, function: { name: 'a', arguments: {} } }] });
+    const text = JSON.stringify(given).replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
+    const repairedText = JSON.stringify(newRepair().whole(JSON.parse(text) as JsonObject, text));
+    expect(repairedText).toContain(String.raw`{\"id\":12345678901234567890}`);
+  });
+
   it('that is an error, or no answer, stays one', () => {
     const body = { error: { message: 'no' }, choices: [] };
-    expect(newRepair().whole(body)).toBe(body);
+    expect(wholeOf(body)).toBe(body);
     const silent = whole({}, { finish_reason: null });
-    expect(newRepair().whole(silent)).toBe(silent);
+    expect(wholeOf(silent)).toBe(silent);
   });
 });

@@ -68,10 +68,11 @@ const systemRole: Adaptation = (body, { profile }) => {
 
 /** Several system messages at the beginning become one. */
 const singleSystem: Adaptation = (body, { profile }) => {
+  if (!profile.quirks.single_system) return body;
   const messages = asList(body['messages']);
   const begin = messages.findIndex((message) => !isInstruction(message));
   const count = begin === -1 ? messages.length : begin;
-  if (!profile.quirks.single_system || count < 2) return body;
+  if (count < 2) return body;
   const said = messages.slice(0, count) as JsonObject[];
   return { ...body, messages: [said.reduce(joinInstructions), ...messages.slice(count)] };
 };

@@ -129,8 +129,9 @@ export type ErrorCode = keyof typeof errorKinds;
  * - `throttled`: the gateway sent too many requests.
  * - `timeout`: the answer was not made in time.
  * - `model`: the model is not there.
+ * - `rejected`: the request is wrong, wherever it is sent.
  */
-export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model';
+export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model' | 'rejected';
 
 /** Details of an error, besides its code and message. */
 export interface ErrorDetails {

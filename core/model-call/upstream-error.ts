@@ -10,6 +10,8 @@ export interface ReportedError {
   readonly param: string | undefined;
   /** Seconds to wait, as words or details say. */
   readonly retryAfter?: number | undefined;
+  /** True for a code that blames the request, where the status says 200. */
+  readonly isRejection?: boolean;
 }
 
 /**
@@ -24,8 +26,24 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   if (body['object'] === 'error') return describe(body);
   const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;
   if (status === undefined || status['status_code'] === 0 || status['status_code'] === undefined) return undefined;
-  return { message: text(status['status_msg']), type: undefined, code: text(status['status_code']), param: undefined };
+  const code = text(status['status_code']);
+  const type = minimaxTypes.get(code ?? '');
+  const isRejection = minimaxRejections.has(code ?? '');
+  return { message: text(status['status_msg']), type, code, param: undefined, isRejection };
 }
+
+/** Codes of MiniMax, which come with status 200. Source: MiniMax API docs, "Error Codes". */
+const minimaxTypes: ReadonlyMap<string, string> = new Map([
+  ['1001', 'DEADLINE_EXCEEDED'],
+  ['1002', 'rate_limit_error'],
+  ['1004', 'authentication_error'],
+  ['1008', 'billing_error'],
+  ['1039', 'rate_limit_error'],
+  ['1041', 'rate_limit_error'],
+  ['2049', 'authentication_error'],
+]);
+/** Those of forbidden content, unreadable characters and wrong parameters. */
+const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013']);
 
 /** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
 export function readRefusal(body: JsonObject | undefined): ReportedError {
@@ -185,7 +203,7 @@ export function throttled(retryAfter: number = 5): GatewayError {
 /** An error inside a 200: for the client, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
   const said = withoutSecrets(reported?.message ?? 'no message', 500);
-  const meaning = reported && meaningOf(reported);
+  const meaning = reported && (meaningOf(reported) ?? (reported.isRejection === true ? 'rejected' : undefined));
   switch (meaning) {
     case 'overflow':
       // Clients shorten the conversation on this code, and repeat the request in vain without it.
@@ -197,6 +215,8 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
       return keyRefused(said);
     case 'throttled':
       return throttled(reported?.retryAfter);
+    case 'rejected':
+      return new GatewayError('upstream_rejected', said, { upstream: { status: 400, code: reported?.code }, meaning });
     default:
       return new GatewayError(failureCode(meaning), `The upstream reported an error: ${said}`, meaning && { meaning });
   }
@@ -209,9 +229,11 @@ export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 
 }
 
 function describe(error: JsonObject): ReportedError {
-  const { message, param } = describeDetail(error['detail']);
+  const { message: said } = error;
+  // Mistral's details are inside the message.
+  const { message, param } = describeDetail(error['detail'] ?? (isJsonObject(said) ? said['detail'] : undefined));
   return {
-    message: text(error['message']) ?? message,
+    message: text(said) ?? message,
     type: text(error['type']) ?? text(error['status']),
     code: text(error['code']),
     param: text(error['param']) ?? param,

@@ -120,6 +120,7 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   throttled: 'throttled',
   timeout: 'route',
   model: 'no_model',
+  rejected: 'client',
 };
 
 /** The kind of fault for an error with this meaning. */

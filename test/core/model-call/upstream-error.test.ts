@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readReportedError, reportedFailure, withoutSecrets } from '#core/model-call/upstream-error.ts';
+import { readRefusal, readReportedError, reportedFailure, withoutSecrets } from '#core/model-call/upstream-error.ts';
 
 const codeOf = (error: object) => reportedFailure(readReportedError({ error } as never)).code;
 
@@ -15,6 +15,24 @@ describe('an error inside an answer', () => {
   ])('%j is %s to the client', (error, code) => {
     expect(codeOf(error)).toBe(code);
   });
+});
+
+describe('an error of MiniMax, which comes with status 200,', () => {
+  it.each([
+    [2013, 'invalid params, bad tool', 'upstream_rejected'],
+    [1002, 'limited', 'rate_limited'],
+    [1001, 'late', 'upstream_timeout'],
+    [1008, 'no money', 'upstream_account_rejected'],
+    [1013, 'broken', 'upstream_failed'],
+  ])('%s, %j, is %s', (status_code, status_msg, code) => {
+    expect(reportedFailure(readReportedError({ base_resp: { status_code, status_msg } })).code).toBe(code);
+  });
+});
+
+it('reads the details that Mistral puts into the message', () => {
+  const detail = [{ loc: ['body', 'store'], msg: 'Extra inputs are not permitted' }];
+  const refusal = readRefusal({ object: 'error', message: { detail }, type: 'invalid_request_error' });
+  expect(refusal.message).toBe('store: Extra inputs are not permitted');
 });
 
 describe('a vendor’s words', () => {

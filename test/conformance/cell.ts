@@ -221,7 +221,8 @@ function keyHeader({ keyHeader: name }: ClientFormat, key: string): Record<strin
 function statusOf(failure: Failure, client: TextFormat): number {
   if (failure === 'overflow') return 400;
   if (failure === 'rate limit') return 429;
-  return client === 'messages' ? 529 : 503;
+  // Codex repeats every other status.
+  return client === 'responses' ? 400 : 424;
 }
 
 /** The messages by which the tools of a format recognize that the prompt must be shortened. */

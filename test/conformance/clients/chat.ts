@@ -141,13 +141,14 @@ function fold(events: readonly StreamEvent[]): JsonObject {
   for (const chunk of chunks) {
     const [choice] = objectsOf(chunk['choices']);
     if (choice === undefined) continue;
-    insist(finish_reason === undefined, 'a choice goes on after its finish_reason');
+    const isEmpty = Object.keys(objectOf(choice['delta'])).length === 0 && choice['finish_reason'] === null;
+    insist(finish_reason === undefined || isEmpty, 'a choice goes on after its finish_reason');
     addDelta(message, objectOf(choice['delta']));
-    finish_reason = maybeText(choice['finish_reason']);
+    finish_reason ??= maybeText(choice['finish_reason']);
   }
   insist(finish_reason !== undefined, 'no finish_reason has come');
   const isTextless = message['content'] === '' && ('tool_calls' in message || message['refusal'] !== null);
-  const { id, created, model } = chunks[0] ?? {};
+  const { id, created, model } = chunks.at(-1) ?? {};
   return {
     id,
     object: 'chat.completion',

@@ -41,6 +41,12 @@ function compatibleMessages(...oddities: Oddity[]): Endpoint {
   };
 }
 
+/** MiniMax takes thinking in either form. Source: MiniMax API docs, "Compatible Anthropic API". */
+const adaptiveMessages: Endpoint = {
+  rules: [messages.wellFormed, messages.noSystemRole, messages.clientToolsOnly, chat.noForeignHeaders],
+  oddities: [oddEvents.emptySignature],
+  isAskedToThink: thinkingSaid,
+};
 /** Servers that host any model with its own chat template. */
 const localResponses: Endpoint = {
   rules: [responses.wellFormed, responses.functionsOnly, chat.noForeignHeaders],
@@ -214,7 +220,7 @@ export const descriptions: readonly VendorDescription[] = [
   {
     name: 'minimax-anthropic',
     model: 'MiniMax-M2.5',
-    endpoints: { messages: compatibleMessages(oddEvents.emptySignature) },
+    endpoints: { messages: adaptiveMessages },
     lacks: ['image'],
     refusal: anthropicError,
   },

@@ -195,20 +195,13 @@ export function comments(text: string): Oddity {
 
 /** A first chunk about the prompt, without choices. Source: Azure OpenAI reference, "Content filtering". */
 export const promptFilterFirst: Oddity = {
-  events: (events) => [
-    {
-      id: '',
-      object: '',
-      created: 0,
-      model: '',
-      choices: [],
-      prompt_filter_results: [
-        { prompt_index: 0, content_filter_results: { hate: { filtered: false, severity: 'safe' } } },
-      ],
-    },
-    ...events,
-  ],
+  whole: (reply) => ({ ...reply, prompt_filter_results }),
+  events: (events) => [{ id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results }, ...events],
 };
+
+const prompt_filter_results = [
+  { prompt_index: 0, content_filter_results: { hate: { filtered: false, severity: 'safe' } } },
+];
 
 /** Members of the vendor's own, in every chunk and the whole answer. */
 export function extra(members: JsonObject): Oddity {
@@ -245,11 +238,17 @@ export const usageInChoice: Oddity = {
     }),
 };
 
-/** The last piece of reasoning comes twice. */
+/** Reasoning comes in one piece, twice. */
 export const repeatedReasoning: Oddity = {
   events: (events) => {
-    const at = events.findLastIndex((event) => 'reasoning_content' in objectOf(choiceOf(event)['delta']));
-    return at === -1 ? [...events] : [...events.slice(0, at + 1), events[at] as JsonObject, ...events.slice(at + 1)];
+    const pieces = events.filter((event) => 'reasoning_content' in objectOf(choiceOf(event)['delta']));
+    const [first] = pieces;
+    if (first === undefined) return [...events];
+    const reasoning_content = pieces
+      .map((piece) => textOf(objectOf(choiceOf(piece)['delta'])['reasoning_content']))
+      .join('');
+    const whole = { ...first, choices: [{ ...choiceOf(first), delta: { reasoning_content } }] };
+    return events.flatMap((event) => (event === first ? [whole, whole] : pieces.includes(event) ? [] : [event]));
   },
 };
 

@@ -6,7 +6,7 @@ import { renderStreamError } from '#core/errors/render.ts';
 import { readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
-import { finishReasonOf } from './read-finish.ts';
+import { finishReasonOf, readAbort } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
 /** Observes a generateContent reply. Source: Gemini API reference, "GenerateContentResponse". */
@@ -71,6 +71,7 @@ export class GeminiObserver implements ReplyObserver {
   }
 
   #candidate(candidate: JsonValue): void {
+    this.failure ??= readAbort(candidate);
     const index = member(candidate, 'index') ?? 0;
     const parts = member(member(candidate, 'content'), 'parts');
     const said = Array.isArray(parts) ? parts : [];

@@ -36,6 +36,15 @@ export function finishReasonOf(candidate: JsonValue | undefined): string | undef
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
+/** The error of an answer that its finish reason reports as unusable; undefined for any other. */
+export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
+  const reported = finishReasonOf(candidate);
+  if (reported === undefined || !failures.has(reported)) return undefined;
+  const message = textOf(member(candidate, 'finishMessage'));
+  const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
+  return new GatewayError('upstream_failed', `The upstream ended its answer with ${reported}${why}`);
+}
+
 /**
  * The finish reason of an answer; nothing while it continues.
  *
@@ -44,12 +53,9 @@ export function finishReasonOf(candidate: JsonValue | undefined): string | undef
 export function readFinish(candidate: JsonObject, hasSpoken: boolean): Fragment[] {
   const reported = finishReasonOf(candidate);
   if (reported === undefined) return [];
+  const error = readAbort(candidate);
+  if (error !== undefined) return [{ type: 'error', error }];
   const message = textOf(candidate['finishMessage']);
-  if (failures.has(reported)) {
-    const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
-    const error = new GatewayError('upstream_failed', `The upstream ended its answer with ${reported}${why}`);
-    return [{ type: 'error', error }];
-  }
   const reason = reasons.get(reported) ?? 'stop';
   const refusal: Fragment = {
     type: 'refusal',

@@ -10,6 +10,8 @@ const isStreamed = (path: string, body: Buffer) =>
   path.includes('streamGenerateContent') || body.includes('"stream":true');
 const formatOf = (path: string) => textFormats.find((format) => path.startsWith(`/${format}/`)) as TextFormat;
 
+const refusal = "Unsupported value: 'n' is not supported with vendor-model, nor with `vendor-model-2026-11-01`.";
+
 /** The events of an answer with the upstream's name in them. */
 function named(format: TextFormat, text: string): string {
   if (format === 'chat') return text.replaceAll('data: {', `data: {"model":"${version}",`);
@@ -19,6 +21,7 @@ function named(format: TextFormat, text: string): string {
 
 const serve: Handler = ({ path, body }, response) => {
   const format = formatOf(path);
+  if (body.includes('refuse it')) return response.json(400, { error: { message: refusal } });
   const { whole, opening, content, closing } = answers[format];
   if (!isStreamed(path, body)) {
     const name = format === 'gemini' ? { modelVersion: version } : { model: version };
@@ -87,6 +90,11 @@ describe.each(textFormats)('an answer of a %s route to a client of the same form
     const text = await ask(format, `my-${format}`, true, 'break it');
     expect(text).not.toContain(version);
     expect(text).toMatch(/"error":\{/);
+  });
+
+  it.each([true, false])('names it when the upstream refuses a request, streamed: %s', async (isStream) => {
+    const text = await ask(format, `my-${format}`, isStream, 'refuse it');
+    expect(text).toContain(`with dp/my-${format}, nor with \`dp/my-${format}\`.`);
   });
 
   it('names it in the usage that the gateway adds', async () => {

@@ -112,9 +112,10 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   }
 
   /** Ends the attempt, whatever its state. The upstream learns of it by the closed connection. */
-  end(fault?: Fault): void {
+  end(given?: Fault): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const fault = given && (this.request.shown?.(given) ?? given);
     this.clock.stop();
     if (!this.#isClosed) this.#controller?.abort(fault ?? new Error('no longer needed'));
     if (!this.#isHandedOver) return this.#result.reject(fault);

@@ -146,6 +146,22 @@ function shownError(error: GatewayError, secrets: readonly string[]): GatewayErr
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 
+/** What makes a name one that no sentence has as a word. */
+const distinctive = /[\d/:.-]/;
+
+/**
+ * The same fault with the client's name of the model where the message has the upstream's, or a dated version of it. The
+ * client can only act on a name that it knows.
+ */
+export function withModelName(fault: Fault, upstreamName: string, clientName: string): Fault {
+  const { error, kind, status, isStaleConnection, mayBeCausedByRequest } = fault;
+  if (!error.message.includes(upstreamName) || !distinctive.test(upstreamName)) return fault;
+  const name = new RegExp(`(?<![\\w/:.-])${RegExp.escape(upstreamName)}(-\\d[\\d-]*)?(?![\\w/:-]|\\.\\w)`, 'g');
+  const message = error.message.replace(name, () => clientName);
+  const shown = new GatewayError(error.code, message, error.details);
+  return new Fault(kind, shown, { status, isStaleConnection, mayBeCausedByRequest });
+}
+
 /** The upstream's message about a key that it did not accept, on one line: for the log only. */
 export function refusalOfKey({ error, status }: Fault): string {
   return `${status ?? ''} ${wordsOf(error)}`.replace(/\s+/g, ' ').trim();

@@ -22,6 +22,8 @@ export interface AttemptRequest {
   readonly now: () => number;
   /** What no error may show: keys and host of the upstream. Called only for an error. */
   readonly secrets?: () => readonly string[];
+  /** The fault as the client may see it. */
+  readonly shown?: (fault: Fault) => Fault;
   /** A connection, new or reused, is there, and the request goes out. */
   readonly onConnected?: () => void;
   /** The first content of the answer has come. */

@@ -3,7 +3,7 @@ import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/model-call/
 import type { Reply } from '#core/pipeline/reply.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import { targetOf } from '../attempt/connections.ts';
-import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
+import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
 import { type AdmittedRoute, AttemptReport } from '../attempt/report.ts';
 import type { AttemptRequest } from '../attempt/request.ts';
 import { authHeaders } from '../keys/auth-headers.ts';
@@ -153,5 +153,6 @@ function addressed(
     },
     now,
     secrets: () => secretsOf(route.upstream),
+    shown: (fault) => withModelName(fault, route.model, adapter.modelName),
   } satisfies Partial<AttemptRequest>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectionFault, Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
+import { connectionFault, Fault, routeFault, withModelName } from '../../../../plugins/upstream/attempt/fault.ts';
 
 /** @param socket what came over the connection; left out when there was none */
 const broken = (code: string, socket?: { bytesRead: number; bytesBefore?: number }) =>
@@ -77,5 +77,22 @@ describe('a broken connection', () => {
 
   it.each([undefined, 'text', 5])('by %j is a fault all the same', (thrown) => {
     expect(connectionFault(thrown, false)).toBeInstanceOf(Fault);
+  });
+});
+
+const shownOf = (message: string, upstreamName: string) =>
+  withModelName(routeFault('upstream_failed', message), upstreamName, 'dp/mine').error.message;
+
+describe('the name of the model in a message', () => {
+  it.each([
+    ['Model gpt-5 is busy.', 'Model dp/mine is busy.'],
+    ['`gpt-5-2026-11-01` and "gpt-5" are busy', '`dp/mine` and "dp/mine" are busy'],
+    ['gpt-5.1, gpt-5-mini and my-gpt-5 are others', 'gpt-5.1, gpt-5-mini and my-gpt-5 are others'],
+  ])('is the client’s: %s', (given, shown) => {
+    expect(shownOf(given, 'gpt-5')).toBe(shown);
+  });
+
+  it('stays where it may be a word', () => {
+    expect(shownOf('the input is too large', 'large')).toBe('the input is too large');
   });
 });

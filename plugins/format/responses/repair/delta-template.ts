@@ -2,42 +2,75 @@ import { endOfString } from '#core/json.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import type { GrowingText } from './growing-text.ts';
 
-/** The data of a delta up to its text, with the number of the event in the middle. */
-const beginning = /^(\{[^]*?"sequence_number"\s*:\s*)\d+(\s*,[^]*?"delta"\s*:\s*")/;
+const textBegin = /"delta"\s*:\s*"/;
+const numberBegin = /^[^]*?"sequence_number"\s*:\s*(?=\d)/;
+
+const maxMisses = 3;
+
+/** The constant pieces of a delta's data, around its number and its text. */
+interface Pieces {
+  readonly head: string;
+  readonly middle: string;
+  /** What follows where the number comes behind the text; undefined where what follows does not matter. */
+  readonly end: string | undefined;
+}
 
 /**
  * Recognizes deltas that differ in number and text only from one that needed no repair. They need none either, and are not
- * parsed. Vendors that write the text before the item's id have no such beginning, and their deltas are.
+ * parsed. OpenAI writes the number before the text, vLLM behind it.
  */
 export class DeltaTemplate {
   #name: string | undefined;
-  #head = '';
-  #middle = '';
+  #pieces: Pieces | undefined;
   #grown: GrowingText | undefined;
+  /** Times in a row that something was learned and did not apply. */
+  #misses = 0;
 
   /** Learns from a clean delta. @param grown what it has added to */
   learn({ name, data = '' }: StreamEvent, grown: GrowingText): void {
-    const [, head = '', middle = ''] = beginning.exec(data) ?? [];
-    const isWhole = grown.names.every((member) => head.includes(member) || middle.includes(member));
-    this.#name = isWhole ? name : undefined;
-    this.#head = head;
-    this.#middle = middle;
+    // Deltas of some vendors have no constant pieces.
+    if (grown === this.#grown && ++this.#misses > maxMisses) return;
+    if (grown !== this.#grown) this.#misses = 0;
+    const pieces = piecesOf(data);
+    const constant = pieces && pieces.head + pieces.middle;
+    this.#pieces =
+      constant !== undefined && grown.names.every((member) => constant.includes(member)) ? pieces : undefined;
+    this.#name = name;
     this.#grown = grown;
   }
 
   /** True for such a delta, whose text is then taken. @param number of the next event */
   takes({ name, data = '' }: StreamEvent, number: number | undefined): boolean {
-    if (this.#name === undefined || name !== this.#name || number === undefined) return false;
+    if (this.#pieces === undefined || number === undefined || name === undefined || name !== this.#name) return false;
+    const { head, middle, end } = this.#pieces;
+    if (!data.startsWith(head)) return false;
     const digits = String(number);
-    const middleAt = this.#head.length + digits.length;
-    const textAt = middleAt + this.#middle.length;
-    if (!data.startsWith(this.#head) || !data.startsWith(digits, this.#head.length)) return false;
-    if (!data.startsWith(this.#middle, middleAt)) return false;
-    const end = endOfString(data, textAt - 1);
-    const text = data.slice(textAt, end);
+    const textAt = end === undefined ? head.length + digits.length + middle.length : head.length;
+    const textEnd = endOfString(data, textAt - 1);
+    const isSame =
+      end === undefined
+        ? data.startsWith(digits, head.length) && data.startsWith(middle, head.length + digits.length)
+        : data.startsWith(middle, textEnd) && data.slice(textEnd + middle.length) === digits + end;
+    if (!isSame) return false;
+    this.#misses = 0;
+    const text = data.slice(textAt, textEnd);
     this.#grown?.add(text.includes('\\') ? unescape(text) : text);
     return true;
   }
+}
+
+/** Undefined for data without a text or a number. */
+function piecesOf(data: string): Pieces | undefined {
+  const found = textBegin.exec(data);
+  if (found === null) return undefined;
+  const textAt = found.index + found[0].length;
+  const before = data.slice(0, textAt);
+  const behind = data.slice(endOfString(data, textAt - 1));
+  const [head] = numberBegin.exec(before) ?? [];
+  if (head !== undefined) return { head, middle: before.slice(head.length).replace(/^\d+/, ''), end: undefined };
+  const [middle] = numberBegin.exec(behind) ?? [];
+  if (middle === undefined) return undefined;
+  return { head: before, middle, end: behind.slice(middle.length).replace(/^\d+/, '') };
 }
 
 /** @param text the inside of a JSON string */

@@ -95,6 +95,8 @@ export class StreamedItem {
     const member = inputMemberOf(this.type);
     if (member !== undefined) events.push(...this.#endInput(inputText(item[member]), member, item));
     this.item = item;
+    this.#parts.summary = [];
+    this.#parts.content = [];
     this.isDone = true;
     this.tracked.isDone = true;
     return events;

@@ -47,7 +47,31 @@ describe.each(thinnings.map((one) => [one.name, one] as const))('a stream %s', (
   });
 });
 
+/** The same stream with the members of each event in alphabetical order, as vLLM writes them. */
+function sorted(stream: Buffer): string {
+  const events = eventsOf(stream.toString()).map(({ data }) => JSON.parse(data) as JsonObject);
+  const written = events.map((event) => {
+    const members = Object.entries(event).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return `event: ${String(event['type'])}\ndata: ${JSON.stringify(Object.fromEntries(members))}\n\n`;
+  });
+  return written.join('');
+}
+
 describe('a clean stream', () => {
+  it.each(clean.map(rowOf))('passes byte by byte in another order of members: %s', async (name, recording) => {
+    const stream = sorted(recording.stream);
+    const named = stream.replaceAll('"gpt-5.1-2025-11-13"', `"dp/${name}"`);
+    expect(await play(recording, Buffer.from(stream))).toBe(named);
+  });
+
+  it.each(clean.map(rowOf))('is collected when its end has no output: %s', async (_name, recording) => {
+    for (const stream of [recording.stream.toString(), sorted(recording.stream)]) {
+      const bare = stream.replaceAll(/"output":\[\{.*?\}\](?=,"parallel)/g, '"output":[]');
+      const body = await play(recording, Buffer.from(bare));
+      expectAnswer('responses', readers.responses.stream(body), recording);
+    }
+  });
+
   it('of OpenAI keeps events that are new', async () => {
     const recording = clean.find(({ name }) => name.endsWith('openai-text')) as Recording;
     const fresh = 'event: response.news\ndata: {"type":"response.news","sequence_number":0}\n\n';

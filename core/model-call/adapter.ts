@@ -29,6 +29,8 @@ export interface Adapter extends RouteCalls {
 export interface RouteCalls {
   /** False when the route speaks no format that this request can be put into. */
   canServe(route: Route): boolean;
+  /** False for a route that can serve less of the request than others; missing where all serve the same. */
+  prefers?(route: Route): boolean;
   /** What to send. Every call starts from the client's untouched request. */
   encode(route: Route): UpstreamRequest;
   /** Reads the reply of one attempt. */

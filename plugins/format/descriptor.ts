@@ -89,6 +89,11 @@ export interface ClientTextSide extends ClientCodec {
    * opaque reasoning state. @param needsState the text of the reasoning is not enough
    */
   callsWithoutReasoning?(body: JsonObject, needsState: boolean): string[];
+  /**
+   * Answers a request whose only tools are run by a vendor that no route leads to; undefined where that has no form of its
+   * own. @returns a body, or the events of a stream
+   */
+  answerUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
   /** True when a request has tools that take raw text; missing in a format that has none. */
   hasFreeformTools?(body: JsonObject): boolean;
   /** True when a request asks for a single answer, which can be decoded and encoded again. */

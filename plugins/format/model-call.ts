@@ -6,6 +6,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { ClientRequest } from './request/client-request.ts';
+import { hasHostedTools, hasLostTool } from './request/hosted-tools.ts';
 import { omissionNote, omitResultImages } from './request/omit-images.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
@@ -41,6 +42,7 @@ export class ModelCall implements Adapter {
   readonly #prepared = new PreparedCalls((route) => this.#open(route));
   readonly #readers: ReplyReader[] = [];
   readonly #isResumable: boolean;
+  readonly #hasHostedTools: boolean;
   readonly #notes: readonly string[];
 
   /** @param notes on the request, for any route */
@@ -53,11 +55,19 @@ export class ModelCall implements Adapter {
     this.#exchange = exchange;
     this.#request = request;
     this.#translator = new CallTranslator(exchange, request);
+    this.#hasHostedTools = model.routes.length > 1 && hasHostedTools(request.body);
     this.#isResumable = model.resume === true && isResumable(request, this.#translator);
   }
 
   get opening(): string {
     return openingOf(this.#request.body);
+  }
+
+  /** A route that runs the vendor's own tools before one that leaves them out. */
+  prefers(route: Route): boolean {
+    if (!this.#hasHostedTools) return true;
+    const call = this.#prepared.find(route);
+    return !(call instanceof GatewayError) && !hasLostTool(call.request.notes);
   }
 
   canServe(route: Route): boolean {

@@ -5,6 +5,7 @@ import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { type ClientRequest, readClientRequest } from './request/client-request.ts';
+import { answerUnavailableTools, namingModel } from './request/hosted-tools.ts';
 import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
@@ -66,7 +67,11 @@ export const formatStage = defineStage({
         const call = openCall(exchange, model, await reasoning.open(exchange, request, model));
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
-        if (refusal !== undefined) throw refusal;
+        if (refusal !== undefined) {
+          const answer = answerUnavailableTools(exchange, request, refusal);
+          if (answer === undefined) throw namingModel(refusal, request.model);
+          return answer;
+        }
         if (request.purpose === 'count') exchange.set(countRequest, request);
         exchange.set(modelCall, call);
         exchange.set(adapter, call);

@@ -9,6 +9,7 @@ import { omitResultImages } from './omit-images.ts';
 import { messagesParameters } from './parameters.ts';
 import { withOwnThinking } from './own-thinking.ts';
 import { settleThinking } from './settle-thinking.ts';
+import { answerUnavailableTool } from './unavailable-tool.ts';
 import { messagesReplyText } from './reply-text.ts';
 
 /** The Messages API of Anthropic. */
@@ -54,6 +55,7 @@ export const messages: ClientTextFormat = {
       ...messagesCodec,
       omitResultImages,
       isSingleAnswer: () => true,
+      answerUnavailableTool,
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),
     },
   },

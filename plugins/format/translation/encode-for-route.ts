@@ -2,6 +2,8 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation, OpaqueState } from '../canonical/conversation.ts';
+import type { Notes } from '../canonical/notes.ts';
+import { isClientTool } from '../canonical/tool-names.ts';
 import type { TextFormat } from '../descriptor.ts';
 import { missingUsageOption } from '../pass-through/usage-option.ts';
 
@@ -26,6 +28,7 @@ export function encodeForRoute(
     ...target,
     ownState: ownStateFor(format, origin),
   });
+  refuseLostTools(conversation, target.notes);
   const adapted = text.adapt(encoded, { profile: target.profile, notes: target.notes, origin });
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
   return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
@@ -35,4 +38,17 @@ export function encodeForRoute(
 export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget['ownState'] {
   return (state: OpaqueState | undefined) =>
     state?.origin === origin && text.stateKinds.includes(state.kind) ? state.data : undefined;
+}
+
+/** Notes on tools that only their vendor can run. */
+const lostTool = /^dropped (web_search$|tool (?!call ))/;
+
+/** A model without the only tool that it was asked to use would make up what the tool might have found. */
+function refuseLostTools({ tools }: Conversation, notes: Notes): void {
+  const lost = notes.entries.filter((note) => lostTool.test(note)).map((note) => note.replace(/^dropped (tool )?/, ''));
+  const [type] = tools.length === 0 ? lost : lost.filter((name) => name === 'web_search');
+  if (type === undefined || tools.some(isClientTool)) return;
+  throw new GatewayError('not_supported', `Tools of type "${type}" are not supported by this model.`, {
+    param: 'tools',
+  });
 }

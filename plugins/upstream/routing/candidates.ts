@@ -21,6 +21,7 @@ export class Candidates {
   readonly #parts: CandidateParts;
   readonly #allowance: Allowance;
   #routes: Route[];
+  #isOrdered = false;
   /** Routes whose breaker was open. */
   readonly #skipped: Route[] = [];
   /** Faults of routes that were not asked because all their keys are throttled. */
@@ -43,6 +44,7 @@ export class Candidates {
 
   /** Returns the next route that may be tried now; undefined when there is none, or the allowance is used up. */
   async next(calls: RouteCalls): Promise<AdmittedRoute | undefined> {
+    this.#order(calls);
     while (this.#allowance.hasAttempts) {
       const route = this.#routes.shift();
       if (route === undefined) return undefined;
@@ -53,6 +55,13 @@ export class Candidates {
       if (result !== undefined) return result;
     }
     return undefined;
+  }
+
+  /** The first one asked says which routes serve all of the request. */
+  #order(calls: RouteCalls): void {
+    if (this.#isOrdered) return;
+    this.#isOrdered = true;
+    this.#routes = availableFirst(this.#routes, (route) => calls.prefers?.(route) !== false);
   }
 
   /** Keeps only the routes with a larger context window than this one. */

@@ -32,12 +32,17 @@ describe('tools that Anthropic runs', () => {
     expect(body['tools']).toEqual(tools);
   });
 
-  it.each([
-    ['the only tool', { tools: [search] }],
-    ['the one that must be called', { tools: [look, search], tool_choice: { type: 'tool', name: 'web_search' } }],
-  ])('are refused when one is %s', async (_, asked) => {
+  it('are refused when one must be called', async () => {
+    const asked = { tools: [look, search], tool_choice: { type: 'tool', name: 'web_search' } };
     const { status, path } = await gateway.ask(others[0] ?? '', 'messages', { max_tokens: 9, messages, ...asked });
     expect([status, path]).toEqual([501, '']);
+  });
+
+  it('fail as the tool itself does when there is no other', async () => {
+    const asked = { max_tokens: 9, messages, tools: [search] };
+    const { status, path, answer } = await gateway.ask(others[0] ?? '', 'messages', asked);
+    expect([status, path]).toEqual([200, '']);
+    expect(answer).toContain('"error_code":"unavailable"');
   });
 
   it('are said to be there in the words of a result', async () => {

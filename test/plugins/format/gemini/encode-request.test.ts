@@ -207,7 +207,7 @@ describe('tools', () => {
       tools: [{ functionDeclarations: [{ name: 'ls' }] }],
       notes: ['dropped web_search'],
     });
-    expect(toolsOf({ tools: [{ form: 'web_search' }] }).tools).toBe(undefined);
+    expect(() => toolsOf({ tools: [{ form: 'web_search' }] })).toThrow('"web_search" are not supported by this model');
   });
 
   it.each<[Conversation['toolChoice'], JsonObject | undefined]>([

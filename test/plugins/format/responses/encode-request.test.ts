@@ -229,9 +229,12 @@ describe('tools', () => {
 
   it('are not mentioned at all when there are none', () => {
     const none = { toolChoice: { type: 'auto' }, parallelToolCalls: true } as const;
-    for (const body of [encode(none).body, encode({ ...none, tools: [{ form: 'web_search' }] }).body]) {
-      expect(Object.keys(body).filter((name) => name.includes('tool'))).toEqual([]);
-    }
+    expect(Object.keys(encode(none).body).filter((name) => name.includes('tool'))).toEqual([]);
+  });
+
+  it('are refused when there is only a search that the route cannot run', () => {
+    const onlySearch = { tools: [{ form: 'web_search' }] } as const;
+    expect(() => encode(onlySearch)).toThrow(expect.objectContaining({ details: { param: 'tools' } }));
   });
 
   it.each<[Conversation['toolChoice'], object, unknown]>([

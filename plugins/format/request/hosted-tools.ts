@@ -1,0 +1,54 @@
+import { GatewayError } from '#core/errors/table.ts';
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { Exchange } from '#core/pipeline/exchange.ts';
+import type { Reply } from '#core/pipeline/reply.ts';
+import { isClientTextFormat } from '../descriptor.ts';
+import { replyContext } from '../translation/translator.ts';
+import type { ClientRequest } from './client-request.ts';
+
+/** Tool types and members that clients run themselves, in all formats. */
+const clientTypes = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
+/** Notes on a request that lost a tool of its vendor. */
+const lossNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
+
+/** True when a request has a tool that its vendor runs, such as a web search. */
+export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {
+  return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
+}
+
+/** Gemini names tools by their members, the other formats by a type. */
+function isHosted(tool: JsonObject): boolean {
+  const { type, name, functionDeclarations, function_declarations: declarations } = tool;
+  if (typeof type === 'string') return !clientTypes.test(type);
+  return name === undefined && functionDeclarations === undefined && declarations === undefined;
+}
+
+/** True for the notes on a request that lost such a tool. */
+export function hasLostTool(notes: readonly string[] = []): boolean {
+  return notes.some((note) => lossNote.test(note));
+}
+
+/**
+ * The answer in the client's format to a request for tools that no route can run; undefined in a format where the
+ * refusal itself serves clients best.
+ */
+export function answerUnavailableTools(
+  exchange: Exchange,
+  request: ClientRequest,
+  refusal: GatewayError,
+): Reply | undefined {
+  const { format, body, isStream } = request;
+  if (refusal.code !== 'not_supported' || refusal.details.param !== 'tools' || !isClientTextFormat(format))
+    return undefined;
+  const answer = format.client.text.answerUnavailableTool?.(body, replyContext(exchange, request), isStream);
+  if (answer === undefined) return undefined;
+  const type = isStream ? 'text/event-stream' : 'application/json';
+  return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };
+}
+
+/** A refusal of tools that says which model they were wanted of. */
+export function namingModel(refusal: GatewayError, model: string): GatewayError {
+  if (refusal.details.param !== 'tools') return refusal;
+  const message = refusal.message.replace('this model', `the model "${model}"`);
+  return new GatewayError(refusal.code, message, refusal.details);
+}

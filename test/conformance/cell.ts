@@ -210,6 +210,7 @@ class CellRun {
     if (failure === 'rate limit') ok(headers.get('retry-after') === '7', 'retry-after is not what the upstream said');
     if (failure === 'overflow')
       ok(isOverflow(said, this.#cell.client), `no client knows this for an overflow: ${body}`);
+    if (failure === 'bad key') ok(headers.get('x-should-retry') === 'false', 'clients would repeat it');
     ok(!body.includes('sk-ab'), 'the error has a part of the key in it');
   }
 }

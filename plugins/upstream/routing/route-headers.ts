@@ -47,9 +47,9 @@ export class RouteHeaders {
     };
   }
 
-  /** The route with its status or, where none came, the kind of its fault. */
-  #describe(model: Model, { route, status, fault, outcome }: AttemptRecord): string {
-    return `${this.#nameOf(model, route)} ${status ?? fault ?? outcome}`;
+  /** The route with its status or, where none came or it was a 2xx, the kind of its fault. */
+  #describe(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
+    return `${this.#nameOf(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
   }
 
   #nameOf({ routes }: Model, id: string): string {

@@ -39,6 +39,8 @@ const stream: Handler = async (_request, response) => {
   response.end();
 };
 
+const empty: Handler = (_request, response) => response.json(200, {});
+
 describe('the headers about routes', () => {
   it('are hidden unless the operator shows them', async () => {
     expect(await shownFor('hidden', [refuse(503), serve])).toEqual({});
@@ -49,6 +51,12 @@ describe('the headers about routes', () => {
     expect(await shownFor('names', [refuse(503), cut, serve])).toEqual({
       'x-daypass-route': 'vendor2/model-there',
       'x-daypass-attempts': 'vendor0/model-there 503, vendor1/model-there route, vendor2/model-there 200',
+    });
+  });
+
+  it('name the fault of an answer that was none in spite of its status', async () => {
+    expect(await shownFor('names', [empty, serve])).toMatchObject({
+      'x-daypass-attempts': 'vendor0/model-there route, vendor1/model-there 200',
     });
   });
 

@@ -192,7 +192,7 @@ describe('a whole chat answer', () => {
       '{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[]},"finish_reason":null}]}',
     ],
   ])('is a failure when it is %s', (_, body) => {
-    expect(() => chat().whole(Buffer.from(body), 'application/json')).toThrow(/upstream/);
+    expect(() => chat().whole(Buffer.from(body), 'application/json')).toThrow(/upstream|provider/);
   });
 });
 

@@ -16,7 +16,7 @@ import {
 } from './expectation.ts';
 import { featureOf, features, type Turn } from './features.ts';
 import { type Loss, lossesOf } from './losses.ts';
-import { askedAs, modelFor, modelThere, type ConformanceFixture } from './fixture.ts';
+import { askedAs, modelFor, type ConformanceFixture } from './fixture.ts';
 import type { Answer, Entry, Failure } from './talk.ts';
 import { upstreams } from './upstreams/index.ts';
 
@@ -152,8 +152,7 @@ class CellRun {
       ? this.#readStream(response, body, this.#mayBeMisshapen(answer))
       : (JSON.parse(body) as JsonObject);
     if (!this.#mayBeMisshapen(answer)) validate(this.#client.schemas.whole, whole, 'the answer');
-    const name = this.#isPassedThrough && answer.isOtherKind !== true ? modelThere : model;
-    ok([whole['model'], whole['modelVersion']].includes(name), 'the answer names another model');
+    ok([whole['model'], whole['modelVersion']].includes(model), 'the answer names another model');
     this.#answers.push(whole);
     const seen = this.#client.read(whole);
     const ideal = idealSeen(answer, this.#client);

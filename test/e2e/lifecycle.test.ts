@@ -187,8 +187,8 @@ describe('SIGTERM', () => {
     const messages = await openStream(gateway.url, '/v1/messages');
     expect(await gateway.end('SIGTERM')).toBe(0);
     expect(await chat.rest).toMatch(/data: \{"error":.*"code":"shutting_down".*\n\ndata: \[DONE\]\n\n$/);
-    expect(await responses.rest).toMatch(/event: response\.failed\ndata: .*"code":"shutting_down".*\n\n$/);
-    expect(await messages.rest).toMatch(/event: error\ndata: \{"type":"error",.*stopping.*\n\n$/);
+    expect(await responses.rest).toMatch(/event: response\.failed\ndata: .*"code":"server_error".*\n\n$/);
+    expect(await messages.rest).toMatch(/event: error\ndata: \{"type":"error",.*connection reset by the server.*\n\n$/);
     const rows = await records();
     expect(rows).toHaveLength(3);
     for (const row of rows) expect(row).toMatchObject({ outcome: 'failed', status: 200, error_code: 'shutting_down' });

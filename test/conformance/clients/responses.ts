@@ -150,6 +150,7 @@ const deltaOf: Readonly<Record<string, string>> = {
   'response.output_text.delta': 'text',
   'response.refusal.delta': 'refusal',
   'response.reasoning_summary_text.delta': 'text',
+  'response.reasoning_text.delta': 'text',
   'response.function_call_arguments.delta': 'arguments',
   'response.custom_tool_call_input.delta': 'input',
 };

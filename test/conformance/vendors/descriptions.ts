@@ -50,7 +50,7 @@ const adaptiveMessages: Endpoint = {
 /** Servers that host any model with its own chat template. */
 const localResponses: Endpoint = {
   rules: [responses.wellFormed, responses.functionsOnly, chat.noForeignHeaders],
-  oddities: [oddEvents.fewMembers, oddEvents.foreignEvents],
+  oddities: [oddEvents.fewMembers, oddEvents.reasoningContent],
   isAskedToThink: reasoningSaid,
 };
 

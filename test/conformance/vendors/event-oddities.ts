@@ -73,19 +73,27 @@ export const noPlaces: Oddity = {
     }),
 };
 
-/** Event types that the SDK does not know. Source: vLLM, "Responses API". */
-export const foreignEvents: Oddity = {
+/** Reasoning is content, not a summary, with event types that the SDK does not know. Source: vLLM, "Responses API". */
+export const reasoningContent: Oddity = {
+  whole: (reply) => ({ ...reply, output: objectsOf(reply['output']).map(withContent) }),
   events: (events) =>
-    renumbered(
-      events.flatMap((event) => {
-        if (event['type'] !== 'response.reasoning_summary_part.added') return [event];
-        return [
-          event,
-          { type: 'response.reasoning_part.added', item_id: event['item_id'], output_index: 0, content_index: 0 },
-        ];
-      }),
-    ),
+    events.map((event) => {
+      const { summary_index: index, ...members } = event;
+      const type = textOf(event['type']).replace('reasoning_summary', 'reasoning');
+      const part = { type: 'reasoning_text', text: textOf(objectOf(event['part'])['text']) };
+      if (index !== undefined) return { ...members, type, content_index: index, ...('part' in event && { part }) };
+      if (isObject(event['item'])) return { ...event, item: withContent(event['item']) };
+      const response = objectOf(event['response']);
+      const output = objectsOf(response['output']).map(withContent);
+      return isObject(event['response']) ? { ...event, response: { ...response, output } } : event;
+    }),
 };
+
+function withContent(item: JsonObject): JsonObject {
+  if (item['type'] !== 'reasoning') return item;
+  const content = objectsOf(item['summary']).map(({ text }) => ({ type: 'reasoning_text', text }));
+  return { ...omit(item, 'encrypted_content'), summary: [], content };
+}
 
 /** No event has a number. */
 export const noNumbers: Oddity = {

@@ -103,7 +103,7 @@ const properties = {
   refuses: {
     ...memberPaths,
     description:
-      'Members of requests that the endpoint rejects, such as store or messages.name; they are left out. Replaces the list of the vendor.',
+      'Members of requests that the endpoint rejects or must not get, such as store or messages.name; they are left out. Replaces the list of the vendor.',
   },
   accepts: {
     ...memberPaths,

@@ -43,6 +43,8 @@ export const hostVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       reasoning: 'openrouter',
+      // Each of them names further models to serve: the plan has permitted one, and the record would name it.
+      refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
       by_format: { messages: { late_system: false, hosted_search: true }, responses: { hosted_search: true } },
     },

@@ -18,6 +18,7 @@ beforeAll(async () => {
     'deepseek/deepseek-reasoner',
     'deepseek/deepseek-v4',
     'openai/gpt-4.1',
+    'openrouter/z-ai/glm-5',
     'anthropic/claude-sonnet-4-6',
   ]);
 });
@@ -148,4 +149,21 @@ it('a request in another format has no members that Mistral refuses', async () =
     { role: 'assistant', content: 'Hello' },
     { role: 'user', content: 'And now?' },
   ]);
+});
+
+describe('members that name other models', () => {
+  it('never reach OpenRouter, which would serve them in place of the one that was permitted', async () => {
+    const others = {
+      models: ['z-ai/glm-5', 'openai/gpt-6'],
+      route: 'fallback',
+      preset: 'dear',
+      provider: { sort: 'price' },
+    };
+    const { body, notes } = await gateway.ask('openrouter/z-ai/glm-5', 'chat/completions', {
+      messages: [hi],
+      ...others,
+    });
+    expect(body).toEqual({ model: 'z-ai/glm-5', messages: [hi], provider: { sort: 'price' } });
+    expect(notes).toContain('dropped models');
+  });
 });

@@ -3,7 +3,8 @@ import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Answer, AnswerBody } from './answer.ts';
 import { AttemptClock } from './clock.ts';
-import { interruptedFault, connectionFault, type Fault, routeFault } from './fault.ts';
+import { isUnanswered, type UpstreamConnection, whenWritten } from './connector.ts';
+import { connectionFault, type Fault, interruptedFault, routeFault, silenceFault } from './fault.ts';
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './request.ts';
 
@@ -37,6 +38,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   readonly clock: AttemptClock;
   readonly #result = Promise.withResolvers<Reply>();
   #controller: Dispatcher.DispatchController | undefined;
+  #connection: UpstreamConnection | undefined;
   #status = 0;
   #headers: Answer['headers'] = {};
   #body: AnswerBody | undefined;
@@ -74,7 +76,10 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.request.onConnected?.();
-    if (this.#isOver) controller.abort(new Error('cancelled before it was sent'));
+    if (this.#isOver) return controller.abort(new Error('cancelled before it was sent'));
+    whenWritten((connection) => {
+      this.#connection = connection;
+    });
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
@@ -141,6 +146,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     const message = isSilent
       ? `The upstream sent nothing for ${Math.round(this.clock.silence / 1000)} seconds.`
       : `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
+    if (this.#connection !== undefined && isUnanswered(this.#connection)) return silenceFault(message);
     const wasSent = this.#controller !== undefined;
     return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
   }

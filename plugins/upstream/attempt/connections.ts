@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { bounds } from '#core/bounds.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import { ConnectQueue } from './connect-queue.ts';
@@ -9,7 +9,10 @@ import { createConnector } from './connector.ts';
  * them.
  */
 export class Connections implements AsyncDisposable {
-  readonly #agents = new Map<number, Agent>();
+  /** By origin and connect timeout. */
+  readonly #pools = new Map<string, Pool>();
+  /** Replaced pools whose last requests are still running. */
+  readonly #retired = new Set<Pool>();
   readonly #queues = new Map<string, ConnectQueue>();
 
   /** The attempts that wait for a connection to an origin. */
@@ -22,10 +25,11 @@ export class Connections implements AsyncDisposable {
   }
 
   /** @param connectTimeout seconds */
-  agent(connectTimeout: number): Agent {
-    const known = this.#agents.get(connectTimeout);
+  pool(origin: string, connectTimeout: number): Dispatcher {
+    const name = `${origin} ${connectTimeout}`;
+    const known = this.#pools.get(name);
     if (known !== undefined) return known;
-    const agent = new Agent({
+    const pool = new Pool(origin, {
       connect: createConnector(connectTimeout),
       // Each attempt has its own exact, configurable timeouts; undici's are coarse.
       headersTimeout: 0,
@@ -35,12 +39,26 @@ export class Connections implements AsyncDisposable {
       maxHeaderSize: bounds.upstreamHead,
       pipelining: 1,
     });
-    this.#agents.set(connectTimeout, agent);
-    return agent;
+    this.#pools.set(name, pool);
+    return pool;
+  }
+
+  /**
+   * A connection of this pool was silent: the path to the upstream may have broken, and with it every open connection. Further
+   * requests get new ones. Requests in flight keep theirs.
+   */
+  replace(pool: Dispatcher): void {
+    const name = this.#pools.entries().find(([, known]) => known === pool)?.[0];
+    const retired = this.#pools.get(name ?? '');
+    if (name === undefined || retired === undefined) return;
+    this.#pools.delete(name);
+    this.#retired.add(retired);
+    const forget = () => this.#retired.delete(retired);
+    retired.close().then(forget, forget);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+    await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));
   }
 }
 

@@ -1,21 +1,28 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
-/** The bytes that a broken connection had received. */
-interface BrokenConnection {
+/** A connection to an upstream, as the request on it sees it. */
+export interface UpstreamConnection {
+  /** Requests that have gone out on it, the current one included. */
+  readonly requests: number;
+  /** Bytes received, in all and before the current request. */
   readonly bytesRead: number;
-  /** Those before the last request went out; undefined over HTTP/2, where answers are interleaved. */
-  readonly bytesBefore?: number | undefined;
+  readonly bytesBefore: number;
 }
 
+/** Ms without traffic after which the system asks whether the other side is there, how often, and how many times. */
+const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
+
 /**
- * Opens connections whose errors carry the bytes received, in all and before the current request. The two distinguish a
- * connection that was closed while idle from one on which an answer had begun.
+ * Opens HTTP/1.1 connections ([decision 18](../../../docs/decisions/0018-http-1-to-upstreams.md)). Their errors carry what
+ * they had received, which distinguishes a connection that was closed while idle from one on which an answer had begun.
+ *
+ * While an upstream thinks, the system probes the connection: one whose other side has vanished fails after 25 s.
  *
  * @param timeout seconds
  */
 export function createConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeout * 1000 });
+  const connect = buildConnector({ timeout: timeout * 1000, allowH2: false, keepAlive: false });
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
@@ -24,23 +31,62 @@ export function createConnector(timeout: number): buildConnector.connector {
     });
 }
 
-/** undici does not expose the connection of a request, and writes a request at once. */
+/** Who is told of the connection that the next request is written to. */
+let awaitsConnection: ((connection: UpstreamConnection) => void) | undefined;
+
+/**
+ * Reports the connection of a request. undici does not expose it, but writes a request at once after `onRequestStart`,
+ * which must call this.
+ */
+export function whenWritten(report: (connection: UpstreamConnection) => void): void {
+  awaitsConnection = report;
+}
+
+class WatchedConnection implements UpstreamConnection {
+  requests = 0;
+  bytesBefore = 0;
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
+  begin(): void {
+    this.requests++;
+    this.bytesBefore = this.#socket.bytesRead;
+    awaitsConnection?.(this);
+    awaitsConnection = undefined;
+  }
+}
+
 function watch(socket: Socket): void {
-  let bytesBefore: number | undefined;
+  const connection = new WatchedConnection(socket);
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
   socket.write = (...args: unknown[]) => {
-    bytesBefore = socket.bytesRead;
+    // Head and body are written one after the other.
+    if (awaitsConnection !== undefined) connection.begin();
     return write(...args);
   };
-  socket.once('error', (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead, bytesBefore } }));
+  socket.once('error', (error) => {
+    const { requests, bytesRead, bytesBefore } = connection;
+    Object.assign(error, { socket: { requests, bytesRead, bytesBefore } });
+  });
 }
 
 /** The connection that an error broke; undefined when none was open yet. */
-export function brokenConnection(error: unknown): BrokenConnection | undefined {
-  return error instanceof Error && 'socket' in error ? (error.socket as BrokenConnection) : undefined;
+export function brokenConnection(error: unknown): UpstreamConnection | undefined {
+  return error instanceof Error && 'socket' in error ? (error.socket as UpstreamConnection) : undefined;
 }
 
-/** True when the connection had received answers, but nothing since the request went out: it was closed while idle. */
-export function isStale({ bytesRead, bytesBefore = bytesRead }: BrokenConnection): boolean {
-  return bytesRead > 0 && bytesRead === bytesBefore;
+/**
+ * True when a connection that has served requests before has brought nothing for the current one. If it broke, it was closed
+ * while idle; if not, its other side may have vanished.
+ */
+export function isUnanswered({ requests, bytesRead, bytesBefore }: UpstreamConnection): boolean {
+  return requests > 1 && bytesRead === bytesBefore;
 }

@@ -1,7 +1,7 @@
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { keyRefused, withoutOwn } from '#core/model-call/upstream-error.ts';
-import { brokenConnection, isStale } from './connector.ts';
+import { brokenConnection, isUnanswered } from './connector.ts';
 
 export interface FaultEffects {
   /** `refuse`: a cooldown of a minute, longer each time, for all models; `cooldown`: as long as the upstream asked. */
@@ -31,6 +31,8 @@ export interface FaultDetails {
   readonly status?: number | undefined;
   /** True when a reused connection turned out to be closed by the upstream. */
   readonly isStaleConnection?: boolean;
+  /** True when a reused connection has brought nothing in time: its other side may have vanished. */
+  readonly isSilentConnection?: boolean;
   /** True when the request itself may have caused it, and would again. */
   readonly mayBeCausedByRequest?: boolean;
 }
@@ -43,19 +45,17 @@ export class Fault extends Error {
   readonly error: GatewayError;
   readonly status: number | undefined;
   readonly isStaleConnection: boolean;
+  readonly isSilentConnection: boolean;
   readonly mayBeCausedByRequest: boolean;
 
-  constructor(
-    kind: FaultKind,
-    error: GatewayError,
-    { status, isStaleConnection = false, mayBeCausedByRequest = false }: FaultDetails = {},
-  ) {
+  constructor(kind: FaultKind, error: GatewayError, details: FaultDetails = {}) {
     super(error.message, { cause: error });
     this.kind = kind;
     this.error = error;
-    this.status = status;
-    this.isStaleConnection = isStaleConnection;
-    this.mayBeCausedByRequest = mayBeCausedByRequest;
+    this.status = details.status;
+    this.isStaleConnection = details.isStaleConnection ?? false;
+    this.isSilentConnection = details.isSilentConnection ?? false;
+    this.mayBeCausedByRequest = details.mayBeCausedByRequest ?? false;
   }
 }
 
@@ -73,7 +73,7 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   const error = new GatewayError('upstream_failed', 'The connection to the upstream failed.', { cause: thrown });
   const connection = closed.has(code) ? brokenConnection(thrown) : undefined;
   return new Fault('route', error, {
-    isStaleConnection: connection !== undefined && isStale(connection),
+    isStaleConnection: connection !== undefined && isUnanswered(connection),
     mayBeCausedByRequest: connection !== undefined, // the request had gone out
   });
 }
@@ -85,6 +85,12 @@ export function interruptedFault(
   cause?: unknown,
 ): Fault {
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
+}
+
+/** Nothing has come in time on a connection that had served requests before. */
+export function silenceFault(message: string): Fault {
+  const error = new GatewayError('upstream_timeout', message);
+  return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
 }
 
 export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message: string, cause?: unknown): Fault {
@@ -154,12 +160,12 @@ const distinctive = /[\d/:.-]/;
  * client can only act on a name that it knows.
  */
 export function withModelName(fault: Fault, upstreamName: string, clientName: string): Fault {
-  const { error, kind, status, isStaleConnection, mayBeCausedByRequest } = fault;
+  const { error, kind } = fault;
   if (!error.message.includes(upstreamName) || !distinctive.test(upstreamName)) return fault;
   const name = new RegExp(`(?<![\\w/:.-])${RegExp.escape(upstreamName)}(-\\d[\\d-]*)?(?![\\w/:-]|\\.\\w)`, 'g');
   const message = error.message.replace(name, () => clientName);
   const shown = new GatewayError(error.code, message, error.details);
-  return new Fault(kind, shown, { status, isStaleConnection, mayBeCausedByRequest });
+  return new Fault(kind, shown, fault);
 }
 
 /** The upstream's message about a key that it did not accept, on one line: for the log only. */

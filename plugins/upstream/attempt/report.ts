@@ -78,7 +78,7 @@ export class AttemptReport {
     if (keyEffect === 'refuse') this.#refuse(fault);
     if (keyEffect === 'cooldown')
       keys.coolDown(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
-    if (breaker === 'release' || fault.isStaleConnection) health.released(route, admission);
+    if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.released(route, admission);
     else if (breaker === 'last') health.lacksModel(route, admission, describeFault(fault));
     else health.failed(route, admission, describeFault(fault), this.#sourceOf(fault));
   }

@@ -46,7 +46,7 @@ export class RouteAttempts {
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.now(), this.route.model);
       // Of several throttled keys, the one that is available first counts.
-      if (!isReady || !this.#mayTryKey()) return throttlingOf(parts, this.route) ?? result;
+      if (!isReady || !this.#mayTryAgain()) return throttlingOf(parts, this.route) ?? result;
     }
   }
 
@@ -57,17 +57,24 @@ export class RouteAttempts {
   }
 
   /** The last attempt is left to another route, where there is one. */
-  #mayTryKey(): boolean {
+  #mayTryAgain(): boolean {
     const { allowance, candidates } = this.#context;
     if (this.#isStopped || !allowance.hasAttempts) return false;
     return !(allowance.isLastAttempt && !candidates.isEmpty) && allowance.mayRetry();
   }
 
-  /** A connection that was closed while idle says nothing about the route: retried at once, as the same attempt. */
+  /**
+   * A connection that was closed while idle says nothing about the route: retried at once, as the same attempt. A silent one
+   * may be at fault itself: where no other route is left, this one is asked once more, on a new connection.
+   */
   async #tryFresh(): Promise<RouteAnswer | Fault> {
     this.#context.allowance.useAttempt();
     const result = await this.#try();
-    return result instanceof Fault && result.isStaleConnection && !this.#isStopped ? this.#try() : result;
+    if (!(result instanceof Fault) || this.#isStopped) return result;
+    if (result.isStaleConnection) return this.#try();
+    if (!result.isSilentConnection || !this.#context.candidates.isEmpty || !this.#mayTryAgain()) return result;
+    this.#context.allowance.useAttempt();
+    return this.#try();
   }
 
   async #try(): Promise<RouteAnswer | Fault> {
@@ -84,6 +91,7 @@ export class RouteAttempts {
     const end = (fault: Fault | undefined) => {
       connecting.leave();
       this.#attempt = undefined;
+      if (fault?.isSilentConnection === true) parts.connections.replace(address.agent);
       // A continuation's tokens are counted with those before it, and a slow client slows the best route.
       const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
       report.over(fault, attempt.status || undefined, isMeasured ? reader.usage?.output : undefined);
@@ -95,9 +103,10 @@ export class RouteAttempts {
       end(fault);
       if (fault !== undefined) this.#reportBreak(fault);
     };
+    const address = addressed(this.#context, route, key, request);
     const attempt = new Attempt(
       {
-        ...addressed(this.#context, route, key, request),
+        ...address,
         onConnected: () => connecting.leave(),
         onContent: () => report.content(),
         onEnd,
@@ -139,7 +148,7 @@ function addressed(
   const deadline = Math.max(0.001, allowance.timeLeft);
   const { origin, path: base } = targetOf(route);
   return {
-    agent: connections.agent(route.connectTimeout ?? options.connectTimeout),
+    agent: connections.pool(origin, route.connectTimeout ?? options.connectTimeout),
     origin,
     path: base + path,
     headers: { ...route.upstream.headers, ...headers, ...authHeaders(route.upstream.auth, key) },

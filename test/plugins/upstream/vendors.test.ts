@@ -43,8 +43,10 @@ describe('the target of a route', () => {
   });
 });
 
-it('connections with the same timeout share a pool', async () => {
+it('connections with the same origin and timeout share a pool', async () => {
   await using connections = new Connections();
-  expect(connections.agent(5)).toBe(connections.agent(5));
-  expect(connections.agent(5)).not.toBe(connections.agent(6));
+  const pool = connections.pool('http://127.0.0.1:1', 5);
+  expect(connections.pool('http://127.0.0.1:1', 5)).toBe(pool);
+  expect(connections.pool('http://127.0.0.1:1', 6)).not.toBe(pool);
+  expect(connections.pool('http://127.0.0.1:2', 5)).not.toBe(pool);
 });

@@ -24,7 +24,7 @@ function attemptAt(
   url: string,
   isStream: boolean,
   {
-    agent = connections.agent(1),
+    agent = connections.pool(url, 1),
     firstByteTimeout = 10,
     deadline = 60,
     observer = new ChatObserver('req_test'),

@@ -23,9 +23,9 @@ export interface OpenJobsOptions {
   readonly prefix?: string;
 }
 
-/** Ms for the queue to accept a job, to accept the schedules, and for running jobs to end when the process stops. */
-const deadlines = { add: 2_000, schedule: 10_000, close: 10_000 };
-/** Ms between attempts to set the schedules up. */
+/** Ms for the queue to accept a job, to accept the schedules, to open a worker, and for running jobs to end at a stop. */
+const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
+/** Ms between attempts to start working. */
 const retries = { first: 500, longest: 30_000 };
 /** Ms between two log lines about a queue that does not answer. */
 const remindEvery = 60_000;
@@ -67,29 +67,40 @@ class QueueJobs implements Jobs {
     };
   }
 
-  /** Starts the worker and the schedules in the background: requests are served without them. */
+  /** Sets the schedules up and works in the background, as soon as the queue is up: requests are served without it. */
   start(): void {
-    this.#worker = this.#kit.worker((job) => this.#run(job));
-    this.#worker.on('error', this.#outages);
-    this.#worker.on('failed', (job, error) => {
+    const { signal } = this.#closing;
+    this.#starting = retryUntilDone(() => this.#startWorking(signal), {
+      range: retries,
+      signal,
+      onFailure: (error) => this.#outages(toError(error)),
+    });
+  }
+
+  async #startWorking(signal: AbortSignal): Promise<void> {
+    await this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal);
+    const worker = this.#openWorker();
+    try {
+      await withDeadline(worker.waitUntilReady(), deadlines.worker, lateMessage(deadlines.worker), signal);
+    } catch (error) {
+      // A worker whose first connection failed never recovers: the next attempt opens another.
+      worker.close().catch(() => undefined);
+      throw error;
+    }
+    this.#worker = worker;
+    worker.run().catch(this.#outages);
+  }
+
+  #openWorker(): KitWorker {
+    const worker = this.#kit.worker((job) => this.#run(job));
+    worker.on('error', this.#outages);
+    worker.on('failed', (job, error) => {
       this.#options.log.error(
         `job ${job?.name ?? 'unknown'} failed (attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1})`,
         error,
       );
     });
-    this.#starting = this.#scheduleWhenUp().then(() => {
-      if (!this.#closing.signal.aborted) this.#worker?.run().catch(this.#outages);
-    });
-  }
-
-  /** A queue that is down when the gateway starts gets its schedules once it is up. */
-  async #scheduleWhenUp(): Promise<void> {
-    const { signal } = this.#closing;
-    await retryUntilDone(() => this.#ask(deadlines.schedule, (queue) => this.#schedule(queue), signal), {
-      range: retries,
-      signal,
-      onFailure: (error) => this.#outages(toError(error)),
-    });
+    return worker;
   }
 
   async add(name: string, data: JsonObject, { id, delay }: { id?: string; delay?: number } = {}): Promise<void> {
@@ -108,9 +119,10 @@ class QueueJobs implements Jobs {
     await this.#starting;
     const { close } = deadlines;
     const settled = Promise.resolve();
-    await withDeadline(this.#worker?.close() ?? settled, close, lateMessage(close)).catch(() =>
-      this.#worker?.close(true),
-    );
+    await withDeadline(this.#worker?.close() ?? settled, close, lateMessage(close)).catch(() => {
+      // Not waited for: a job that never ends must not keep the process.
+      this.#worker?.disconnect().catch(this.#outages);
+    });
     await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#outages);
   }
 

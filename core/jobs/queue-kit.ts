@@ -1,4 +1,5 @@
 import { createPostgresBackend, createRedisBackend, type Job, type JobsOptions, withBackend } from 'bullmq';
+import { pacedWorker } from './paced-worker.ts';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
 import { redisRetryDelay } from '../shared/redis-client.ts';
@@ -24,19 +25,26 @@ export interface KitQueue {
 }
 
 export interface KitWorker {
+  /** Rejects when the store cannot be reached; the worker is of no use then. */
+  waitUntilReady(): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
   run(): Promise<void>;
-  close(force?: boolean): Promise<void>;
+  /** Waits for running jobs. */
+  close(): Promise<void>;
+  /** Gives up running jobs. */
+  disconnect(): Promise<void>;
 }
 
 export function postgresKit(connectionString: string): QueueKit {
   const { Queue, Worker } = withBackend(createPostgresBackend);
+  const Paced = pacedWorker(Worker as never);
   const connection = { ...jobsPool(connectionString), migrate: true };
   return {
     backend: 'postgres',
     queue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
-    worker: (process) => new Worker(queueName, process, { connection, ...workerOptions }) as unknown as KitWorker,
+    worker: (process) =>
+      new Paced(queueName, process, { connection, ...workerOptions } as never) as unknown as KitWorker,
   };
 }
 
@@ -64,6 +72,7 @@ class JobsClient extends pg.Client {
 
 export function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
+  const Paced = pacedWorker(Worker as never);
   return {
     backend: 'redis',
     queue: () =>
@@ -72,7 +81,7 @@ export function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
         prefix,
       }) as unknown as KitQueue,
     worker: (process) =>
-      new Worker(queueName, process, {
+      new Paced(queueName, process, {
         connection: { url, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
         prefix,
         ...workerOptions,

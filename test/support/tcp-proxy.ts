@@ -9,6 +9,10 @@ export interface TcpProxy extends AsyncDisposable {
   turn(mode: ProxyMode): void;
   /** Open connections forward nothing any more; new ones follow the mode. */
   freeze(): void;
+  /** Turns to `cut` in place of the n-th piece that the server sends from now on, whatever its connection. */
+  cutAfter(answers: number): void;
+  /** Resolves when `cutAfter` has cut. */
+  readonly isCut: Promise<void>;
 }
 
 export type ProxyMode = 'open' | 'cut' | 'stall';
@@ -16,7 +20,9 @@ export type ProxyMode = 'open' | 'cut' | 'stall';
 /** Starts a proxy on loopback, open. */
 export async function createTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
+  const cut = Promise.withResolvers<void>();
   let mode: ProxyMode = 'open';
+  let answersLeft = Number.POSITIVE_INFINITY;
 
   const server = createServer((near) => {
     if (mode === 'cut') return void near.resetAndDestroy();
@@ -30,6 +36,12 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
         for (const other of pair) other.destroy();
       });
     }
+    far.on('data', () => {
+      if (--answersLeft > 0) return;
+      answersLeft = Number.POSITIVE_INFINITY;
+      turn('cut');
+      cut.resolve();
+    });
     near.pipe(far).pipe(near);
     if (mode === 'stall') for (const socket of pair) socket.pause();
   });
@@ -51,6 +63,10 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
     freeze() {
       for (const socket of [...pairs].flat()) socket.unpipe().pause();
     },
+    cutAfter(answers) {
+      answersLeft = answers;
+    },
+    isCut: cut.promise,
     async [Symbol.asyncDispose]() {
       turn('cut');
       await new Promise((resolve) => server.close(resolve));

@@ -14,6 +14,7 @@ import type { JsonObject } from '#core/json.ts';
 import { createSilentPort } from '../../support/dead-ends.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
 import { redisUrl } from '../../support/redis.ts';
+import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 /** Where jobs lie, and a way to open what lies there; each test has jobs of its own. */
 interface Place extends AsyncDisposable {
@@ -172,6 +173,27 @@ describe.each([
     );
   });
 
+  run('wait for the seconds of their backoff before the second attempt', async () => {
+    await using place = await create();
+    const times: number[] = [];
+    const retried = Promise.withResolvers<void>();
+    const { definition } = watched(
+      'patient',
+      (_data, count) => {
+        times.push(performance.now());
+        if (count === 1) throw new Error('first');
+        retried.resolve();
+      },
+      { backoff: 0.5 },
+    );
+    await using jobs = await place.open([definition]);
+    await jobs.add('patient', {});
+    await retried.promise;
+    const [first = 0, second = 0] = times;
+    // Jitter takes up to 30 %.
+    expect(second - first).toBeGreaterThanOrEqual(350);
+  });
+
   run('are given up after their last attempt, and do not block others', async () => {
     await using place = await create();
     const given = Promise.withResolvers<void>();
@@ -270,6 +292,19 @@ describe.each([
   });
 });
 
+it('a job that never ends does not keep the gateway from stopping', async () => {
+  await using place = await placeInPostgres();
+  const began = Promise.withResolvers<void>();
+  const { definition } = watched('endless', () => {
+    began.resolve();
+    return new Promise(() => undefined);
+  });
+  const jobs = await place.open([definition]);
+  await jobs.add('endless', {});
+  await began.promise;
+  await jobs[Symbol.asyncDispose]();
+}, 60_000);
+
 describe('a queue that is away', () => {
   const { definition } = watched('any', () => undefined, { schedule: { every: 60 } });
 
@@ -291,7 +326,7 @@ describe('a queue that is away', () => {
     expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
-  it.skipIf(redisUrl === undefined)('gets its schedules when it is there at last', async () => {
+  it.skipIf(redisUrl === undefined)('in Redis, gets its schedules when it is there at last', async () => {
     const prefix = `test:${randomUUID()}`;
     const ticked = Promise.withResolvers<void>();
     const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 60 } });
@@ -308,7 +343,73 @@ describe('a queue that is away', () => {
     if (keys.length > 0) await client.del(...keys);
     client.disconnect();
   });
+
+  it('in PostgreSQL, gets its schedules and runs jobs when it is there at last', async () => {
+    await using own = await createTestDatabase();
+    await using proxy = await proxyTo(own.url);
+    proxy.turn('cut');
+    const ticked = Promise.withResolvers<void>();
+    const tick = watched('tick', () => ticked.resolve(), { schedule: { every: 60 } });
+    await using jobs = await openerOf({ databaseUrl: proxy.url })([tick.definition]);
+    await expect(jobs.add('tick', {})).rejects.toBeInstanceOf(Error);
+    proxy.turn('open');
+    await ticked.promise;
+  });
+
+  it.each([1, 2, 3, 4, 6, 8, 12, 16])(
+    'in PostgreSQL, is used again after it was lost at its answer %i',
+    async (answer) => {
+      await using own = await createTestDatabase();
+      await using proxy = await proxyTo(own.url);
+      const { definition: marker, reached } = createMarker();
+      proxy.cutAfter(answer);
+      await using jobs = await openerOf({ databaseUrl: proxy.url })([marker]);
+      await proxy.isCut;
+      proxy.turn('open');
+      await vi.waitFor(() => jobs.add('marker', {}), { timeout: 15_000 });
+      await reached;
+    },
+  );
+
+  it('in PostgreSQL, leaves no connection of a failed attempt open', async () => {
+    await using own = await createTestDatabase();
+    // BullMQ connects and is refused its tables.
+    await own.query('CREATE SCHEMA bullmq');
+    await own.query('CREATE TABLE bullmq.migration (unexpected int)');
+    const jobs = await openerOf({ databaseUrl: own.url })([definition], { runWorkers: false });
+    for (let count = 0; count < 5; count++) await expect(jobs.add('any', {})).rejects.toThrow(/column|relation/);
+    await vi.waitFor(async () => {
+      const open = await own.query(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'daypass-jobs'",
+      );
+      expect(open).toEqual([]);
+    });
+    await jobs[Symbol.asyncDispose]();
+  });
+
+  it('in PostgreSQL, does not take a job after its caller was refused', async () => {
+    await using own = await createTestDatabase();
+    await using proxy = await proxyTo(own.url);
+    const late = watched('late', () => undefined).definition;
+    const { definition: marker } = createMarker();
+    const jobs = await openerOf({ databaseUrl: proxy.url })([late, marker], { runWorkers: false });
+    proxy.turn('stall');
+    await expect(jobs.add('late', {})).rejects.toThrow('the job queue did not respond within 2000 ms');
+    proxy.turn('open');
+    await vi.waitFor(() => jobs.add('marker', {}), { timeout: 15_000 });
+    // Ends with the queries in flight.
+    await jobs[Symbol.asyncDispose]();
+    expect(await own.query('SELECT name FROM bullmq.job')).toEqual([{ name: 'marker' }]);
+  });
 });
+
+/** A proxy to the PostgreSQL of this URL, and the URL through it. */
+async function proxyTo(databaseUrl: string): Promise<TcpProxy & { readonly url: string }> {
+  const url = new URL(databaseUrl);
+  const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  url.host = `127.0.0.1:${proxy.port}`;
+  return { ...proxy, url: url.href };
+}
 
 /** Makes a Redis reachable on this port. */
 async function startWay(from: number, to: string): Promise<AsyncDisposable> {

@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { describeAdaptations } from './describe-adaptations.ts';
 import { formats } from './formats.ts';
 import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { describeMatrix, findUselessBackups } from './matrix.ts';
@@ -12,7 +13,10 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.stage(formatStage);
     registerResponsesStore(server);
-    server.gateway.catalogReview({ problems: findUselessBackups, describe: describeMatrix });
+    server.gateway.catalogReview({
+      problems: findUselessBackups,
+      describe: (catalog) => [...describeMatrix(catalog), ...describeAdaptations(catalog)],
+    });
     for (const format of formats) {
       server.gateway.format(format);
       for (const endpoint of format.client?.endpoints ?? []) server.gateway.endpoint({ ...endpoint, format });

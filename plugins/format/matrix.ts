@@ -30,7 +30,7 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Featu
   if (upstream === undefined) return 'no';
   const profile = profileIn(upstream.name, route.profile);
   if (capabilityOf[feature]?.(profile) === false) return 'no';
-  const refused = refusalOf(upstream, { ...route, profile }, feature);
+  const refused = refusalOf(client, upstream, { ...route, profile }, feature);
   const adapted = adaptationLosses(client, upstream, profile, feature);
   const untranslated = client === upstream ? [] : translationLosses(client, upstream, feature);
   const losses = [...(refused === undefined ? [] : [refused]), ...adapted, ...untranslated];
@@ -44,8 +44,9 @@ function formatFor(client: ClientTextFormat, { upstream, profile }: Route, featu
   return isElsewhere ? responses : preferredFormat(client, upstream.formats);
 }
 
-/** What the route is known to refuse, whatever the client speaks: see the adaptations and the encoders. */
+/** What the route is known to refuse, in whatever format it is asked: see the adaptations and the encoders. */
 function refusalOf(
+  client: ClientTextFormat,
   upstream: TextFormat,
   { upstream: { formats: spoken }, profile }: Route,
   feature: Feature,
@@ -55,8 +56,10 @@ function refusalOf(
     case 'tools':
       return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
-      // A format without a word for it loses nothing when it is the client's own.
-      return quirks.parallel_switch || !upstream.text.speaks.parallelSwitch ? undefined : noParallelSwitch;
+      // Formats without a word for it have nothing to lose.
+      return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.speaks.parallelSwitch)
+        ? undefined
+        : noParallelSwitch;
     case 'reasoning':
       return refusalOfReasoning(upstream, spoken, profile);
     case 'structured output':

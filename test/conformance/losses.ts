@@ -108,17 +108,6 @@ export const losses: readonly Loss[] = [
   },
 ];
 
-/** What vendors of a capable format cannot do. Which vendor loses what is in `vendors/losses.ts`. */
-export const vendorLosses = [
-  'the schema is in the prompt; only JSON is enforced',
-  'the schema is in the prompt; nothing is enforced',
-  'reasoning effort cannot be set',
-  'reasoning pauses in turns whose earlier reasoning did not return',
-] as const;
-
-/** Every loss, in the order of its number. */
-export const lossNames: readonly string[] = [...losses.map(({ name }) => name), ...vendorLosses];
-
 export function lossesOf(feature: string, client: TextFormat, upstream: UpstreamTextFormat): readonly Loss[] {
   return losses.filter((loss) => [loss.feature].flat().includes(feature) && loss.happens(client, upstream));
 }

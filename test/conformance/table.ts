@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { type TextFormat, textFormats, upstreamTextFormats } from '../support/formats.ts';
 import type { Outcome } from './cell.ts';
 import { features } from './features.ts';
-import { lossNames } from './losses.ts';
+import { losses } from './losses.ts';
+import { descriptions } from './vendors/descriptions.ts';
+import { vendorLosses } from './vendors/losses.ts';
 
 /** A cell of either part. */
 export interface PlayedCell {
@@ -18,13 +20,16 @@ export interface Line<C extends PlayedCell = PlayedCell> {
   readonly outcome: Outcome;
 }
 
+/** Every loss, in the order of its number. */
+const lossNames = [...new Set([...losses.map(({ name }) => name), ...vendorLosses.map(({ loss }) => loss)])];
+
 const page = join(import.meta.dirname, '..', '..', 'docs', 'conformance.md');
 const begin = '<!-- begin of the table -->';
 const end = '<!-- end of the table -->';
 
 /** The table of each client format on each upstream format, that of vendors, and the numbered losses. */
 export function writeTables(lines: readonly Line[], vendorLines: readonly Line[]): string {
-  const tables = [writeTable(lines), writeVendorTable(vendorLines)];
+  const tables = [writeTable(lines), writeVendorTable(vendorLines), writeReasons(vendorLines)];
   return [...tables, writeLosses([...lines, ...vendorLines])].filter((text) => text !== '').join('\n\n');
 }
 
@@ -50,6 +55,20 @@ export function writeVendorTable(lines: readonly Line[]): string {
       return `| ${vendor} | ${cells.join(' | ')} |`;
     }),
   ].join('\n');
+}
+
+/** Which vendors lose what, and why. */
+export function writeReasons(lines: readonly Line[]): string {
+  const played = new Set(lines.map(({ cell }) => cell.upstream));
+  const rows = vendorLosses
+    .filter((entry) => entry.vendors.some((vendor) => played.has(vendor)))
+    .map(({ loss, vendors, reason }) => `| ${numberOf(loss)} | ${nameVendors(vendors)} | ${reason} |`);
+  return rows.length === 0 ? '' : ['| loss | vendors | reason |', '| --- | --- | --- |', ...new Set(rows)].join('\n');
+}
+
+function nameVendors(names: readonly string[]): string {
+  const others = descriptions.map(({ name }) => name).filter((name) => !names.includes(name));
+  return others.length < names.length ? `all but ${others.join(', ')}` : names.join(', ');
 }
 
 function sumOf(lines: readonly Line[]): string {

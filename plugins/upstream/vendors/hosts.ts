@@ -46,8 +46,13 @@ export const hostVendors: readonly Vendor[] = [
       // Each of them names further models to serve: the plan has permitted one, and the record would name it.
       refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
-      by_format: { messages: { late_system: false, hosted_search: true }, responses: { hosted_search: true } },
+      by_format: {
+        messages: { late_system: false, hosted_search: true, signed_thinking: false },
+        responses: { hosted_search: true },
+      },
     },
+    // Only Claude checks the signatures of its thoughts.
+    models: [{ match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } }],
   },
   {
     name: 'groq',

@@ -5,6 +5,9 @@ import { compatibleMessages } from './compatible.ts';
 /** Grok that answers at once. */
 const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 
+/** Models before M3 see nothing. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
+const minimaxText: ProfileSettings = { capabilities: { images: false } };
+
 /** Mistral answers any other member with 422. Source: Mistral API reference, "Chat Completion". */
 const mistralMembers = [
   'model',
@@ -169,6 +172,7 @@ export const labVendors: readonly Vendor[] = [
       stop: 0,
       end_user: false,
     },
+    models: [{ match: 'MiniMax-M2*', ...minimaxText }],
   },
   {
     name: 'minimax-anthropic',
@@ -180,7 +184,7 @@ export const labVendors: readonly Vendor[] = [
     capabilities: { files: false, audio: false, structured_output: 'none' },
     // Models from M3 on take thinking in either form.
     quirks: { signed_thinking: false },
-    models: [{ match: 'MiniMax-M2*', quirks: compatibleMessages }],
+    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: compatibleMessages }],
   },
   {
     name: 'xai',

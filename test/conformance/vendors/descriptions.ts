@@ -126,7 +126,7 @@ export const descriptions: readonly VendorDescription[] = [
         failure: { id: '', choices: null, base_resp: { status_code: 1013, status_msg: 'internal service error' } },
       },
     },
-    lacks: ['image'],
+    lacks: ['image', 'image in a tool result'],
     // HTTP 200 and an error inside.
     refusal: (complaint) => ({
       status: 200,
@@ -163,7 +163,7 @@ export const descriptions: readonly VendorDescription[] = [
         isAskedToThink: effortOrThinking,
       },
     },
-    lacks: ['image'],
+    lacks: ['image', 'image in a tool result'],
     refusal: openaiError,
   },
   {
@@ -184,7 +184,7 @@ export const descriptions: readonly VendorDescription[] = [
         isAskedToThink: thinkingEnabled,
       },
     },
-    lacks: ['image'],
+    lacks: ['image', 'image in a tool result'],
     refusal: anthropicError,
   },
   {
@@ -221,7 +221,7 @@ export const descriptions: readonly VendorDescription[] = [
     name: 'minimax-anthropic',
     model: 'MiniMax-M2.5',
     endpoints: { messages: adaptiveMessages },
-    lacks: ['image'],
+    lacks: ['image', 'image in a tool result'],
     refusal: anthropicError,
   },
   {
@@ -262,7 +262,7 @@ export const descriptions: readonly VendorDescription[] = [
         isAskedToThink: reasoningSaid,
       },
     },
-    lacks: ['image'],
+    lacks: ['image', 'image in a tool result'],
     refusal: openaiError,
   },
   {

@@ -2,7 +2,7 @@ import { ok } from 'node:assert/strict';
 import type { JsonObject } from '#core/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import { clients } from '../clients/index.ts';
-import { type Answer, type Entry, isObject, objectOf, textOf } from '../talk.ts';
+import { type Answer, type Entry, isObject, objectOf, objectsOf, textOf } from '../talk.ts';
 import type { VendorTurn } from './scenarios.ts';
 import type { Place } from './vendor-fixture.ts';
 
@@ -39,15 +39,21 @@ function wantedWords(said: readonly Entry[], turns: readonly VendorTurn[], late:
 function wordsOfEntry(entry: Entry, turns: readonly VendorTurn[]): string[][] {
   switch (entry.type) {
     case 'text':
-    case 'result':
       return [[entry.text]];
+    case 'result':
+      return [[entry.text], ...(entry.image === undefined ? [] : [spellingsOf(entry.image)])];
     case 'image':
-      return [[entry.image, entry.image.split(',')[1] ?? entry.image]];
+      return [spellingsOf(entry.image)];
     case 'echo':
       return wordsOfAnswer(turns[entry.turn]?.answer);
     default:
       return [];
   }
+}
+
+/** A data URL, or its data alone. */
+function spellingsOf(image: string): string[] {
+  return [image, image.split(',')[1] ?? image];
 }
 
 function wordsOfAnswer(answer: Answer | undefined): string[][] {
@@ -67,12 +73,16 @@ function wordsOf(value: unknown): string[] {
 /** What the client meant, and the vendor cannot be told. */
 export function lossesHeard({ ask, habits }: VendorTurn, client: TextFormat, place: Place, body: JsonObject): string[] {
   const { isAskedToThink } = place.endpoint;
+  const isFreeform = ask.tools?.some(({ grammar }) => grammar !== undefined) === true;
+  const isShown = ask.said.some((entry) => entry.type === 'result' && entry.image !== undefined);
   const isSerialLost = ask.isSerial === true && clients[client].hasSerialCalls && !isSerial(body);
   return [
     ...(ask.schema === undefined ? [] : lossOfSchema(body)),
     ...(habits?.isForced === true && !isForced(body) ? ['tool calls cannot be forced'] : []),
+    ...(isFreeform && !hasGrammar(body) ? ['the grammar of freeform tools is described, not enforced'] : []),
+    ...(isShown && !showsInResult(body) ? ['images in tool results are sent in a user message'] : []),
     ...(isSerialLost ? ['parallel tool calls cannot be disabled'] : []),
-    ...(ask.effort === undefined ? [] : lossOfEffort(ask.said, isAskedToThink, body)),
+    ...(ask.effort === undefined ? [] : lossOfEffort(isAskedToThink, body)),
   ];
 }
 
@@ -90,6 +100,21 @@ function lossOfSchema(body: JsonObject): string[] {
     : ['the schema is in the prompt; nothing is enforced'];
 }
 
+function hasGrammar(body: JsonObject): boolean {
+  return objectsOf(body['tools']).some(({ type }) => type === 'custom');
+}
+
+/** True when the result of a call has the picture, in whatever form the format has for it. */
+function showsInResult(body: JsonObject): boolean {
+  const entries = objectsOf(body['messages'] ?? body['input'] ?? body['contents']);
+  return entries
+    .flatMap((entry) => [entry, ...objectsOf(entry['content']), ...objectsOf(entry['parts'])])
+    .filter(
+      (entry) => 'tool_use_id' in entry || 'functionResponse' in entry || textOf(entry['type']).endsWith('_output'),
+    )
+    .some((result) => wordsOf(result).some((word) => word.includes('iVBORw0KGgo')));
+}
+
 function isForced(body: JsonObject): boolean {
   const choice = body['tool_choice'];
   const mode = objectOf(objectOf(body['toolConfig'])['functionCallingConfig'])['mode'];
@@ -100,14 +125,8 @@ function isSerial(body: JsonObject): boolean {
   return body['parallel_tool_calls'] === false || objectOf(body['tool_choice'])['disable_parallel_tool_use'] === true;
 }
 
-function lossOfEffort(
-  said: readonly Entry[],
-  isAskedToThink: ((body: JsonObject) => boolean) | undefined,
-  body: JsonObject,
-): string[] {
+function lossOfEffort(isAskedToThink: ((body: JsonObject) => boolean) | undefined, body: JsonObject): string[] {
   if (isAskedToThink === undefined) return ['reasoning effort cannot be set'];
-  if (isAskedToThink(body)) return [];
-  const isAfterCall = said.some(({ type }) => type === 'result');
-  ok(isAfterCall, `reasoning is not asked for: ${JSON.stringify(body)}`);
-  return ['reasoning pauses in turns whose earlier reasoning did not return'];
+  ok(isAskedToThink(body), `reasoning is not asked for: ${JSON.stringify(body)}`);
+  return [];
 }

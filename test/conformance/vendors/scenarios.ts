@@ -71,7 +71,11 @@ function afterCall(ask: Partial<Ask>, entries: Entry[], habits?: Habits): Vendor
 }
 
 function turnOf(feature: string): VendorTurn {
-  return featureOf(feature).turns[0] as VendorTurn;
+  return turnsOf(feature)[0] as VendorTurn;
+}
+
+function turnsOf(feature: string): readonly VendorTurn[] {
+  return featureOf(feature).turns as readonly VendorTurn[];
 }
 
 /** Conversations with an odd vendor. */
@@ -167,6 +171,8 @@ export const scenarios: readonly Scenario[] = [
   { name: 'stop sequence', turns: [turnOf('stop sequence')] },
   { name: 'length limit', turns: [turnOf('length limit')] },
   { name: 'image', turns: [turnOf('image in')] },
+  { name: 'image in a tool result', turns: turnsOf('image in a tool result') },
+  { name: 'freeform tool', turns: turnsOf('freeform tool') },
   {
     name: 'usage',
     turns: [

@@ -12,6 +12,7 @@ import { descriptions } from './descriptions.ts';
 import { cannotSay, headersOf, withHabits } from './habits.ts';
 import { checkFailure, checkRefusal } from './failures.ts';
 import { checkHeard, lossesHeard } from './heard.ts';
+import { vendorLossesOf } from './losses.ts';
 import { readers } from './readers.ts';
 import { scenarioOf, scenarios, type VendorTurn } from './scenarios.ts';
 import type { VendorDescription } from './vendor.ts';
@@ -31,13 +32,26 @@ export function allVendorCells(): VendorCell[] {
   );
 }
 
-/** Plays all turns of a scenario. Never throws. */
-export async function runVendorCell(fixture: VendorFixture, cell: VendorCell): Promise<Outcome> {
-  const vendor = descriptions.find(({ name }) => name === cell.upstream) as VendorDescription;
-  const { client, feature } = cell;
+/** What a cell must come to: no more and no less than the accepted losses. */
+export function expectedOutcome(cell: VendorCell): Outcome {
+  const { client, feature, upstream } = cell;
   const { turns } = scenarioOf(feature);
   const isUnknown = clients[client].cannotSay(feature) || turns.some((turn) => cannotSay(client, turn));
-  if (isUnknown || vendor.lacks?.includes(feature) === true) return { verdict: 'absent' };
+  if (isUnknown || vendorOf(cell).lacks?.includes(feature) === true) return { verdict: 'absent' };
+  const losses = vendorLossesOf(upstream, client, feature);
+  return losses.length === 0 ? { verdict: 'pass' } : { verdict: 'loss', losses };
+}
+
+function vendorOf({ upstream }: VendorCell): VendorDescription {
+  return descriptions.find(({ name }) => name === upstream) as VendorDescription;
+}
+
+/** Plays all turns of a scenario. Never throws. */
+export async function runVendorCell(fixture: VendorFixture, cell: VendorCell): Promise<Outcome> {
+  const vendor = vendorOf(cell);
+  const { turns } = scenarioOf(cell.feature);
+  const expected = expectedOutcome(cell);
+  if (expected.verdict === 'absent') return expected;
   if (!hasPreset(vendor)) return { verdict: 'fail', why: `there is no preset ${vendor.name}` };
   const run = new VendorRun(fixture, cell);
   try {
@@ -70,6 +84,10 @@ class VendorRun {
   }
 
   outcome(): Outcome {
+    const { upstream, client, feature } = this.#cell;
+    const accepted = new Set(vendorLossesOf(upstream, client, feature));
+    for (const loss of this.#losses.difference(accepted)) this.complain(`not an accepted loss: ${loss}`);
+    for (const loss of accepted.difference(this.#losses)) this.complain(`not lost, although accepted: ${loss}`);
     if (this.#problems.size > 0) return { verdict: 'fail', why: [...this.#problems].join('\n') };
     return this.#losses.size === 0 ? { verdict: 'pass' } : { verdict: 'loss', losses: [...this.#losses] };
   }
@@ -159,8 +177,9 @@ class VendorRun {
         `the answer names ${names.join(', ')}`,
       );
     });
-    // The gateway stops the answers of vendors that cannot, and writes them anew for that.
-    if (client === place?.format && ask.stop === undefined) {
+    // The gateway stops the answers of vendors that cannot, turns functions into freeform tools, and writes them anew.
+    const isWrittenAnew = ask.stop !== undefined || ask.tools?.some(({ grammar }) => grammar !== undefined) === true;
+    if (client === place?.format && !isWrittenAnew) {
       for (const name of place.endpoint.extras ?? []) {
         this.#check(() => ok(body.includes(`"${name}":`), `the vendor's ${name} is lost`));
       }
@@ -185,7 +204,7 @@ function checkCounts({ usage }: Read, answer: Answer, place: Place | undefined):
 }
 
 function comparable({ text, reasoning, calls, finish, error }: Read): object {
-  const said = calls.map(({ name, arguments: given }) => ({ name, input: given }));
+  const said = calls.map(({ name, arguments: given, input = given }) => ({ name, input }));
   return { text: text.trim(), reasoning: reasoning.trim(), calls: said, finish, error };
 }
 

@@ -4,7 +4,7 @@ import { createUpstream, type RecordedRequest, type ScriptedResponse } from '../
 import { openGatewayHome } from '../../support/gateway-home.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
 import type { JsonObject } from '#core/json.ts';
-import { type Answer, compact, objectOf } from '../talk.ts';
+import { type Answer, compact, objectOf, objectsOf } from '../talk.ts';
 import { upstreams } from '../upstreams/index.ts';
 import { descriptions } from './descriptions.ts';
 import { type Fault, scenarios } from './scenarios.ts';
@@ -110,7 +110,7 @@ function serve(
     const complaint = rule({ body, headers: request.headers });
     if (complaint !== undefined) complaints.push(complaint);
   }
-  if (next.fault === undefined) return answer(response, place, stopped(next.answer, body));
+  if (next.fault === undefined) return answer(response, place, asFunctions(stopped(next.answer, body), body));
   return fail(response, place, next, next.fault);
 }
 
@@ -198,7 +198,16 @@ function stopped(said: Answer, body: JsonObject): Answer {
   return { ...said, blocks: [{ type: 'text', text: `${text}${unstopped}` }], end: 'stop', stopSequence: undefined };
 }
 
-function writeYaml(url: string): string {
+/** A model that knows no freeform tools calls them as functions with one argument. */
+function asFunctions(said: Answer, { tools }: JsonObject): Answer {
+  if (objectsOf(tools).some(({ type }) => type === 'custom')) return said;
+  const blocks = said.blocks.map((block) =>
+    block.type === 'call' && typeof block.input === 'string' ? { ...block, input: { input: block.input } } : block,
+  );
+  return { ...said, blocks };
+}
+
+export function writeYaml(url: string): string {
   const upstreamLines: string[] = [];
   const modelLines: string[] = [];
   const add = (name: string, settings: string, model: string): void => {

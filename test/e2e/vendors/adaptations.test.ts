@@ -14,7 +14,14 @@ const messagesVendors = [
   'vllm/qwen3',
 ];
 const chatVendors = ['mistral/mistral-large', 'minimax/MiniMax-M3', 'vllm/qwen3'];
-const knowing = ['anthropic/claude-sonnet-4-6', 'openai/gpt-4.1', 'deepseek/deepseek-v4', 'xai/grok-4', 'groq/llama'];
+const knowing = [
+  'openrouter/anthropic/claude-sonnet-4.6',
+  'anthropic/claude-sonnet-4-6',
+  'openai/gpt-4.1',
+  'deepseek/deepseek-v4',
+  'xai/grok-4',
+  'groq/llama',
+];
 
 let gateway: VendorGateway;
 beforeAll(async () => {
@@ -123,6 +130,28 @@ describe('adaptive thinking', () => {
 
   it.each(['minimax-anthropic/MiniMax-M3', 'anthropic/claude-sonnet-4-6'])('stays at %s', async (to) => {
     expect((await gateway.ask(to, 'messages', { ...asked, messages })).body).toMatchObject(asked);
+  });
+});
+
+describe('thoughts of another vendor in a tool loop', () => {
+  const asked = { max_tokens: 20_000, thinking: { type: 'enabled', budget_tokens: 2_000 } };
+  const thoughts = { type: 'thinking', thinking: 'Hm.', signature: 'made elsewhere' };
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [thoughts, call] },
+    { role: 'user', content: [result] },
+  ];
+
+  it.each(messagesVendors)('stay as text, and the model goes on reasoning at %s', async (to) => {
+    const { body } = await gateway.ask(to, 'messages', { ...asked, messages });
+    const kept = { ...thoughts, signature: '' };
+    expect(body).toMatchObject({ ...asked, messages: [{}, { content: [kept, call] }, {}] });
+  });
+
+  it('are left out at OpenRouter for Claude, which checks signatures', async () => {
+    const { body } = await gateway.ask('openrouter/anthropic/claude-sonnet-4.6', 'messages', { ...asked, messages });
+    expect(body['messages']).toMatchObject([{}, { content: [call] }, {}]);
+    expect(body['thinking']).toBeUndefined();
   });
 });
 

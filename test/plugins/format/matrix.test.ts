@@ -54,6 +54,12 @@ describe('a route', () => {
     expect(supportOf(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
   });
 
+  it('cannot lose what the client has no word for', () => {
+    const route = routeOf(['chat'], { quirks: { parallel_switch: false } });
+    expect(supportOf(descriptors.gemini, route, 'parallel tools')).toBe('yes');
+    expect(supportOf(descriptors.messages, route, 'parallel tools')).not.toBe('yes');
+  });
+
   it('of the client’s own format shows where images in tool results go', () => {
     const route = routeOf(['gemini'], { quirks: { tool_result_images: false } });
     expect(supportOf(descriptors.gemini, route, 'images')).toEqual({

@@ -1,0 +1,80 @@
+import type { TextFormat } from '../../support/formats.ts';
+import { descriptions } from './descriptions.ts';
+
+/** What vendors cannot do, and why it is nobody's mistake. */
+export interface VendorLoss {
+  readonly loss: string;
+  readonly feature: string; // name of a scenario
+  readonly vendors: readonly string[];
+  /** Those that lose it where a vendor's endpoints differ; by default all that can say it. */
+  readonly clients?: readonly TextFormat[];
+  readonly reason: string;
+}
+
+/** The only accepted losses of vendors. Any other is a failure, and so is a listed one that does not happen. */
+export const vendorLosses: readonly VendorLoss[] = [
+  {
+    loss: 'the grammar of freeform tools is described, not enforced',
+    feature: 'freeform tool',
+    vendors: descriptions.map(({ name }) => name).filter((name) => name !== 'azure-openai'),
+    reason: 'only OpenAI has tools with a grammar',
+  },
+  {
+    loss: 'parallel tool calls cannot be disabled',
+    feature: 'one call at a time',
+    vendors: ['deepseek', 'zhipu', 'gemini'],
+    reason: 'their references have no switch for it',
+  },
+  {
+    loss: 'images in tool results are sent in a user message',
+    feature: 'image in a tool result',
+    vendors: ['mistral', 'zhipu', 'dashscope', 'moonshot'],
+    reason: 'results of tools are text in Chat Completions',
+  },
+  {
+    loss: 'the stop sequence that was met is not reported',
+    feature: 'stop sequence',
+    clients: ['messages'],
+    vendors: ['mistral', 'deepseek', 'zhipu', 'dashscope', 'moonshot', 'gemini'],
+    reason: 'Chat Completions and Gemini have no member for it; where the gateway cuts the answer it is reported',
+  },
+  {
+    loss: 'tool calls cannot be forced',
+    feature: 'forced tool',
+    vendors: ['minimax', 'zhipu', 'zhipu-anthropic', 'dashscope', 'moonshot'],
+    reason: 'tool_choice must be auto or none: GLM and MiniMax have no other, Qwen and Kimi none while they reason',
+  },
+  {
+    loss: 'the schema is in the prompt; only JSON is enforced',
+    feature: 'structured output',
+    vendors: ['deepseek', 'zhipu', 'dashscope'],
+    reason: 'response_format is json_object or text',
+  },
+  {
+    loss: 'the schema is in the prompt; nothing is enforced',
+    feature: 'structured output',
+    vendors: [
+      'minimax',
+      'deepseek-anthropic',
+      'zhipu-anthropic',
+      'minimax-anthropic',
+      'moonshot-anthropic',
+      'dashscope-anthropic',
+    ],
+    reason: 'their references have no output format',
+  },
+  ...['reasoning', 'adaptive reasoning', 'history from elsewhere'].map((feature) => ({
+    loss: 'reasoning effort cannot be set',
+    feature,
+    vendors: ['minimax'],
+    reason: 'the models reason as much as they find right',
+  })),
+];
+
+/** Names of the accepted losses of a cell. */
+export function vendorLossesOf(vendor: string, client: TextFormat, feature: string): string[] {
+  return vendorLosses
+    .filter((entry) => entry.feature === feature && entry.vendors.includes(vendor))
+    .filter(({ clients }) => clients?.includes(client) ?? true)
+    .map(({ loss }) => loss);
+}

@@ -22,6 +22,7 @@ ${upstream('responses', 'responses')}
 ${upstream('messages', 'messages')}
 ${upstream('chat', 'chat')}
 ${upstream('elsewhere', 'chat')}
+${upstream('inline', 'chat')}
 ${upstream('moved', 'responses')}
   google: { vendor: gemini, base_url: "${google.url}/v1beta", api_keys: [k] }
 models:
@@ -29,6 +30,7 @@ ${modelLine('responses')}
 ${modelLine('messages', '{ reasoning: adaptive }')}
 ${modelLine('chat', replays)}
 ${modelLine('elsewhere', replays)}
+${modelLine('inline', '{ replay_reasoning: tool_turns, inline_thinking: true }')}
 ${modelLine('moved')}
   gemini: { routes: [google/gemini-3-there] }
 `;
@@ -113,6 +115,12 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
     const answer = await ask('chat', await takeTurn('chat', `c ${isStream}`, isStream), isStream);
     expect(answer.content).toBe('Done.');
     expect((lastRequest(thinker)['messages'] as JsonObject[])[1]).toMatchObject({ reasoning_content: thoughts.text });
+  });
+
+  it('gets it back inside the text where the model thinks there', async () => {
+    await ask('inline', await takeTurn('inline', `i ${isStream}`, isStream), isStream);
+    const [, answer] = lastRequest(thinker)['messages'] as JsonObject[];
+    expect(answer?.['content']).toContain(`<think>\n${thoughts.text}\n</think>`);
   });
 });
 

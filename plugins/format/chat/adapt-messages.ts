@@ -3,9 +3,11 @@ import type { Reasoning } from '../canonical/conversation.ts';
 import { Notes } from '../canonical/notes.ts';
 import { wantsReasoning } from '../canonical/replayed-reasoning.ts';
 import { nineCharacters } from '../canonical/short-id.ts';
-import { mapEntries, mapMembers } from '../pass-through/adapt-members.ts';
+import { mapEntries, mapMembers, without } from '../pass-through/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../pass-through/adaptation.ts';
 import { readReasoning, thoughtSeparator } from './read-reasoning.ts';
+import { textOf } from './read-reply.ts';
+import { inlineThoughts } from './write-messages.ts';
 
 type Change = (message: JsonObject, path: string) => JsonObject;
 
@@ -29,9 +31,9 @@ function changesFor(target: AdaptationTarget): Change[] {
   const { profile } = target;
   const { inline_thinking: isInline, text_content: isText, tool_call_ids: ids } = profile.quirks;
   const changes: Change[] = [];
-  // A model that reasons inside its text gets the reasoning back there.
-  if (wantsReasoning(profile, true) && !isInline) {
-    changes.push((message, path) => withThoughts(message, path, target));
+  if (wantsReasoning(profile, true)) {
+    const restore = isInline ? withInlineThoughts : withThoughts;
+    changes.push((message, path) => restore(message, path, target));
   }
   if (isText) changes.push(withPlainText);
   if (ids === 'nine_characters') changes.push(withShortIds);
@@ -52,6 +54,19 @@ function withThoughts(message: JsonObject, path: string, target: AdaptationTarge
   return { ...message, reasoning_content: found.join(thoughtSeparator) };
 }
 
+/** A model that reasons inside its text gets the reasoning back there, where the client has not left it. */
+function withInlineThoughts(message: JsonObject, path: string, target: AdaptationTarget): JsonObject {
+  const { role, content, tool_calls: calls } = message;
+  const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
+  if (role !== 'assistant' || !isWanted || JSON.stringify(content ?? '').includes('<think>')) return message;
+  const returned = textsOf(readReasoning(message, path, new Notes()));
+  const found = returned.length > 0 ? returned : keptTexts(calls, target);
+  if (found.length === 0) return message;
+  const thoughts = inlineThoughts(found.join(thoughtSeparator));
+  const said = Array.isArray(content) ? [{ type: 'text', text: thoughts }, ...content] : thoughts + textOf(content);
+  return { ...without(message, ['reasoning_content', 'reasoning']), content: said };
+}
+
 function keptTexts(calls: JsonValue | undefined, { kept, origin }: AdaptationTarget): string[] {
   if (kept === undefined || !Array.isArray(calls)) return [];
   const ids = calls.flatMap((call) => (isJsonObject(call) && typeof call['id'] === 'string' ? [call['id']] : []));
@@ -66,11 +81,11 @@ function withPlainText(message: JsonObject): JsonObject {
   const { content } = message;
   if (content === null) return { ...message, content: '' };
   if (!Array.isArray(content)) return message;
-  const texts = content.flatMap((part) => textOf(part));
+  const texts = content.flatMap((part) => partText(part));
   return texts.length === content.length ? { ...message, content: texts.join('\n\n') } : message;
 }
 
-function textOf(part: JsonValue): string[] {
+function partText(part: JsonValue): string[] {
   return isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : [];
 }
 

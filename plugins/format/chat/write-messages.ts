@@ -76,7 +76,12 @@ function withThoughts(text: string, thoughts: string | undefined, { profile }: E
   const content = text === '' ? null : text;
   if (thoughts === undefined) return { content };
   if (!inline_thinking) return { content, reasoning_content: thoughts };
-  return { content: thoughts === '' ? content : `<think>\n${thoughts}\n</think>\n\n${text}` };
+  return { content: thoughts === '' ? content : inlineThoughts(thoughts) + text };
+}
+
+/** Reasoning as a model writes it that reasons inside its text. */
+export function inlineThoughts(text: string): string {
+  return `<think>\n${text}\n</think>\n\n`;
 }
 
 function writeCall(call: ToolCall, target: EncodeTarget): JsonObject {

@@ -68,13 +68,13 @@ export class PassThrough implements PreparedCall {
     });
   }
 
-  /** The text of reasoning is kept where it will be wanted back; inside the answer, the client returns it. */
+  /** The text of reasoning is kept where it will be wanted back. */
   #observe(): ReplyObserver {
     const { format, body, kept } = this.#client;
     const profile = profileIn(format.name, this.#route.profile);
     const observer = format.client.observe(this.#exchange.id, body);
     if (kept === undefined || !isTextFormat(format)) return observer;
-    if (!wantsReasoning(profile, true) || profile.quirks.inline_thinking) return observer;
+    if (!wantsReasoning(profile, true)) return observer;
     const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);
     const guard = guardOf(this.#exchange, this.#client, this.#route, names);
     return new WatchingObserver(observer, format.text.createDecoder(profile), guard);

@@ -82,10 +82,31 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])('a search that no rou
     const { error } = (await response.json()) as { error: JsonObject };
     expect([response.status < 500 || response.status === 501, error['message']]).toEqual([
       true,
-      expect.stringMatching(new RegExp(`not supported by the model "(dp/)?${model}"`)),
+      expect.stringMatching(new RegExp(`"(web_search|googleSearch)" are not supported by the model "(dp/)?${model}"`)),
     ]);
   });
 });
+
+describe.each(['chat', 'responses', 'messages', 'gemini'])(
+  'a search that must be made, beside other tools on %s',
+  (model) => {
+    it('is refused for clients of Anthropic', async () => {
+      const tool_choice = { type: 'tool' as const, name: 'web_search' };
+      const asked = anthropic.messages.create({ ...asks, model, tools: [look, search], tool_choice });
+      await expect(asked).rejects.toMatchObject({ status: 501 });
+    });
+
+    it('is refused for clients of OpenAI', async () => {
+      const tools = [
+        { type: 'web_search' as const },
+        { type: 'function' as const, name: 'look', parameters: {}, strict: false },
+      ];
+      const tool_choice = { type: 'web_search' } as never;
+      const asked = openai.responses.create({ model, input: 'news', tools, tool_choice });
+      await expect(asked).rejects.toMatchObject({ status: 400, code: 'not_supported', param: 'tools' });
+    });
+  },
+);
 
 describe('a search beside other tools', () => {
   const tools = [look, search];

@@ -74,6 +74,9 @@ export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
 
+/** What is noted for a search that the client wants to be made: no format can force one. */
+export const forcedSearch = 'tool_choice web_search as auto';
+
 /** A `tool_choice` of OpenAI's formats that allows certain tools. */
 export function allowedChoice(mode: JsonObject[string], path: string, allowed: readonly string[]): ToolChoice {
   if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(`${path}.mode`, 'auto or required');

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { plainNames } from '../canonical/tool-names.ts';
+import { unsupportedTool } from '../pass-through/adapt-hosted-tools.ts';
 import { adaptLateSystem } from '../pass-through/adapt-late-system.ts';
 import { adaptMedia } from '../pass-through/adapt-media.ts';
 import { isSet, withMember, without } from '../pass-through/adapt-members.ts';
@@ -97,6 +98,15 @@ function relaxTool(tool: JsonObject, notes: Notes): JsonObject {
   return relaxed === described ? tool : { ...tool, function: relaxed };
 }
 
+/** A web search is no entry of `tools`. @throws GatewayError `not_supported` where nothing runs it and there is no other tool */
+const hostedSearch: Adaptation = (body, { profile, notes }) => {
+  const { web_search_options: search, tools, functions } = body;
+  if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
+  if (asList(tools).length + asList(functions).length === 0) throw unsupportedTool({ type: 'web_search' });
+  notes.drop('web_search');
+  return without(body, ['web_search_options']);
+};
+
 function isDeveloper(message: JsonValue): boolean {
   return isJsonObject(message) && message['role'] === 'developer';
 }
@@ -137,6 +147,7 @@ export const adaptChat = inOrder(
   adaptMedia(probe, ['messages']),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
+  hostedSearch,
   adaptForcedTools(freeTools),
   adaptParallelCalls,
   adaptReasoning(probe),

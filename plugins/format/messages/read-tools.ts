@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#core/json.ts';
 import type { Conversation, Tool, ToolChoice } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { invalid, isMissing, maybeBoolean, maybeList, maybeText, readObject, readText } from '../canonical/read.ts';
-import { isWebSearch, readFunctionTool, readName, ToolSet } from '../canonical/tools.ts';
+import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '../canonical/tools.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
 import { findTypedTool } from './typed-tools.ts';
 
@@ -80,6 +80,6 @@ function readForeignChoice(name: string, body: JsonObject, notes: Notes): ToolCh
     const message = `Tools of type "${type}" are not supported.`;
     throw new GatewayError('not_supported', message, { param: 'tool_choice' });
   }
-  notes.approximate('tool_choice web_search as auto');
+  notes.approximate(forcedSearch);
   return { type: 'auto' };
 }

@@ -23,7 +23,7 @@ export function adaptHostedTools(
       return kept === undefined ? [] : [kept];
     });
     const missed = lost.find((tool) => known.length === 0 || isChosen(tool, choice));
-    if (missed !== undefined) throw unsupported(missed);
+    if (missed !== undefined) throw unsupportedTool(missed);
     const isSame = known.length === tools.length && known.every((tool, index) => tool === tools[index]);
     return isSame ? body : { ...body, tools: known };
   };
@@ -34,7 +34,9 @@ function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && member(choice, key) === tool[key]);
 }
 
-function unsupported({ type }: JsonObject): GatewayError {
-  const message = `Tools of type "${String(type).slice(0, 64)}" are not supported by this model.`;
+/** Gemini names tools by a member, the other formats by their type. */
+export function unsupportedTool(tool: JsonObject): GatewayError {
+  const type = String(tool['type'] ?? Object.keys(tool)[0]);
+  const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;
   return new GatewayError('not_supported', message, { param: 'tools' });
 }

@@ -14,6 +14,7 @@ import {
 } from '../canonical/read.ts';
 import {
   allowedChoice,
+  forcedSearch,
   isWebSearch,
   readFreeformTool,
   readFunctionTool,
@@ -104,7 +105,7 @@ export function readToolChoice(
   if (type === 'tool_search') return { type: 'tool', name: toolSearchName };
   if (type === 'allowed_tools') return readAllowed(choice, tools, notes);
   if (!isWebSearch(type)) throw unsupportedTool('tool_choice', type);
-  notes.approximate('tool_choice web_search as auto');
+  notes.approximate(forcedSearch);
   return { type: 'auto' };
 }
 

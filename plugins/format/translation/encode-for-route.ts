@@ -4,6 +4,7 @@ import type { EncodeTarget } from '../canonical/codec.ts';
 import type { Conversation, OpaqueState } from '../canonical/conversation.ts';
 import type { Notes } from '../canonical/notes.ts';
 import { isClientTool } from '../canonical/tool-names.ts';
+import { forcedSearch } from '../canonical/tools.ts';
 import type { TextFormat } from '../descriptor.ts';
 import { missingUsageOption } from '../pass-through/usage-option.ts';
 
@@ -43,11 +44,12 @@ export function ownStateFor({ text }: TextFormat, origin: string): EncodeTarget[
 /** Notes on tools that only their vendor can run. */
 const lostTool = /^dropped (web_search$|tool (?!call ))/;
 
-/** A model without the only tool that it was asked to use would make up what the tool might have found. */
+/** A model without the only tool, or the one that it must use, would make up what the tool might have found. */
 function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   const lost = notes.entries.filter((note) => lostTool.test(note)).map((note) => note.replace(/^dropped (tool )?/, ''));
   const [type] = tools.length === 0 ? lost : lost.filter((name) => name === 'web_search');
-  if (type === undefined || tools.some(isClientTool)) return;
+  const isNeeded = !tools.some(isClientTool) || notes.entries.includes(`approximated ${forcedSearch}`);
+  if (type === undefined || !isNeeded) return;
   throw new GatewayError('not_supported', `Tools of type "${type}" are not supported by this model.`, {
     param: 'tools',
   });

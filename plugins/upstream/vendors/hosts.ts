@@ -20,17 +20,10 @@ const groqRefusals = [
   'reasoning',
   'thinking',
   'enable_thinking',
-  'web_search_options',
 ];
 
 /** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
-const cerebrasRefusals = [
-  ...foreignReasoning,
-  'frequency_penalty',
-  'presence_penalty',
-  'logit_bias',
-  'web_search_options',
-];
+const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
 
 /** Vendors and servers of other people's models. */
 export const hostVendors: readonly Vendor[] = [
@@ -43,13 +36,11 @@ export const hostVendors: readonly Vendor[] = [
     quirks: {
       late_system: true,
       reasoning: 'openrouter',
+      hosted_search: true,
       // Each of them names further models to serve: the plan has permitted one, and the record would name it.
       refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
-      by_format: {
-        messages: { late_system: false, hosted_search: true, signed_thinking: false },
-        responses: { hosted_search: true },
-      },
+      by_format: { messages: { late_system: false, signed_thinking: false } },
     },
     // Only Claude checks the signatures of its thoughts.
     models: [{ match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } }],

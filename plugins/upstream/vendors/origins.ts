@@ -44,7 +44,6 @@ const geminiRefusals = [
   'thinking',
   'enable_thinking',
   'verbosity',
-  'web_search_options',
 ];
 
 /** Vendors whose formats others speak too, and those that serve the same models. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
 import { startVendors, type VendorGateway } from './fixture.ts';
 
 const claude = 'anthropic/claude-sonnet-4-6';
@@ -60,6 +61,11 @@ describe('tools that Anthropic runs', () => {
   });
 });
 
+/** A function as Chat has it. */
+function nested({ type, ...described }: JsonObject): JsonObject {
+  return { type, function: described };
+}
+
 describe('a web search of OpenAI', () => {
   const tools = [{ type: 'function', name: 'look', parameters: look.input_schema }, { type: 'web_search' }];
 
@@ -67,11 +73,15 @@ describe('a web search of OpenAI', () => {
     const { body, notes } = await gateway.ask('groq/llama', 'responses', { input: 'Hi', tools });
     expect(body['tools']).toEqual(tools.slice(0, 1));
     expect(notes).toContain('dropped web_search');
-    const { body: chat } = await gateway.ask('groq/llama', 'chat/completions', {
-      messages,
-      web_search_options: { a: 1 },
-    });
+    const asked = { messages, tools: tools.slice(0, 1).map(nested), web_search_options: { a: 1 } };
+    const { body: chat } = await gateway.ask('groq/llama', 'chat/completions', asked);
     expect(chat['web_search_options']).toBeUndefined();
+  });
+
+  it('is refused when there is no other tool', async () => {
+    const asked = { messages, web_search_options: {} };
+    const { status, path } = await gateway.ask('groq/llama', 'chat/completions', asked);
+    expect([status, path]).toEqual([400, '']);
   });
 
   it('reaches OpenAI', async () => {

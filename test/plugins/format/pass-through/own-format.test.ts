@@ -330,3 +330,60 @@ describe('members on a route of the client’s own format', () => {
     expect(Buffer.isBuffer(call.encode(route).body)).toBe(true);
   });
 });
+
+describe('a web search of a Chat client on a route of its own format', () => {
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+  const asks = { messages: [hi], web_search_options: { search_context_size: 'low' } };
+
+  it('reaches a vendor that runs it', () => {
+    const { body, notes } = sent('chat', asks, { hosted_search: true });
+    expect(body['web_search_options']).toEqual({ search_context_size: 'low' });
+    expect(notes).toEqual([]);
+  });
+
+  it('is left out beside other tools, with a note, where nothing runs it', () => {
+    const { body, notes } = sent('chat', { ...asks, tools });
+    expect(body).toEqual({ model: 'model-there', messages: [hi], tools });
+    expect(notes).toEqual(['dropped web_search']);
+  });
+
+  it('is refused where it is the only tool', () => {
+    expect(() => sent('chat', asks)).toThrow('Tools of type "web_search" are not supported');
+  });
+});
+
+describe('reasoning that a Chat client returns to who thinks inside the text', () => {
+  const quirks = { replay_reasoning: 'tool_turns', inline_thinking: true } as const;
+  const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const answer = { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls: [call] };
+  const result = { role: 'tool', tool_call_id: 'c1', content: 'seen' };
+  const answerSent = (changes: JsonObject) => {
+    const { body } = sent('chat', { messages: [hi, { ...answer, ...changes }, result] }, quirks);
+    return (body['messages'] as JsonObject[])[1];
+  };
+
+  it.each([
+    ['no text', null, '<think>\nHm.\n</think>\n\n'],
+    ['text', 'Let me see.', '<think>\nHm.\n</think>\n\nLet me see.'],
+    [
+      'parts',
+      [{ type: 'text', text: 'Let me see.' }],
+      [
+        { type: 'text', text: '<think>\nHm.\n</think>\n\n' },
+        { type: 'text', text: 'Let me see.' },
+      ],
+    ],
+  ])('goes back there, before %s', (_what, content, expected) => {
+    expect(answerSent({ content })).toEqual({ role: 'assistant', content: expected, tool_calls: [call] });
+  });
+
+  it('stays where it is when the text has it already', () => {
+    const content = '<think>\nHm.\n</think>\n\nLet me see.';
+    expect(answerSent({ content, reasoning_content: undefined })).toMatchObject({ content });
+  });
+
+  it('is left alone in an answer without calls', () => {
+    const plain = { role: 'assistant', content: 'Done.', reasoning_content: 'Hm.' };
+    expect(sent('chat', { messages: [hi, plain, hi] }, quirks).body['messages']).toContainEqual(plain);
+  });
+});

@@ -296,7 +296,7 @@ describe('endings', () => {
     expect(failureOf(delta({}, { finish_reason: 'insufficient_system_resource' }))?.code).toBe('unavailable');
     expect(failureOf({ error: { message: 'broke' } })?.message).toContain('broke');
     expect(failureOf({ error: 'broke', code: 5 })?.message).toContain('broke');
-    expect(failureOf({ base_resp: { status_code: 1004, status_msg: 'bad key' } })?.message).toContain('bad key');
+    expect(failureOf({ base_resp: { status_code: 1000, status_msg: 'broke down' } })?.message).toContain('broke down');
     expect(failureOf(delta({}, { finish_reason: 'error', error: { message: 'provider' } }))?.message).toContain(
       'provider',
     );

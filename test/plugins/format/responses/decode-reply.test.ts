@@ -300,7 +300,7 @@ describe('an error', () => {
     { status: 'failed', error: { code: 'server_error', message: 'broken' }, output: [] },
     { status: 'cancelled', output: [] },
     { status: 'queued', output: [] },
-    { base_resp: { status_code: 1004, status_msg: 'broken' } },
+    { base_resp: { status_code: 1000, status_msg: 'broken' } },
     { object: 'error', message: 'broken' },
     {},
   ])('is found in a whole reply: %j', (body) => {

@@ -6,14 +6,17 @@ import { type GatewayDocument, readDocument } from './config/document.ts';
 import { addedPlugins, keepFixed } from './config/fixed.ts';
 import { type Config, validate } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
+import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { createHost, type Host } from './host.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { drain } from './http/drain.ts';
 import { ExchangeHandler, type Serving } from './http/exchange-handler.ts';
-import { routeHealthChecks } from './http/health.ts';
+import { type HealthSource, operatorHealthChecks, routeHealthChecks } from './http/health.ts';
 import { limitListener } from './http/listener.ts';
+import { operatorAddress } from './http/operator/address.ts';
+import { OperatorServer } from './http/operator/server.ts';
 import { EndpointTable } from './http/paths.ts';
 import { routeExchanges } from './http/server.ts';
 import type { Logger } from './logger.ts';
@@ -36,6 +39,7 @@ export class Gateway {
   readonly #handler: ExchangeHandler;
   readonly #services: OpenServices;
   readonly #vendors: VendorServers;
+  #operator: OperatorServer | undefined;
   #config: Config;
   #isServing = true;
   #changing: Promise<unknown> = Promise.resolve();
@@ -81,6 +85,7 @@ export class Gateway {
       host,
     });
     const vendors = new VendorServers(assembly.registry.vendors, log);
+    let operator: OperatorServer | undefined;
     try {
       const endpoints = new EndpointTable(assembly.registry.endpoints);
       handler = new ExchangeHandler(endpoints);
@@ -88,20 +93,20 @@ export class Gateway {
       await gateway.#serve(config);
       await gateway.#runConfiguredHooks();
       routeExchanges(assembly.server, handler, endpoints);
-      routeHealthChecks(assembly.server, {
-        get isServing() {
-          return gateway.#isServing;
-        },
-        host,
-        get reports() {
-          return assembly.registry.statusReports.values();
-        },
-      });
+      const health = gateway.#health(host);
+      routeHealthChecks(assembly.server, health);
       await routePages(assembly.server, assembly.registry, host);
       await services.events.listen();
+      const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
+      if (address !== undefined) {
+        const routes = [...operatorHealthChecks(health), ...assembly.registry.operatorRoutes];
+        operator = new OperatorServer(address, routes, host, log);
+        gateway.#operator = operator;
+      }
       await gateway.#listen();
       return gateway;
     } catch (error) {
+      await operator?.[Symbol.asyncDispose]();
       await vendors[Symbol.asyncDispose]();
       await services[Symbol.asyncDispose]();
       throw error;
@@ -113,6 +118,11 @@ export class Gateway {
     const { address, port, family } = this.#assembly.listener.address() as AddressInfo;
     const name = address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
     return `http://${name}:${port}`;
+  }
+
+  /** The URL of the operator's listener; undefined when it is off. */
+  get operatorUrl(): string | undefined {
+    return this.#operator?.url;
   }
 
   get host(): Host {
@@ -153,9 +163,24 @@ export class Gateway {
     await this.#changing;
     await drain(this.#handler, this.#config.get(listen).drain_timeout);
     await this.#assembly.server.stop({ timeout: 1_000 });
+    await this.#operator?.[Symbol.asyncDispose]();
     await this.#handler.serving.pipeline.retire();
     await this.#vendors[Symbol.asyncDispose]();
     await this.#services[Symbol.asyncDispose]();
+  }
+
+  #health(host: () => Host): HealthSource {
+    const isServing = () => this.#isServing;
+    const { statusReports } = this.#assembly.registry;
+    return {
+      get isServing() {
+        return isServing();
+      },
+      host,
+      get reports() {
+        return statusReports.values();
+      },
+    };
   }
 
   async #runConfiguredHooks(): Promise<void> {
@@ -253,6 +278,7 @@ export class Gateway {
     const { host, port } = this.#config.get(listen);
     this.#limitListener();
     await server.start();
+    await this.#operator?.listen();
     const { promise, resolve: done, reject } = Promise.withResolvers<void>();
     listener.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : error.message;

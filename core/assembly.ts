@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import { catalogSections } from './catalog/sections.ts';
 import type { GatewayDocument } from './config/document.ts';
+import { operatorSection } from './config/operator-section.ts';
 import { coreSections } from './config/sections.ts';
 import type { Host } from './host.ts';
 import { createServer } from './http/server.ts';
@@ -29,7 +30,8 @@ export async function assemble(
   host: () => Host,
 ): Promise<Assembly> {
   const registry = new Registry();
-  for (const section of [...coreSections, ...catalogSections, operatorsSection]) registry.section(section);
+  for (const section of [...coreSections, operatorSection, ...catalogSections, operatorsSection])
+    registry.section(section);
   const { server, listener } = createServer(log);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);

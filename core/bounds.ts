@@ -79,6 +79,8 @@ export const bounds = {
   waitingLookups: 2_000,
   /** Slots to release when Redis is back; others expire. */
   owedSlots: 10_000,
+  /** Connections to the operator's listener; further ones are closed. */
+  operatorConnections: 100,
   /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,
 

@@ -1,4 +1,4 @@
-import type { Server } from '@hapi/hapi';
+import type { Server, ServerRoute } from '@hapi/hapi';
 import type { EventTypes } from '../accounts/events.ts';
 import type { PaymentProvider } from '../accounts/payment-provider.ts';
 import type { Catalog, Vendor } from '../catalog/catalog.ts';
@@ -32,7 +32,7 @@ export interface CatalogReview {
   describe(catalog: Catalog): string[];
 }
 
-/** What a plugin reports about itself at `/readyz?verbose`, to callers on the same machine. */
+/** What a plugin reports about itself at `/readyz?verbose` of the operator's listener. */
 export interface StatusReport {
   readonly name: string;
   /** A value that JSON can hold, without secrets. */
@@ -65,6 +65,7 @@ export class Registry {
   readonly statusReports = new Map<string, StatusReport>();
   readonly gauges = new Map<string, Gauge>();
   readonly observers = new Map<string, Observer>();
+  readonly operatorRoutes: ServerRoute[] = [];
   readonly pages: Page[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
@@ -145,6 +146,11 @@ export class Registry {
 
   gauge(gauge: Gauge): void {
     add(this.gauges, 'gauge', gauge);
+  }
+
+  /** A route of hapi on the operator's listener, for what nobody else may read. The listener has checked the caller. */
+  operatorRoute(route: ServerRoute): void {
+    this.operatorRoutes.push(route);
   }
 
   observer(observer: Observer): void {

@@ -1,8 +1,7 @@
-import type { Server } from '@hapi/hapi';
+import type { Request, ResponseObject, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
 import { type Check, checkDependencies } from './dependencies.ts';
 import type { Host } from '../host.ts';
 import type { StatusReport } from '../extension/registry.ts';
-import { isLocal } from './local-caller.ts';
 
 export interface HealthSource {
   /** False from SIGTERM on. */
@@ -11,37 +10,46 @@ export interface HealthSource {
   readonly reports: Iterable<StatusReport>;
 }
 
+const options = { state: { parse: false } } as const;
+
 /**
- * `/livez`: the process is alive. `/readyz`: it should get traffic; `?verbose` adds a check of each dependency. Without
- * the database or Redis the gateway stays ready, because it serves known keys without them; the status is `degraded`
- * then, still with a 200. Callers on the same machine also get the status reports of plugins.
+ * `/livez`: the process is alive. `/readyz`: it should get traffic. Without the database or Redis the gateway stays ready,
+ * because it serves known keys without them. Neither says more: everybody may ask.
  */
 export function routeHealthChecks(server: Server, source: HealthSource): void {
-  const options = { state: { parse: false } } as const;
-  server.route({ method: 'GET', path: '/livez', options, handler: () => ({ status: 'ok' }) });
-  server.route({
-    method: 'GET',
-    path: '/readyz',
-    options,
-    handler: async (request, h) => {
-      const isVerbose = 'verbose' in request.query;
-      const checks = isVerbose ? await checkDependencies(source.host()) : undefined;
-      const status = source.isServing ? statusOf(checks) : 'stopping';
-      const reports = isVerbose && isLocal(request) ? readReports(source) : {};
-      return h
-        .response({ status, ...(checks && { checks: checks.map(toJson) }), ...reports })
-        .code(source.isServing ? 200 : 503);
-    },
-  });
+  server.route(livez);
+  server.route({ method: 'GET', path: '/readyz', options, handler: (_request, h) => answerVerdict(source, h) });
   // Claude Code probes this path before its first request; any 200 will do.
-  server.route({ method: 'GET', path: '/api/hello', options, handler: () => ({ status: 'ok' }) });
+  server.route({ ...livez, path: '/api/hello' });
+}
+
+/**
+ * The same paths for the operator. `/readyz?verbose` adds a check of each dependency and the reports of plugins; while a
+ * dependency does not respond, the status is `degraded`, still with a 200.
+ */
+export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
+  const handler = (request: Request, h: ResponseToolkit) =>
+    'verbose' in request.query ? answerInDetail(source, h) : answerVerdict(source, h);
+  return [livez, { method: 'GET', path: '/readyz', options, handler }];
+}
+
+const livez: ServerRoute = { method: 'GET', path: '/livez', options, handler: () => ({ status: 'ok' }) };
+
+function answerVerdict({ isServing }: HealthSource, h: ResponseToolkit): ResponseObject {
+  return h.response({ status: isServing ? 'ok' : 'stopping' }).code(isServing ? 200 : 503);
+}
+
+async function answerInDetail(source: HealthSource, h: ResponseToolkit): Promise<ResponseObject> {
+  const checks = await checkDependencies(source.host());
+  const status = source.isServing ? statusOf(checks) : 'stopping';
+  return h.response({ status, checks: checks.map(toJson), ...readReports(source) }).code(source.isServing ? 200 : 503);
 }
 
 function readReports(source: HealthSource): Record<string, unknown> {
   return Object.fromEntries([...source.reports].map(({ name, report }) => [name, report(source.host())]));
 }
 
-function statusOf(checks: readonly Check[] = []): 'ok' | 'degraded' {
+function statusOf(checks: readonly Check[]): 'ok' | 'degraded' {
   return checks.every(({ ok }) => ok) ? 'ok' : 'degraded';
 }
 

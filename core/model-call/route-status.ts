@@ -1,7 +1,7 @@
 import type { Host } from '../host.ts';
 import type { Registry, StatusReport } from '../extension/registry.ts';
 
-/** A route as `/readyz?verbose`, `gateway routes` and the front page show it. Times are RFC 3339. */
+/** A route as operators see it: at `/readyz?verbose`, in `gateway routes` and on the front page. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model
   /** Of the breaker; `no_model` while a route that does not have the model is asked after the others. */

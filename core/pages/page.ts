@@ -89,8 +89,6 @@ export interface PageRequest {
   /** Id of the session; its row is in `session`. */
   readonly sessionId: string | undefined;
   readonly isOperator: boolean;
-  /** True for a reader on the gateway's own machine, not behind a proxy. */
-  readonly isLocal: boolean;
   readonly form: FormState;
   /** Keeps what the reader has chosen, in a cookie for a year. It counts from the next request on. */
   remember(preference: Preference, value: string): void;

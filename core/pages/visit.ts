@@ -1,7 +1,6 @@
 import accept from '@hapi/accept';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Host } from '../host.ts';
-import { isLocal } from '../http/local-caller.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from './cookies.ts';
 import { type Formatter, formatterFor } from './formatter.ts';
 import { createFormToken } from './form-token.ts';
@@ -59,10 +58,6 @@ export class Visit implements PageRequest {
   get query(): Readonly<Record<string, string>> {
     const entries = Object.entries(this.#request.query as Record<string, string | string[]>);
     return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().at(-1) ?? '']));
-  }
-
-  get isLocal(): boolean {
-    return isLocal(this.#request);
   }
 
   get theme(): Theme {

@@ -19,7 +19,7 @@ export const plugin: GatewayPlugin = {
       template: join(import.meta.dirname, '..', '..', 'views', 'home.eta'),
       show(request) {
         // Upstreams and their faults are the operator's business.
-        const statuses = request.isLocal ? readRouteStatus(server.gateway, request.host) : undefined;
+        const statuses = request.isOperator ? readRouteStatus(server.gateway, request.host) : undefined;
         return describeHome(request, statuses);
       },
     });

@@ -81,7 +81,7 @@ interface Readiness {
 }
 
 async function readiness(): Promise<Readiness & { readonly code: number }> {
-  const answer = await fetch(`${gateway.url}/readyz?verbose`, { signal: AbortSignal.timeout(10_000) });
+  const answer = await fetch(`${gateway.operatorUrl}/readyz?verbose`, { signal: AbortSignal.timeout(10_000) });
   return { code: answer.status, ...((await answer.json()) as Readiness) };
 }
 

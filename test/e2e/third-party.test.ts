@@ -294,9 +294,9 @@ describe('README.md', () => {
   it('has examples that are valid when added to the included gateway.yaml', async () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const file = join(root, 'gateway.yaml');
-    const environment = { OPENAI_API_KEY: 'sk-1', OTHER_KEY: 'sk-2' };
+    const environment = { OPENAI_API_KEY: 'sk-1', OTHER_KEY: 'sk-2', OPERATOR_TOKEN: 'a-token-of-some-length' };
     const examples = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => parse(text ?? '') as object);
-    expect(examples).toHaveLength(4);
+    expect(examples).toHaveLength(5);
     let yaml = parse(await readFile(file, 'utf8')) as Record<string, unknown>;
     for (const example of examples) {
       // In order, because the second adds to the first.

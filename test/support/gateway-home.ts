@@ -16,6 +16,8 @@ import { createLogger } from '#core/logger.ts';
 export interface GatewayProcess extends AsyncDisposable {
   readonly process: ChildProcess;
   readonly url: string;
+  /** Of the operator's listener. */
+  readonly operatorUrl: string;
   /** Everything it has printed. */
   readonly output: () => string;
   /** Sends a signal and waits for the end. @returns the exit code, or the signal's name */
@@ -105,13 +107,14 @@ async function spawnGateway(
     output += chunk.toString();
   });
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   createInterface({ input: child.stdout }).on('line', (line) => {
     output += `${line}\n`;
-    const url = /Base URL\s+(http\S+)\/v1/.exec(line)?.[1];
-    if (url !== undefined) resolve(url);
+    // The last lines of what it prints at its start.
+    if (line.startsWith('  curl ')) resolve();
   });
   void exited.then(() => reject(new Error(`the gateway ended before it was ready:\n${output}`)));
+  await promise;
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     const [code, by] = await exited;
@@ -119,7 +122,8 @@ async function spawnGateway(
   };
   return {
     process: child,
-    url: await promise,
+    url: /Base URL\s+(http\S+)\/v1/.exec(output)?.[1] ?? '',
+    operatorUrl: /Operator\s+(http\S+)/.exec(output)?.[1] ?? '',
     output: () => output,
     end,
     async [Symbol.asyncDispose]() {

@@ -21,6 +21,8 @@ export interface GatewayOptions {
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly url: string;
+  /** Of the operator's listener. */
+  readonly operatorUrl: string;
   /** A key whose period ends in a day. */
   readonly key: string;
   readonly accountId: string;
@@ -71,6 +73,7 @@ export async function startGateway({
   return {
     gateway,
     url: gateway.url,
+    operatorUrl: gateway.operatorUrl ?? '',
     key,
     accountId,
     database,

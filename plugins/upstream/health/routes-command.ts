@@ -1,14 +1,9 @@
 import { type Command, CommandFailed } from '#core/extension/command.ts';
-import { describeConnectionError } from '#core/errors/connection-error.ts';
-import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
-import { type JsonObject, parseObject } from '#core/json.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
+import { askOperator } from './ask-operator.ts';
 import { resetChannel } from './reset-channel.ts';
 import { storeReset } from './route-report.ts';
-
-/** Ms in which the running gateway must respond. */
-const askTimeout = 5_000;
 
 /** `gateway routes`: shows the breakers of all routes, or resets one. */
 export const routesCommand: Command = {
@@ -20,13 +15,13 @@ export const routesCommand: Command = {
         '--reset <route>',
         'close the breaker of this route, such as openai/gpt-5, and end the cooldowns of its keys, on every instance',
       )
-      .option('--url <url>', 'URL of the gateway (default: from gateway.yaml)')
+      .option('--url <url>', 'URL of the operator listener (default: from gateway.yaml)')
       .option('--json', 'print JSON')
       .addHelpText('after', '\n\nExit codes: 0 success, 1 failure, 2 invalid usage.')
       .action(({ reset, url, json }: { reset?: string; url?: string; json?: true }) =>
         context.withHost(async (host) => {
           if (reset !== undefined) return context.print(await resetRoute(host, reset));
-          const routes = await askRoutes(url ?? listenUrl(host));
+          const routes = await askRoutes(host, url);
           for (const line of json ? [JSON.stringify(routes)] : routes.map(describeRoute)) context.print(line);
         }),
       );
@@ -44,27 +39,11 @@ async function resetRoute({ catalog, database, shared, now }: Host, route: strin
   return `route ${route} reset`;
 }
 
-function listenUrl(host: Host): string {
-  const { host: name, port } = host.section(listen);
-  const address = name === '0.0.0.0' || name === '::' ? '127.0.0.1' : name;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
-}
-
 /** @throws CommandFailed when no gateway answers */
-async function askRoutes(url: string): Promise<RouteStatus[]> {
-  const body = await readReady(url).catch((error: unknown) => {
-    throw new CommandFailed(`No gateway responds at ${url}: ${describeConnectionError(error)}.`);
-  });
-  if (Array.isArray(body?.['routes'])) return body['routes'] as unknown as RouteStatus[];
-  throw new CommandFailed(
-    `The server at ${url} reports no routes. Check that it is a gateway and that you are on its machine.`,
-  );
-}
-
-/** Undefined when the answer is not a JSON object. */
-async function readReady(url: string): Promise<JsonObject | undefined> {
-  const response = await fetch(new URL('/readyz?verbose', url), { signal: AbortSignal.timeout(askTimeout) });
-  return parseObject(await response.text());
+async function askRoutes(host: Host, url: string | undefined): Promise<RouteStatus[]> {
+  const { routes } = await askOperator(host, url);
+  if (Array.isArray(routes)) return routes as unknown as RouteStatus[];
+  throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
 function describeRoute({

@@ -41,10 +41,10 @@ async function serve(home: Home = {}): Promise<Server> {
   });
 }
 
-/** The page as a reader elsewhere sees it. */
+/** The page as a visitor sees it. */
 async function pageOf(home?: Home, url = '/', headers: Record<string, string> = {}): Promise<string> {
   const server = await serve(home);
-  return (await server.inject({ url, headers, remoteAddress: '192.0.2.1' })).payload;
+  return (await server.inject({ url, headers })).payload;
 }
 
 describe('the front page', () => {
@@ -151,8 +151,16 @@ describe('the front page', () => {
   });
 });
 
-const seen = async (statuses: RouteStatus[], request: object = { remoteAddress: '127.0.0.1' }) =>
-  (await serve({ statuses })).inject({ url: '/', ...request });
+/** A request of somebody who is signed in. */
+const signedIn = (isOperator: boolean) => ({
+  auth: {
+    strategy: 'session',
+    credentials: { session: { id: 's', account: { id: 'a', name: 'Rani' }, isOperator } } as object,
+  },
+});
+
+const seen = async (statuses: RouteStatus[], request: object = {}) =>
+  (await serve({ statuses })).inject({ url: '/', ...signedIn(true), ...request });
 
 /** Class and text of the item of the one route. */
 const itemOf = (page: string) =>
@@ -166,7 +174,7 @@ const itemOf = (page: string) =>
         .trim(),
     );
 
-describe('the routes on the front page', () => {
+describe('the routes on the front page of an operator', () => {
   const id = 'one/model-there';
   const until = '2026-01-01T00:00:05.000Z';
   const down: RouteStatus = { route: id, state: 'open', open_until: until, reason: 'route: 503 <b>down</b>' };
@@ -176,7 +184,7 @@ describe('the routes on the front page', () => {
   });
 
   it('are out of service until when and why', async () => {
-    const { payload } = await seen([down], { remoteAddress: '127.0.0.1', headers: { cookie: 'dp_zone=Asia/Jakarta' } });
+    const { payload } = await seen([down], { headers: { cookie: 'dp_zone=Asia/Jakarta' } });
     expect(itemOf(payload)).toEqual([
       'class="out"',
       `${id} out of service until 1 Jan 2026, 07:00 GMT+7 route: 503 &lt;b&gt;down&lt;/b&gt;`,
@@ -195,7 +203,7 @@ describe('the routes on the front page', () => {
       modelOf('a', ['chat'], { routes: [first!, { ...first!, id: 'two/m' }] }),
       modelOf('b', ['chat'], { routes: [{ ...first!, id: 'two/m' }] }),
     ];
-    const { payload } = await (await serve({ models, statuses: [] })).inject('/');
+    const { payload } = await (await serve({ models, statuses: [] })).inject({ url: '/', ...signedIn(true) });
     const [, section = ''] = payload.split('<h2>Routes</h2>');
     expect([...section.matchAll(/<code>(.*?)<\/code>/g)].map(([, name]) => name)).toEqual([
       'dp/a',
@@ -207,9 +215,9 @@ describe('the routes on the front page', () => {
   });
 
   it.each([
-    ['elsewhere', { remoteAddress: '192.0.2.1' }],
-    ['behind a proxy', { remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '192.0.2.1' } }],
-  ])('are not shown to a reader %s', async (_from, request) => {
+    ['a visitor on the same machine', { auth: undefined, remoteAddress: '127.0.0.1' }],
+    ['an account that is not an operator', signedIn(false)],
+  ])('are not shown to %s', async (_reader, request) => {
     expect((await seen([down], request)).payload).not.toMatch(/<h2>Routes|model-there|503/);
   });
 

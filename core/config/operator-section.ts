@@ -1,0 +1,69 @@
+import { isIP } from 'node:net';
+import { isLoopback } from '../http/loopback.ts';
+import { defineSection } from './section.ts';
+import { listen } from './sections.ts';
+
+/** Characters of `operator.token` at least: a shorter one can be guessed. */
+const minTokenLength = 16;
+
+/** The section `operator`: where metrics and the state of routes are read. */
+export const operatorSection = defineSection({
+  name: 'operator',
+  fixed: ['enabled', 'host', 'port', 'socket'],
+  schema: {
+    type: 'object',
+    description:
+      'Where the operator reads metrics and the state of routes: a listener of its own. Only token and names change without a restart.',
+    default: {},
+    properties: {
+      enabled: { type: 'boolean', default: true, description: 'Whether there is such a listener.' },
+      host: {
+        type: 'string',
+        minLength: 1,
+        description: 'Address to listen on; 127.0.0.1 when left out. One that other machines reach requires a token.',
+      },
+      port: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 65_535,
+        description: 'TCP port; when left out, 1000 above the port of `listen`. 0 for any free port.',
+      },
+      socket: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 100,
+        description: 'Path of a Unix socket, relative to the data folder, instead of host and port.',
+      },
+      token: {
+        type: 'string',
+        minLength: minTokenLength,
+        maxLength: 1_000,
+        pattern: '^[!-~]+$',
+        description: 'Bearer token that every request must send. Without one, every user of this machine may read.',
+      },
+      names: {
+        type: 'array',
+        items: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
+        default: [],
+        description:
+          'Names in the Host header besides localhost and the address of the listener, such as `gateway` in a network of containers.',
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ enabled, host, port, socket, token }, report, all) {
+    if (!enabled) return;
+    if (socket !== undefined && (host !== undefined || port !== undefined))
+      report(['operator', 'socket'], 'is set besides host or port', 'use either a socket, or host and port');
+    if (host !== undefined && !isLoopback(host) && token === undefined)
+      report(
+        ['operator', 'host'],
+        'is reachable from other machines, and no token is set',
+        'add operator.token, or listen on 127.0.0.1',
+      );
+    if (socket === undefined && port !== undefined && port !== 0 && port === all.get(listen).port)
+      report(['operator', 'port'], 'is the port of listen', 'use another one');
+    if (host !== undefined && /[/:]/.test(host) && isIP(host) === 0)
+      report(['operator', 'host'], 'is not an address or a name', 'use one such as 127.0.0.1, without scheme and port');
+  },
+});

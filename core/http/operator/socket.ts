@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { lstat, unlink } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import { describeAddress, type OperatorAddress } from './address.ts';
+
+/** Permissions that a new socket does not get: only the user of the gateway may connect. */
+const privateMask = 0o177;
+
+/**
+ * Opens the listener. A socket file that a killed gateway has left is replaced; one of a running process is not.
+ *
+ * @throws Error that names the address and what to change
+ */
+export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
+  try {
+    await tryToListen(server, address).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE' || !('path' in address) || !(await isAbandoned(address.path))) throw error;
+      await unlink(address.path);
+      await tryToListen(server, address);
+    });
+  } catch (error) {
+    throw new Error(`cannot listen on ${describeAddress(address)} for the operator: ${explain(error, address)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function tryToListen(server: Server, address: OperatorAddress): Promise<void> {
+  const listening = once(server, 'listening');
+  // Node binds a path before `listen` returns, so no other file gets these permissions.
+  const mask = 'path' in address ? process.umask(privateMask) : undefined;
+  try {
+    server.listen(address);
+  } finally {
+    if (mask !== undefined) process.umask(mask);
+  }
+  await listening;
+}
+
+/** True for a socket on which no process listens. */
+async function isAbandoned(path: string): Promise<boolean> {
+  if (!(await lstat(path)).isSocket()) return false;
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+  } finally {
+    socket.destroy();
+  }
+}
+
+function explain(error: unknown, address: OperatorAddress): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== 'EADDRINUSE') return message;
+  return 'path' in address
+    ? 'the path is in use; set operator.socket to another path'
+    : 'the port is in use; set operator.port to another one';
+}

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
+import { PatientTimer } from '../timing/patient-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -51,7 +52,11 @@ export function sendReply(
   }
   // The timer restarts with every write and with every byte that the system takes, part of a chunk included.
   response.setTimeout(writeTimeout * 1000, () => {
-    if (response.writableLength > 0) disconnect(response, exchange, writeTimeout);
+    const left = response.writableLength;
+    // What the client has read meanwhile is noticed in this turn of the loop, if it was blocked.
+    setImmediate(() => {
+      if (left > 0 && response.writableLength >= left) disconnect(response, exchange, writeTimeout);
+    });
   });
   return sent;
 }
@@ -111,18 +116,19 @@ function sendStream(
     sent.bytes += Buffer.byteLength(text);
     listener?.(text);
   };
-  const stalled = setTimeout(() => {
+  const stalled = new PatientTimer(() => {
     // While the client does not read, the write timeout applies.
-    if (body.isPaused() || response.writableNeedDrain) return void stalled.refresh();
+    if (body.isPaused() || response.writableNeedDrain) return stalled.restart();
     breakOff(onStalled(bodyTimeout));
     body.destroy();
-  }, bodyTimeout * 1000);
+  });
+  stalled.start(bodyTimeout * 1000);
   body.on('data', (chunk: Buffer) => {
     if (response.writableEnded) return;
     sent.firstByteAfter ??= exchange.elapsed;
     sent.bytes += chunk.length;
     keepAlive?.refresh();
-    stalled.refresh();
+    stalled.restart();
     if (!response.write(chunk)) body.pause();
     listener?.(chunk);
   });
@@ -134,7 +140,7 @@ function sendStream(
   body.once('error', breakOff);
   body.once('close', () => {
     clearInterval(keepAlive);
-    clearTimeout(stalled);
+    stalled.stop();
     // Closed without end or error: truncated.
     if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
     exchange.fail(new GatewayError('upstream_failed', 'The answer was truncated.'));
@@ -142,7 +148,7 @@ function sendStream(
   });
   response.once('close', () => {
     clearInterval(keepAlive);
-    clearTimeout(stalled);
+    stalled.stop();
     body.destroy();
   });
 }

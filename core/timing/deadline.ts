@@ -1,3 +1,5 @@
+import { PatientTimer } from './patient-timer.ts';
+
 /** The work did not settle before its deadline. Its later result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
@@ -38,13 +40,14 @@ export async function firstOrTimeout<T>(
   if (milliseconds === Infinity && signal === undefined) return Promise.race(work);
   const { promise, resolve } = Promise.withResolvers<typeof timedOut>();
   const giveUp = () => resolve(timedOut);
-  const timer = milliseconds === Infinity ? undefined : setTimeout(giveUp, milliseconds);
+  const timer = new PatientTimer(giveUp);
+  if (milliseconds !== Infinity) timer.start(milliseconds);
   signal?.addEventListener('abort', giveUp, { once: true });
   if (signal?.aborted) giveUp();
   try {
     return await Promise.race([...work, promise]);
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     signal?.removeEventListener('abort', giveUp);
   }
 }

@@ -1,3 +1,6 @@
+import { lostTime } from '#core/timing/loop-lag.ts';
+import { PatientTimer } from '#core/timing/patient-timer.ts';
+
 /** Ms of backpressure after which an answer's duration measures its client, not its route. */
 const heldBackAfter = 200;
 
@@ -16,7 +19,8 @@ export interface AttemptClockOptions {
  */
 export class AttemptClock {
   readonly #onLate: (isSilent: boolean) => void;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer = new PatientTimer(() => this.#look());
+  readonly #lostBefore = lostTime();
   #looksAt = Infinity;
   #lastByteAt = performance.now();
   #silence = 0; // ms
@@ -38,6 +42,11 @@ export class AttemptClock {
   /** True when backpressure of the client delayed the answer: its duration is no measure of the route. */
   get wasHeldBack(): boolean {
     return this.#heldBack + this.#pause > heldBackAfter;
+  }
+
+  /** True when this process did not run for a part of the time: no duration is a measure of the route. */
+  get wasInterrupted(): boolean {
+    return lostTime() > this.#lostBefore;
   }
 
   /** Something has come. */
@@ -79,7 +88,7 @@ export class AttemptClock {
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
   }
 
   /** Ms of the current pause. */
@@ -88,9 +97,8 @@ export class AttemptClock {
   }
 
   #lookAfter(milliseconds: number): void {
-    clearTimeout(this.#timer);
     this.#looksAt = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => this.#look(), milliseconds);
+    this.#timer.start(milliseconds);
   }
 
   #look(): void {

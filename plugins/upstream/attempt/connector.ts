@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import { buildConnector, errors } from 'undici';
+import { PatientTimer } from '#core/timing/patient-timer.ts';
 
 /** A connection to an upstream, as the request on it sees it. */
 export interface UpstreamConnection {
@@ -22,14 +23,21 @@ const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
  * @param timeout seconds
  */
 export function createConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeout * 1000, allowH2: false, keepAlive: false });
-  return (options, callback) =>
-    connect(options, (...result) => {
+  const connect = buildConnector({ timeout: 0, allowH2: false, keepAlive: false }) as Connect;
+  return (options, callback) => {
+    const timer = new PatientTimer(() => opening.destroy(new errors.ConnectTimeoutError()));
+    const opening = connect(options, (...result) => {
+      timer.stop();
       const [, socket] = result;
       if (socket !== null && socket !== undefined) watch(socket);
       callback(...result);
     });
+    timer.start(timeout * 1000);
+  };
 }
+
+/** As undici's types leave out, a connector returns the socket that it opens. */
+type Connect = (...parameters: Parameters<buildConnector.connector>) => Socket;
 
 /** Who is told of the connection that the next request is written to. */
 let awaitsConnection: ((connection: UpstreamConnection) => void) | undefined;

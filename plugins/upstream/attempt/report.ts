@@ -58,14 +58,18 @@ export class AttemptReport {
    *
    * @param fault undefined when it served
    * @param status of the upstream's answer
-   * @param tokens of the answer, where they measure the throughput of this attempt
+   * @param measured undefined when its durations say nothing about the route; its tokens where they measure the throughput
    */
-  over(fault: Fault | undefined, status: number | undefined, tokens: number | undefined): void {
+  over(
+    fault: Fault | undefined,
+    status: number | undefined,
+    measured: { readonly tokens: number | undefined } | undefined,
+  ): void {
     this.#record(fault, status);
     const { route, admission } = this.#admitted;
     if (fault !== undefined) return this.#learn(fault);
     const duration = this.#exchange.elapsed - this.#startedAt;
-    const timing = { firstContentAfter: this.#contentAfter ?? 0, duration, tokens };
+    const timing = measured && { firstContentAfter: this.#contentAfter ?? 0, duration, ...measured };
     this.#parts.health.served(route, admission, timing, () => conversationOf(this.#exchange));
   }
 

@@ -79,10 +79,10 @@ export class RouteHealth implements AsyncDisposable {
    *
    * @param source its conversation: one with long prompts, or of a client that reads slowly, is no measure of the route
    */
-  served({ id }: Route, admission: Admission, timing: Timing, source: () => string): void {
+  served({ id }: Route, admission: Admission, timing: Timing | undefined, source: () => string): void {
     const { breaker, throughput } = this.#of(id);
     this.#endProbe(id, admission);
-    const slowness = throughput.observe(timing);
+    const slowness = timing && throughput.observe(timing);
     if (slowness !== undefined) this.#fail(id, admission, `slow: ${slowness}`, source(), true);
     else if (breaker.succeeded(this.#parts.now(), admission)) this.#close(id, 'the route responds again');
   }

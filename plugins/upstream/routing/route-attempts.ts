@@ -94,7 +94,8 @@ export class RouteAttempts {
       if (fault?.isSilentConnection === true) parts.connections.replace(address.agent);
       // A continuation's tokens are counted with those before it, and a slow client slows the best route.
       const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
-      report.over(fault, attempt.status || undefined, isMeasured ? reader.usage?.output : undefined);
+      const tokens = isMeasured ? reader.usage?.output : undefined;
+      report.over(fault, attempt.status || undefined, attempt.clock.wasInterrupted ? undefined : { tokens });
     };
     const onEnd = (fault: Fault | undefined) => {
       this.#context.delivery.usage = reader.usage;

@@ -41,6 +41,7 @@ interface Account {
 
 /** Slots need no expiry: they end with the process. */
 export class MemoryLimiter implements Limiter {
+  readonly instances = 1;
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
   /** Distinguishes its leases from those of another limiter. Short, since it is part of a string for every request. */
@@ -73,6 +74,18 @@ export class MemoryLimiter implements Limiter {
     const now = this.#microseconds();
     if (account !== undefined) account.arrival = capArrival(account.arrival, now, limits);
     return describe(debtOf(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
+  }
+
+  /** Takes over what another limiter has decided for the key, so that this one can go on from there. */
+  follow(key: string, { resetAfter, lease }: Take): void {
+    const account = this.#account(key);
+    account.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
+    if (lease !== undefined) account.leases.add(lease);
+  }
+
+  /** Keys that it remembers. */
+  get size(): number {
+    return this.#accounts.size;
   }
 
   release(key: string, lease: string): void {

@@ -1,4 +1,5 @@
-import { guard, type ScriptedRedis } from './redis-client.ts';
+import type { Circuit } from './circuit.ts';
+import type { ScriptedRedis } from './redis-client.ts';
 import type { Cache, CacheEntry } from './shared.ts';
 
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
@@ -9,15 +10,16 @@ const headBytes = 4;
 
 export class RedisCache implements Cache {
   readonly #client: ScriptedRedis;
+  readonly #circuit: Circuit;
 
-  constructor(client: ScriptedRedis) {
+  constructor(client: ScriptedRedis, circuit: Circuit) {
     this.#client = client;
+    this.#circuit = circuit;
   }
 
   async get(key: string): Promise<CacheEntry | undefined> {
-    const [value, left] = await guard(
-      Promise.all([this.#client.getBuffer(entryKey(key)), this.#client.pttl(entryKey(key))]),
-    );
+    const find = () => Promise.all([this.#client.getBuffer(entryKey(key)), this.#client.pttl(entryKey(key))]);
+    const [value, left] = await this.#circuit.run(find);
     if (value === null || left <= 0) return undefined;
     const expiresIn = left / 1000;
     return { value: value.subarray(headBytes), age: Math.max(0, value.readUInt32BE(0) - expiresIn), expiresIn };
@@ -26,18 +28,21 @@ export class RedisCache implements Cache {
   async set(key: string, value: Buffer, seconds: number): Promise<void> {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32BE(Math.ceil(seconds));
-    await guard(this.#client.set(entryKey(key), Buffer.concat([head, value]), 'PX', Math.ceil(seconds * 1000)));
+    const kept = Buffer.concat([head, value]);
+    await this.#circuit.run(() => this.#client.set(entryKey(key), kept, 'PX', Math.ceil(seconds * 1000)));
   }
 
   async claim(key: string, owner: string, seconds: number): Promise<boolean> {
-    return (await guard(this.#client.set(claimKey(key), owner, 'PX', Math.ceil(seconds * 1000), 'NX'))) === 'OK';
+    const claim = () => this.#client.set(claimKey(key), owner, 'PX', Math.ceil(seconds * 1000), 'NX');
+    return (await this.#circuit.run(claim)) === 'OK';
   }
 
   async extend(key: string, owner: string, seconds: number): Promise<boolean> {
-    return (await guard(this.#client.gatewayExtend(claimKey(key), owner, Math.ceil(seconds * 1000)))) === 1;
+    const extend = () => this.#client.gatewayExtend(claimKey(key), owner, Math.ceil(seconds * 1000));
+    return (await this.#circuit.run(extend)) === 1;
   }
 
   async release(key: string, owner: string): Promise<void> {
-    await guard(this.#client.gatewayRelease(claimKey(key), owner));
+    await this.#circuit.run(() => this.#client.gatewayRelease(claimKey(key), owner));
   }
 }

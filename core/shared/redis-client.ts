@@ -1,12 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
-import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
-import { SharedUnavailable } from './shared.ts';
 
-/** Ms that a command may take while a request waits for it. */
-const commandTimeout = 250;
+/** Ms for a connection to open, and then to be ready for commands. */
+const connectTimeout = 2_000;
+/** Ms for a subscription to be confirmed. */
+const subscribeTimeout = 250;
+
+/** The gateway's scripts: command, file, number of keys. */
+const scripts = [
+  ['gatewayTake', 'take', 2],
+  ['gatewayRenew', 'renew', 1],
+  ['gatewayHeartbeat', 'heartbeat', 1],
+  ['gatewayExtend', 'extend', 1],
+  ['gatewayRelease', 'release', 1],
+  ['gatewayKeep', 'keep', 3],
+  ['gatewayRecall', 'recall', 2],
+] as const;
 
 /** A client with the gateway's scripts. */
 export interface ScriptedRedis extends Redis {
@@ -14,6 +25,8 @@ export interface ScriptedRedis extends Redis {
   gatewayExtend(key: string, owner: string, milliseconds: number): Promise<number>;
   gatewayRelease(key: string, owner: string): Promise<number>;
   gatewayKeep(...parameters: (string | number | Buffer)[]): Promise<number>;
+  gatewayRenew(key: string, lifetime: number, ...leases: string[]): Promise<null>;
+  gatewayHeartbeat(key: string, instance: string, lifetime: number): Promise<number>;
   gatewayRecallBuffer(...parameters: string[]): Promise<(Buffer | null)[]>;
 }
 
@@ -23,57 +36,55 @@ export function redisRetryDelay(attempt: number): number {
 }
 
 const options = {
-  commandTimeout,
-  connectTimeout: 2_000,
+  connectTimeout,
   // A request must not wait while Redis is down: the command fails at once, and the caller decides.
   enableOfflineQueue: false,
   // Commands are never sent twice: one in flight when a connection broke may have been executed.
   maxRetriesPerRequest: 0,
-  // Reconnects when a server has vanished without closing its connections, instead of minutes later.
-  socketTimeout: 2_000,
   keepAlive: 15_000,
   retryStrategy: redisRetryDelay,
+  maxLoadingRetryTime: 500,
   // After a failover the old primary responds READONLY, some versions inside a script error; reconnecting finds the new one.
   reconnectOnError: (error) => error.message.includes('READONLY'),
 } satisfies RedisOptions;
 
-/** Connects for commands. Returns at once and keeps reconnecting while Redis is down. */
+/**
+ * Connects for commands. Returns at once and keeps reconnecting while Redis is down. Commands have no deadline of their
+ * own: `Circuit` sets it.
+ */
 export async function connectClient(url: string): Promise<ScriptedRedis> {
-  const [take, extend, release, keep, recall] = await Promise.all([
-    script('take'),
-    script('extend'),
-    script('release'),
-    script('keep'),
-    script('recall'),
-  ]);
   const client = new Redis(url, options) as ScriptedRedis;
-  client.defineCommand('gatewayTake', { numberOfKeys: 2, lua: take });
-  client.defineCommand('gatewayExtend', { numberOfKeys: 1, lua: extend });
-  client.defineCommand('gatewayRelease', { numberOfKeys: 1, lua: release });
-  client.defineCommand('gatewayKeep', { numberOfKeys: 3, lua: keep });
-  client.defineCommand('gatewayRecall', { numberOfKeys: 2, lua: recall });
+  limitHandshake(client);
+  const lua = await Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
+  for (const [index, [command, , numberOfKeys]] of scripts.entries())
+    client.defineCommand(command, { numberOfKeys, lua: lua[index] as string });
   return client;
 }
 
 /** Connects for subscriptions, which need their own connection and are restored when it reconnects. */
 export function connectSubscriber(url: string): Redis {
-  return new Redis(url, { ...options, enableOfflineQueue: true, autoResubscribe: true });
+  return new Redis(url, {
+    ...options,
+    enableOfflineQueue: true,
+    autoResubscribe: true,
+    commandTimeout: subscribeTimeout,
+    socketTimeout: connectTimeout,
+  });
 }
 
-function script(name: string): Promise<string> {
-  return readFile(join(import.meta.dirname, `${name}.lua`), 'utf8');
+/** Replaces a connection. Ending it politely would wait for a peer that may be gone. */
+export function replaceConnection(client: Redis): void {
+  if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no answer in time'));
 }
 
-/** Errors of the driver in our words; those of a script as they are. */
-function reasonOf(error: unknown): string {
-  return isConnectionError(error) || !(error instanceof Error) ? describeConnectionError(error) : error.message;
-}
-
-/** @throws SharedUnavailable with the driver's error as its cause */
-export async function guard<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw new SharedUnavailable(`Redis did not respond: ${reasonOf(error)}`, { cause: error });
-  }
+/** A stopped Redis accepts connections and never says that they are ready. */
+function limitHandshake(client: Redis): void {
+  client.on('connect', () => {
+    const timer = setTimeout(() => replaceConnection(client), connectTimeout).unref();
+    const end = () => {
+      clearTimeout(timer);
+      client.off('ready', end).off('close', end);
+    };
+    client.on('ready', end).on('close', end);
+  });
 }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { guard } from './redis-client.ts';
+import { type Circuit, unavailable } from './circuit.ts';
 import type { Events } from './shared.ts';
 
 const eventChannel = (channel: string) => `gw:event:${channel}`;
@@ -16,10 +16,12 @@ interface Subscription {
 export class RedisEvents implements Events {
   readonly #client: Redis;
   readonly #subscriber: Redis;
+  readonly #circuit: Circuit;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(client: Redis, subscriber: Redis) {
+  constructor(client: Redis, subscriber: Redis, circuit: Circuit) {
     this.#client = client;
+    this.#circuit = circuit;
     this.#subscriber = subscriber;
     subscriber.on('message', (channel: string, message: string) => {
       for (const listener of this.#subscriptions.get(channel)?.listeners ?? []) listener(message);
@@ -28,10 +30,11 @@ export class RedisEvents implements Events {
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    await guard(this.#client.publish(eventChannel(channel), message));
+    await this.#circuit.run(() => this.#client.publish(eventChannel(channel), message));
   }
 
   async subscribe(channel: string, listener: Listener, onGap?: () => void): Promise<() => void> {
+    this.#circuit.check();
     const name = eventChannel(channel);
     const subscription = this.#subscriptions.get(name) ?? this.#open(name);
     subscription.listeners.add(listener);
@@ -44,10 +47,10 @@ export class RedisEvents implements Events {
       this.#subscriber.unsubscribe(name).catch(() => undefined);
     };
     try {
-      await guard(subscription.ready);
+      await subscription.ready;
     } catch (error) {
       unsubscribe();
-      throw error;
+      throw unavailable(error);
     }
     return unsubscribe;
   }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.ts';
+import type { Circuit } from './circuit.ts';
 import { describe, intervalOf } from './gcra.ts';
-import { guard, type ScriptedRedis } from './redis-client.ts';
+import type { ScriptedRedis } from './redis-client.ts';
+import type { RedisInstances } from './redis-instances.ts';
+import type { Instead } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-/** Seconds after which the slot of a dead holder is free, and between renewals by live ones. */
-const leaseLifetime = 60;
-const renewInterval = 20;
+/** µs after which the slot of a dead holder is free. A live one renews it every few seconds. */
+const leaseLifetime = 25_000_000;
 
 // The braces keep both keys of a script on one node of a Redis cluster.
 const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
@@ -18,25 +20,29 @@ const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
  */
 export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
+  readonly #circuit: Circuit;
+  readonly #instances: RedisInstances;
   /** Leases that this process holds, by key. */
   readonly #held = new Map<string, Set<string>>();
-  /** Leases that are over, or may have been granted by a command that timed out, with their keys. */
+  /** Leases that are over, or may have been granted by a command that was late, with their keys. */
   readonly #owed = new Map<string, string>();
-  readonly #timer: NodeJS.Timeout;
 
-  constructor(client: ScriptedRedis) {
+  constructor(client: ScriptedRedis, circuit: Circuit, instances: RedisInstances) {
     this.#client = client;
-    this.#timer = setInterval(() => this.#catchUp(), renewInterval * 1000);
-    this.#timer.unref();
-    client.on('ready', () => this.#catchUp());
+    this.#circuit = circuit;
+    this.#instances = instances;
   }
 
-  take(key: string, limits: Limits): Promise<Take> {
-    return this.#run(key, limits, randomUUID());
+  get instances(): number {
+    return this.#instances.count;
   }
 
-  peek(key: string, limits: Limits): Promise<Take> {
-    return this.#run(key, limits, '');
+  take(key: string, limits: Limits, instead?: Instead<Take>): Promise<Take> {
+    return this.#run(key, limits, randomUUID(), instead);
+  }
+
+  peek(key: string, limits: Limits, instead?: Instead<Take>): Promise<Take> {
+    return this.#run(key, limits, '', instead);
   }
 
   release(key: string, lease: string): void {
@@ -46,34 +52,60 @@ export class RedisLimiter implements Limiter {
     this.#giveBack(key, lease);
   }
 
+  /** Gives back all slots of this process. */
   async releaseAll(): Promise<void> {
-    clearInterval(this.#timer);
     const held = [...this.#held];
     this.#held.clear();
-    await Promise.allSettled(held.map(([key, leases]) => this.#client.zrem(leasesKey(key), ...leases)));
+    if (held.length === 0) return;
+    await this.#circuit.run(() =>
+      Promise.all(held.map(([key, leases]) => this.#client.zrem(leasesKey(key), ...leases))),
+    );
   }
 
-  async #run(key: string, limits: Limits, lease: string): Promise<Take> {
+  /** Renews the slots of this process and gives back those that it owes. Sends everything before it returns. */
+  catchUp(): void {
+    for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
+    // A renewal that fails is repeated next time; a lease lives for several.
+    for (const [key, leases] of this.#held)
+      this.#client.gatewayRenew(leasesKey(key), leaseLifetime, ...leases).catch(() => undefined);
+  }
+
+  async #run(key: string, limits: Limits, lease: string, instead?: Instead<Take>): Promise<Take> {
     const takesSlot = lease !== '' && limits.concurrent !== undefined;
-    const [refused, debt, wait] = await guard(
-      this.#client.gatewayTake(
+    let isSent = false;
+    let isReplaced = false;
+    const send = async () => {
+      isSent = true;
+      const [refused, debt, wait] = await this.#client.gatewayTake(
         arrivalKey(key),
         leasesKey(key),
         intervalOf(limits),
         limits.burst,
         limits.concurrent ?? '',
         lease,
-        leaseLifetime * 1_000_000,
-      ),
-    ).catch((error: unknown) => {
-      // Redis may only be late, and grant a slot that no caller knows of.
-      if (takesSlot) this.#giveBack(key, lease);
+        leaseLifetime,
+      );
+      const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
+      return describe(debt, limits, wait, refusedBy, refused === 0 && takesSlot ? lease : undefined);
+    };
+    const replace = () => {
+      const take = instead?.();
+      isReplaced = take !== undefined;
+      return take;
+    };
+    // Redis may only be late, and grant a slot that no caller knows of.
+    const giveUp = () => {
+      if (takesSlot && isSent) this.#giveBack(key, lease);
+    };
+    try {
+      const take = await this.#circuit.run(send, replace);
+      if (isReplaced) giveUp();
+      else if (take.lease !== undefined) this.#hold(key, take.lease);
+      return take;
+    } catch (error) {
+      giveUp();
       throw error;
-    });
-    const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
-    const isTaken = refused === 0 && takesSlot;
-    if (isTaken) this.#hold(key, lease);
-    return describe(debt, limits, wait, refusedBy, isTaken ? lease : undefined);
+    }
   }
 
   #hold(key: string, lease: string): void {
@@ -87,24 +119,5 @@ export class RedisLimiter implements Limiter {
       () => this.#owed.delete(lease),
       () => this.#owed.size < bounds.owedSlots && this.#owed.set(lease, key),
     );
-  }
-
-  #catchUp(): void {
-    for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
-    // A failed renewal is repeated next time; a lease lives for three rounds.
-    this.#renew().catch(() => undefined);
-  }
-
-  /** Held leases are added again as well: a restarted Redis has lost them. */
-  async #renew(): Promise<void> {
-    if (this.#held.size === 0) return;
-    const [seconds] = await this.#client.time();
-    const expiresAt = (Number(seconds) + leaseLifetime) * 1_000_000;
-    const pipeline = this.#client.pipeline();
-    for (const [key, leases] of this.#held) {
-      pipeline.zadd(leasesKey(key), ...[...leases].flatMap((lease) => [expiresAt, lease]));
-      pipeline.expire(leasesKey(key), leaseLifetime + 1);
-    }
-    await pipeline.exec();
   }
 }

@@ -1,11 +1,19 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger.ts';
+import { firstOrTimeout } from '../timing/deadline.ts';
+import { Circuit } from './circuit.ts';
 import { RedisCache } from './redis-cache.ts';
-import { connectClient, connectSubscriber, guard, type ScriptedRedis } from './redis-client.ts';
+import { connectClient, connectSubscriber, replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisEvents } from './redis-events.ts';
 import { RedisGroups } from './redis-groups.ts';
+import { RedisInstances } from './redis-instances.ts';
 import { RedisLimiter } from './redis-limiter.ts';
 import type { Shared } from './shared.ts';
+
+/** Ms between heartbeats, which also renew the slots of requests in flight. */
+const heartbeatInterval = 5_000;
+/** Ms that a start waits for Redis. */
+const startTimeout = 3_000;
 
 /** Shared state of a gateway with any number of processes. */
 export class RedisShared implements Shared {
@@ -16,49 +24,58 @@ export class RedisShared implements Shared {
   readonly events: RedisEvents;
   readonly #client: Redis;
   readonly #subscriber: Redis;
+  readonly #circuit: Circuit;
+  readonly #instances: RedisInstances;
+  readonly #timer: NodeJS.Timeout;
 
-  private constructor(client: ScriptedRedis, subscriber: Redis) {
+  private constructor(client: ScriptedRedis, subscriber: Redis, log: Logger) {
     this.#client = client;
     this.#subscriber = subscriber;
-    this.limiter = new RedisLimiter(client);
-    this.cache = new RedisCache(client);
-    this.groups = new RedisGroups(client);
-    this.events = new RedisEvents(client, subscriber);
+    this.#instances = new RedisInstances(client);
+    this.#circuit = new Circuit({
+      probe: () => this.#instances.beat(),
+      replaceConnection: () => replaceConnection(client),
+      onClose: () => this.limiter.catchUp(),
+      log,
+    });
+    this.limiter = new RedisLimiter(client, this.#circuit, this.#instances);
+    this.cache = new RedisCache(client, this.#circuit);
+    this.groups = new RedisGroups(client, this.#circuit);
+    this.events = new RedisEvents(client, subscriber, this.#circuit);
+    client.on('error', (error) => this.#circuit.open(error));
+    client.on('close', () => this.#circuit.open(new Error('connection closed')));
+    subscriber.on('error', () => undefined);
+    this.#timer = setInterval(() => this.#beat(), heartbeatInterval);
+    this.#timer.unref();
   }
 
   /** Waits for the first connection, or its first failure. */
   static async open(url: string, log: Logger): Promise<RedisShared> {
     const client = await connectClient(url);
-    const subscriber = connectSubscriber(url);
-    watch(client, log);
-    subscriber.on('error', () => undefined);
-    const shared = new RedisShared(client, subscriber);
+    const shared = new RedisShared(client, connectSubscriber(url), log);
     await waitUntilReady(client);
+    await shared.#circuit.start();
     return shared;
   }
 
+  /** Writes as well, so that it fails where limits do. */
   async ping(): Promise<void> {
-    await guard(this.#client.ping());
+    await this.#circuit.run(() => this.#instances.beat());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.limiter.releaseAll();
+    clearInterval(this.#timer);
+    await this.limiter.releaseAll().catch(() => undefined);
+    await this.#circuit.run(() => this.#instances.leave()).catch(() => undefined);
+    this.#circuit[Symbol.dispose]();
     this.#subscriber.disconnect();
     this.#client.disconnect();
   }
-}
 
-/** Reports each outage once. */
-function watch(client: Redis, log: Logger): void {
-  let isDown = false;
-  client.on('error', (error: Error) => {
-    if (!isDown) log.warn(`Redis is down: ${error.message}`);
-    isDown = true;
-  });
-  client.on('ready', () => {
-    if (isDown) log.info('Redis is up again');
-    isDown = false;
-  });
+  #beat(): void {
+    this.ping().catch(() => undefined);
+    this.limiter.catchUp();
+  }
 }
 
 async function waitUntilReady(client: Redis): Promise<void> {
@@ -66,6 +83,6 @@ async function waitUntilReady(client: Redis): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const finish = () => resolve();
   client.once('ready', finish).once('error', finish);
-  await promise;
+  await firstOrTimeout([promise], startTimeout);
   client.off('ready', finish).off('error', finish);
 }

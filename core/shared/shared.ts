@@ -11,20 +11,24 @@ export interface Shared extends AsyncDisposable {
   readonly cache: Cache;
   readonly groups: GroupCache;
   readonly events: Events;
-  /** Resolves when the store responds. @throws SharedUnavailable */
+  /** Resolves when the store responds, and limits are therefore shared. @throws SharedUnavailable */
   ping(): Promise<void>;
 }
 
 /** GCRA (generic cell rate algorithm) and a limit of concurrent holders, decided in one step. */
 export interface Limiter {
+  /** How many instances limit by this store, as last known. */
+  readonly instances: number;
   /**
    * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither. Without a limit of
    * concurrent requests it takes no slot.
-   * A slot that is neither released nor renewed within a minute is free again, because its holder has died.
+   * The slot of an instance that has died is free again after 25 s.
+   *
+   * @param instead what the caller does when the store is late; undefined to wait on
    */
-  take(key: string, limits: Limits): Take | Promise<Take>;
+  take(key: string, limits: Limits, instead?: () => Take | undefined): Take | Promise<Take>;
   /** The state of the key, without taking anything. */
-  peek(key: string, limits: Limits): Take | Promise<Take>;
+  peek(key: string, limits: Limits, instead?: () => Take | undefined): Take | Promise<Take>;
   /** Gives the slot back. Safe to call more than once. */
   release(key: string, lease: string): void;
 }

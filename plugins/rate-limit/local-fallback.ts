@@ -1,20 +1,22 @@
 import type { Logger } from '#core/logger.ts';
 import { MemoryLimiter } from '#core/shared/memory.ts';
 import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/shared/shared.ts';
+import { Throttle } from '#core/timing/throttle.ts';
 
-/** Ms between retries of a store that has failed: the request that retries waits for it. */
-const retryInterval = 1_000;
+/** Ms between two warnings. */
+const warnInterval = 60_000;
 
 /**
- * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants the whole
- * limit: callers may exceed it, but an outage of the gateway refuses nobody.
+ * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants its
+ * share of the limit, from where the store's last answer for the key has left it. The store itself decides when it is
+ * asked again; while it is down it refuses at once.
  */
 export class LocalFallback implements Limiter {
   readonly #shared: Limiter;
   readonly #local: MemoryLimiter;
   readonly #log: Logger;
-  #retryAt = 0;
-  #isUnavailable = false;
+  readonly #warning = new Throttle(warnInterval);
+  #isWarned = false;
 
   constructor(shared: Limiter, log: Logger, now: () => number) {
     this.#shared = shared;
@@ -22,48 +24,70 @@ export class LocalFallback implements Limiter {
     this.#log = log;
   }
 
+  get instances(): number {
+    return this.#shared.instances;
+  }
+
   take(key: string, limits: Limits): Take | Promise<Take> {
-    return this.#ask(
-      () => this.#shared.take(key, limits),
-      () => this.#local.take(key, limits),
-    );
+    return this.#ask('take', key, limits);
   }
 
   peek(key: string, limits: Limits): Take | Promise<Take> {
-    return this.#ask(
-      () => this.#shared.peek(key, limits),
-      () => this.#local.peek(key, limits),
-    );
+    return this.#ask('peek', key, limits);
   }
 
-  /** The limiter that granted the slot takes it back; the other one ignores it. */
+  /** The limiter that granted the slot takes it back; the other one has only followed. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);
   }
 
-  #ask(shared: () => Take | Promise<Take>, local: () => Take): Take | Promise<Take> {
-    if (this.#isUnavailable) {
-      const now = performance.now();
-      if (now < this.#retryAt) return local();
-      this.#retryAt = now + retryInterval;
-    }
-    const take = shared();
-    return take instanceof Promise ? this.#wait(take, local) : take;
+  #ask(call: 'take' | 'peek', key: string, limits: Limits): Take | Promise<Take> {
+    let isLocal = false;
+    const local = () => this.#local[call](key, shareOf(limits, this.#shared.instances));
+    // A late store has counted the request or will. The share may let it pass meanwhile; to refuse it is for the store.
+    const instead = () => {
+      const take = local();
+      isLocal = take.refusedBy === undefined;
+      return isLocal ? take : undefined;
+    };
+    const take = this.#shared[call](key, limits, instead);
+    if (!(take instanceof Promise)) return take;
+    return take.then(
+      (found) => {
+        if (!isLocal) this.#follow(key, found);
+        return found;
+      },
+      (error: unknown) => {
+        this.#warn(error);
+        return local();
+      },
+    );
   }
 
-  async #wait(shared: Promise<Take>, local: () => Take): Promise<Take> {
-    try {
-      const take = await shared;
-      if (this.#isUnavailable) this.#log.info('rate limits are shared between instances again');
-      this.#isUnavailable = false;
-      return take;
-    } catch (error) {
-      if (!(error instanceof SharedUnavailable)) throw error;
-      if (!this.#isUnavailable) this.#log.warn(`rate limits apply to each instance separately: ${error.message}`);
-      this.#isUnavailable = true;
-      this.#retryAt = performance.now() + retryInterval;
-      return local();
-    }
+  #follow(key: string, take: Take): void {
+    this.#local.follow(key, take);
+    if (this.#isWarned) this.#log.info('rate limits are shared between instances again');
+    this.#isWarned = false;
   }
+
+  /** @throws anything that is not about the store */
+  #warn(error: unknown): void {
+    if (!(error instanceof SharedUnavailable)) throw error;
+    if (!this.#warning.pass()) return;
+    this.#isWarned = true;
+    this.#log.warn(`rate limits apply to each instance separately: ${error.message}`);
+  }
+}
+
+/** What each of so many instances may grant, so that together they grant the limit; at least one request each. */
+export function shareOf(limits: Limits, instances: number): Limits {
+  if (instances <= 1) return limits;
+  const part = (whole: number) => Math.max(1, Math.floor(whole / instances));
+  return {
+    limit: limits.limit,
+    period: limits.period * instances,
+    burst: part(limits.burst),
+    concurrent: limits.concurrent === undefined ? undefined : part(limits.concurrent),
+  };
 }

@@ -39,6 +39,12 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
+/** A Redis of the tests' own, which they may change. */
+export interface OwnRedisServer extends RedisServer, AsyncDisposable {
+  /** A stopped process accepts connections and answers nothing. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+}
+
 async function find(): Promise<RedisServer | undefined> {
   for (const url of [process.env['REDIS_URL'] ?? '', defaultUrl])
     if (url !== '' && (await answers(url))) return { url, stop: async () => undefined };
@@ -64,7 +70,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Starts a Redis on a free port; undefined where the program is missing or does not start. */
-export async function startRedis(): Promise<RedisServer | undefined> {
+export async function startRedis(): Promise<OwnRedisServer | undefined> {
   if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
   const port = await freePort();
   const server = spawn(
@@ -81,13 +87,12 @@ export async function startRedis(): Promise<RedisServer | undefined> {
     }
     await setTimeout(20);
   }
-  return {
-    url,
-    async stop() {
-      server.kill('SIGTERM');
-      await once(server, 'exit');
-    },
+  const stop = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    server.kill('SIGKILL');
+    await once(server, 'exit');
   };
+  return { url, stop, signal: (signal) => void server.kill(signal), [Symbol.asyncDispose]: stop };
 }
 
 async function install(): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /**
  * A proxy that can fail: `cut` resets open connections and refuses new ones, `stall` keeps connections open and forwards
@@ -13,12 +14,15 @@ export interface TcpProxy extends AsyncDisposable {
   cutAfter(answers: number): void;
   /** Resolves when `cutAfter` has cut. */
   readonly isCut: Promise<void>;
+  /** What the target sends arrives so many ms later, from now on. */
+  delay(milliseconds: number): void;
 }
 
 export type ProxyMode = 'open' | 'cut' | 'stall';
 
-/** Starts a proxy on loopback, open. */
+/** Starts a proxy on loopback, open. @param target read for each connection, so that it may move */
 export async function createTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  let latency = 0; // ms
   const pairs = new Set<readonly [Socket, Socket]>();
   const cut = Promise.withResolvers<void>();
   let mode: ProxyMode = 'open';
@@ -42,7 +46,10 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
       turn('cut');
       cut.resolve();
     });
-    near.pipe(far).pipe(near);
+    near
+      .pipe(far)
+      .pipe(later(() => latency))
+      .pipe(near);
     if (mode === 'stall') for (const socket of pair) socket.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -67,9 +74,24 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
       answersLeft = answers;
     },
     isCut: cut.promise,
+    delay(milliseconds) {
+      latency = milliseconds;
+    },
     async [Symbol.asyncDispose]() {
       turn('cut');
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Passes bytes on after a while, without making those behind them wait longer. */
+function later(latency: () => number): Transform {
+  return new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      const milliseconds = latency();
+      if (milliseconds === 0) return done(null, bytes);
+      setTimeout(() => !this.destroyed && this.push(bytes), milliseconds);
+      done();
+    },
+  });
 }

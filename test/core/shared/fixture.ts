@@ -24,8 +24,8 @@ export async function clearKeys(part: string): Promise<void> {
 }
 
 /** A way to Redis that a test can take away without taking away that of others. */
-export async function startProxy(): Promise<TcpProxy & { readonly url: string }> {
-  const url = new URL(redisUrl ?? '');
+export async function startProxy(server = redisUrl ?? ''): Promise<TcpProxy & { readonly url: string }> {
+  const url = new URL(server);
   const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port === '' ? 6379 : url.port) });
   url.hostname = '127.0.0.1';
   url.port = String(proxy.port);

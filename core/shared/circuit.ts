@@ -1,0 +1,160 @@
+import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
+import type { Logger } from '../logger.ts';
+import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
+import { wait } from '../timing/wait.ts';
+import { type Instead, ReplyLate, ReplyWatch } from './reply-watch.ts';
+import { SharedUnavailable } from './shared.ts';
+
+/** Probes of a round, one after the other. All in time close an open circuit; none in time opens a closed one. */
+const probes = 3;
+/** Ms between rounds of probes. */
+const probeInterval = 100;
+/** Ms that a late probe may take before the connection is replaced. */
+const longestSilence = 2_000;
+
+export interface CircuitOptions {
+  /** A small write, so that it succeeds only where the commands of requests do. */
+  readonly probe: () => Promise<unknown>;
+  /** Replaces a connection that accepts commands and answers nothing. */
+  readonly replaceConnection: () => void;
+  /** Called when it closes, before any command is sent again. */
+  readonly onClose: () => void;
+  readonly log: Logger;
+}
+
+/**
+ * The circuit breaker around Redis. While it is closed, commands wait for their replies as `ReplyWatch` says. Silence, late
+ * replies or a lost connection open it: commands then fail at once, and probes in the background close it again.
+ */
+export class Circuit implements Disposable {
+  readonly #options: CircuitOptions;
+  readonly #watch = new ReplyWatch(() => this.open(new ReplyLate()));
+  readonly #closing = new AbortController();
+  /** Why it is open; undefined while it is closed. */
+  #reason: string | undefined = 'not connected';
+  #isLogged = false;
+  #isProbing = false;
+
+  constructor(options: CircuitOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** @throws SharedUnavailable while it is open */
+  check(): void {
+    if (this.#reason !== undefined) throw unavailable(new Error(this.#reason));
+  }
+
+  /**
+   * Sends a command and waits for its reply.
+   *
+   * @param command not called while the circuit is open
+   * @param instead decides for a caller that should not wait long; others wait until the circuit opens
+   * @throws SharedUnavailable
+   */
+  async run<T>(command: () => Promise<T>, instead?: Instead<T>): Promise<T> {
+    this.check();
+    try {
+      const { value, isLate } = await this.#watch.wait(command, instead);
+      if (isLate) this.#probe();
+      return value;
+    } catch (error) {
+      if (error instanceof ReplyLate) this.#probe();
+      // An error that Redis replied with concerns its command alone.
+      else if (isConnectionError(error)) this.open(error);
+      throw unavailable(error);
+    }
+  }
+
+  /** Lets commands fail at once, those that wait as well, until probes are answered in time. */
+  open(error: unknown): void {
+    this.#reason = describeConnectionError(error);
+    this.#watch.fail(new ReplyLate());
+    this.#probe();
+  }
+
+  /** Resolves after the first round of probes: closed when Redis answers them in time. */
+  async start(): Promise<void> {
+    const failure = await this.#failureOfProbes();
+    if (failure === undefined) return this.#close();
+    this.#report();
+    this.#probe();
+  }
+
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
+
+  /** Probes in the background until Redis answers in time; opens when it does not. */
+  #probe(): void {
+    if (this.#isProbing) return;
+    this.#isProbing = true;
+    void this.#probeUntilInTime().finally(() => {
+      this.#isProbing = false;
+    });
+  }
+
+  async #probeUntilInTime(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const failure = await this.#failureOfProbes();
+      if (failure === undefined) return this.#close();
+      if (!this.isOpen) this.open(failure);
+      this.#report();
+      await wait(probeInterval, signal);
+    }
+  }
+
+  #close(): void {
+    if (this.#reason === undefined) return;
+    this.#reason = undefined;
+    if (this.#isLogged) this.#options.log.info('Redis is up again');
+    this.#isLogged = false;
+    this.#options.onClose();
+  }
+
+  /** Only what a probe has found too is worth a line. */
+  #report(): void {
+    if (this.#isLogged || this.#closing.signal.aborted) return;
+    this.#isLogged = true;
+    this.#options.log.warn(`Redis is down: ${this.#reason}`);
+  }
+
+  /** One round of probes. While the circuit is closed, one of them in time is enough. */
+  async #failureOfProbes(): Promise<unknown> {
+    let failure: unknown;
+    for (let sent = 0; sent < probes; sent++) {
+      failure = await this.#failureOfProbe();
+      if (this.isOpen ? failure !== undefined : !(failure instanceof ReplyLate)) break;
+    }
+    return failure;
+  }
+
+  /** Waits for the end of a late probe as well, so that no two are under way. */
+  async #failureOfProbe(): Promise<unknown> {
+    const reply = this.#options.probe();
+    try {
+      const { isLate } = await this.#watch.wait(() => reply, giveUp);
+      return isLate ? new ReplyLate() : undefined;
+    } catch (error) {
+      if (!(error instanceof ReplyLate)) return error;
+      if (this.isOpen) this.#report();
+      const end = await firstOrTimeout([reply.catch(() => undefined)], longestSilence, this.#closing.signal);
+      if (end === timedOut) this.#options.replaceConnection();
+      return error;
+    }
+  }
+}
+
+function giveUp(): never {
+  throw new ReplyLate();
+}
+
+/** The driver's error is its cause. Errors of a script keep their message. */
+export function unavailable(error: unknown): SharedUnavailable {
+  const reason = isConnectionError(error) || !(error instanceof Error) ? describeConnectionError(error) : error.message;
+  return new SharedUnavailable(`Redis did not respond: ${reason}`, { cause: error });
+}

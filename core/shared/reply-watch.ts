@@ -1,0 +1,124 @@
+/** Ms of one turn, before the delay of the event loop is added. */
+const turn = 8;
+/** Turns of silence after which a caller may decide without its reply: 32 to 40 ms on an idle machine. */
+const silentTurns = 5;
+/** The same while replies to earlier commands still arrive. */
+const queuedTurns = 12;
+/** Turns of silence after which the connection counts as dead. */
+const deadTurns = 30;
+
+/** The reply did not come in time; it may still come, and the command may have been executed. */
+export class ReplyLate extends Error {
+  override readonly name = 'ReplyLate';
+
+  constructor() {
+    super('no answer in time');
+  }
+}
+
+/** What a caller does without its reply: its own value, or undefined to wait on until the connection counts as dead. */
+export type Instead<T> = () => T | undefined;
+
+/** A reply in time, a late one, or what the caller has used instead. */
+export interface WatchedReply<T> {
+  readonly value: T;
+  readonly isLate: boolean;
+}
+
+interface Wait {
+  readonly since: number; // turn
+  /** The caller decides now, if it can. */
+  decide(): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * Waits for the replies of one connection.
+ *
+ * Time is counted in turns of the event loop. A turn takes 8 ms and ends after the loop has read its sockets, so a process
+ * that was stopped or busy always reads the replies that wait before it calls them late. A reply restarts the wait of the
+ * commands behind it: a long queue is not silence.
+ */
+export class ReplyWatch {
+  readonly #onSilence: () => void;
+  /** In the order in which they were sent: those that are in time, and those whose callers have been asked. */
+  readonly #waits = new Set<Wait>();
+  readonly #overdue = new Set<Wait>();
+  #turn = 0;
+  #lastReply = 0;
+  #isTurning = false;
+
+  /** @param onSilence called when the connection counts as dead */
+  constructor(onSilence: () => void) {
+    this.#onSilence = onSilence;
+  }
+
+  /** @throws ReplyLate, what `instead` throws, or what the command rejects with */
+  wait<T>(command: () => Promise<T>, instead: Instead<T> = () => undefined): Promise<WatchedReply<T>> {
+    const { promise, resolve, reject } = Promise.withResolvers<WatchedReply<T>>();
+    const since = this.#turn;
+    const isLate = () => this.#turn - since >= silentTurns;
+    const wait: Wait = {
+      since,
+      decide() {
+        try {
+          const value = instead();
+          if (value !== undefined) resolve({ value, isLate: true });
+        } catch (error) {
+          reject(error as Error);
+        }
+      },
+      fail: reject,
+    };
+    const end = () => {
+      this.#waits.delete(wait);
+      this.#overdue.delete(wait);
+      this.#lastReply = this.#turn;
+    };
+    this.#waits.add(wait);
+    command().then(
+      (value) => {
+        end();
+        resolve({ value, isLate: isLate() });
+      },
+      (error: unknown) => {
+        end();
+        reject(error as Error);
+      },
+    );
+    if (!this.#isTurning) this.#nextTurn();
+    return promise;
+  }
+
+  /** Fails all waits. */
+  fail(error: unknown): void {
+    for (const wait of [...this.#overdue, ...this.#waits]) wait.fail(error);
+    this.#overdue.clear();
+    this.#waits.clear();
+  }
+
+  #nextTurn(): void {
+    this.#isTurning = this.#waits.size + this.#overdue.size > 0;
+    // The immediate runs after the poll that follows the timer: what has arrived has been read by then.
+    if (this.#isTurning) setTimeout(() => setImmediate(() => this.#endTurn()), turn);
+  }
+
+  #endTurn(): void {
+    this.#turn++;
+    for (const wait of this.#waits) {
+      // Later ones were sent later.
+      if (this.#silenceOf(wait) < silentTurns && this.#turn - wait.since < queuedTurns) break;
+      this.#waits.delete(wait);
+      this.#overdue.add(wait);
+      wait.decide();
+    }
+    const [oldest] = this.#overdue;
+    if (oldest !== undefined && this.#silenceOf(oldest) >= deadTurns) this.#onSilence();
+    this.#nextTurn();
+  }
+
+  /** Turns since the command was sent, or since the last reply to any. */
+  #silenceOf({ since }: Wait): number {
+    return this.#turn - Math.max(since, this.#lastReply);
+  }
+}

@@ -93,6 +93,9 @@ export interface Delivery {
   firstContentAfter: number | undefined;
 }
 
+/** What is known of a model call that the cache answers. */
+export type CachedCall = Pick<Adapter, 'modelName' | 'isStream'>;
+
 /** The caller; written by `auth`. */
 export const principal = defineFact<Principal>('principal');
 /** What the caller has paid for; written by `plan`. */
@@ -103,5 +106,7 @@ export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
 /** Translates between the client's format and the routes of its model; written by `format`. */
 export const adapter = defineFact<Adapter>('adapter');
+/** The call that the cached answer was for, as long as `format` has not read it; written by `cache` with a hit. */
+export const cachedCall = defineFact<CachedCall>('cached_call');
 /** How the answer was obtained; written by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');

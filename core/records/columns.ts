@@ -2,13 +2,14 @@ import { bounds } from '../bounds.ts';
 import {
   adapter,
   type AttemptRecord,
+  type CachedCall,
+  cachedCall,
   cacheStatus,
   type Delivery,
   delivery,
   type Principal,
   principal,
 } from '../facts.ts';
-import type { Adapter } from '../model-call/adapter.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { type Columns, columnsOf, type Row } from './column.ts';
@@ -36,7 +37,7 @@ const principalColumns = columnsOf<Principal>()({
   account_id: { type: 'uuid', read: ({ accountId }) => accountId },
   key_hint: { type: 'text', read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
-const callColumns = columnsOf<Adapter>()({
+const callColumns = columnsOf<CachedCall>()({
   model: { type: 'text', read: ({ modelName }) => modelName, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
@@ -108,7 +109,7 @@ export interface RecordSource {
 export const sources: readonly RecordSource[] = [
   { moment: 'request', find: (exchange) => exchange, columns: requestColumns },
   { moment: 'caller', find: (exchange) => exchange.find(principal), columns: principalColumns },
-  { moment: 'caller', find: (exchange) => exchange.find(adapter), columns: callColumns },
+  { moment: 'caller', find: (exchange) => exchange.find(adapter) ?? exchange.find(cachedCall), columns: callColumns },
   { moment: 'result', find: (_, outcome) => outcome, columns: outcomeColumns },
   { moment: 'result', find: (exchange) => exchange.find(cacheStatus), columns: cacheColumns },
   { moment: 'result', find: (exchange) => exchange.find(delivery), columns: deliveryColumns },

@@ -25,6 +25,15 @@ export function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string
   return hash('sha256', head + canonicalJson(otherMembers));
 }
 
+/** The name in answers of the model that is asked; undefined when the catalog has none. */
+export async function calledModel({ body, params }: Exchange, catalog: Catalog): Promise<string | undefined> {
+  // Some formats have the model in the address.
+  const requested = params['id'] ?? (await body.json())['model'];
+  if (typeof requested !== 'string') return undefined;
+  const model = catalog.resolve(requested);
+  return model && nameInAnswer(model, requested);
+}
+
 /** The model and its name in answers; the value itself when it names no model. */
 function identify(requested: ExactValue | undefined, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import type { Catalog } from '#core/catalog/catalog.ts';
-import { cacheStatus, principal } from '#core/facts.ts';
+import { cachedCall, cacheStatus, principal } from '#core/facts.ts';
 import type { Logger } from '#core/logger.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { type CacheEntry, type Shared, SharedUnavailable } from '#core/shared/shared.ts';
 import { Throttle } from '#core/timing/throttle.ts';
-import { cacheKey } from './cache-key.ts';
+import { cacheKey, calledModel } from './cache-key.ts';
 import { collect } from './collector.ts';
 import { joinFlight, type Lead } from './flight.ts';
 import { decodeStored, encodeStored } from './stored-reply.ts';
@@ -59,6 +59,9 @@ export class ReplyCache {
       const stored = decodeStored(found.value);
       if (stored === undefined) return undefined;
       exchange.set(cacheStatus, 'hit');
+      const modelName = await calledModel(exchange, catalog);
+      const isStream = stored.headers['content-type']?.startsWith('text/event-stream') === true;
+      if (modelName !== undefined) exchange.set(cachedCall, { modelName, isStream });
       return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', found) } };
     }
     exchange.set(heldLead, { lead: found, seconds, isSettled: false });

@@ -1,6 +1,6 @@
 import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import { cacheStatus, principal } from '#core/facts.ts';
+import { cachedCall, cacheStatus, principal } from '#core/facts.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { ReplyCache } from './reply-cache.ts';
 
@@ -19,7 +19,7 @@ export const cacheStage = defineStage({
   name: 'cache',
   description: 'Caches replies to requests with the header X-Service-Cache: SECONDS.',
   reads: [principal],
-  writes: [cacheStatus],
+  writes: [cacheStatus, cachedCall],
   options: {
     type: 'object',
     properties: {

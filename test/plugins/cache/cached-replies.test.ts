@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors/table.ts';
-import { cacheStatus } from '#core/facts.ts';
+import { cachedCall, cacheStatus } from '#core/facts.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
 import { modelOf } from '../format/catalog-fixture.ts';
@@ -19,6 +19,35 @@ const responsesEndpoint: Endpoint = {
   format: descriptors.responses,
 };
 const countTokensEndpoint: Endpoint = { ...chatEndpoint, name: 'count', path: '/v1/count', isMetered: false };
+describe('the model of a cached reply', () => {
+  it.each([
+    ['m', 'dp/m'],
+    ['dp/m', 'dp/m'],
+    ['alias', 'alias'],
+  ])('requested as %s is known as %s', async (model, modelName) => {
+    await fixture.ask({ body: { model } });
+    const { cache, exchange } = await fixture.ask({ body: { model } });
+    expect(cache).toBe('hit');
+    expect(exchange.find(cachedCall)).toEqual({ modelName, isStream: false });
+  });
+
+  it('is known where the address has it, and that the reply is a stream', async () => {
+    const asked = { params: { id: 'm' }, body: { contents: [] } };
+    fixture.upstream.mockImplementation(() =>
+      stream(Readable.from([Buffer.from('data: {}\n\n')], { objectMode: false })),
+    );
+    await fixture.ask(asked);
+    const { cache, exchange } = await fixture.ask(asked);
+    expect(cache).toBe('hit');
+    expect(exchange.find(cachedCall)).toEqual({ modelName: 'dp/m', isStream: true });
+  });
+
+  it('is left to the format when there is no cached reply', async () => {
+    const { exchange } = await fixture.ask();
+    expect(exchange.find(cachedCall)).toBeUndefined();
+  });
+});
+
 describe('the header X-Service-Cache', () => {
   it.each(['0', '-1', '1.5', 'abc', '101', '', ' ', '1e1', '0x5', '05', '99999999999999999999', '5, 5'])(
     'is refused when it is "%s"',

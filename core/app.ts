@@ -8,6 +8,7 @@ import { type Config, validate } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
 import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
+import type { SectionValue } from './config/section.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { createHost, type Host } from './host.ts';
 import { createClientAddress } from './http/client-address.ts';
@@ -15,6 +16,7 @@ import { drain } from './http/drain.ts';
 import { ExchangeHandler, type Serving } from './http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from './http/health.ts';
 import { limitListener } from './http/listener.ts';
+import { type BodyLimits, longestUpload } from './http/request-body.ts';
 import { operatorAddress } from './http/operator/address.ts';
 import { OperatorServer } from './http/operator/server.ts';
 import { EndpointTable } from './http/paths.ts';
@@ -252,8 +254,7 @@ export class Gateway {
     const catalog = buildCatalog(config, await this.#vendors.running(config, undo));
     const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog);
     const section = config.get(listen);
-    const { max_body_bytes: maxBytes, body_timeout: timeout, trusted_proxies: proxies } = section;
-    const clientAddress = createClientAddress(proxies);
+    const clientAddress = createClientAddress(section.trusted_proxies);
     return {
       host,
       pipeline: await buildPipeline(
@@ -262,15 +263,21 @@ export class Gateway {
         this.#assembly.registry.observers.values(),
         section.stage_timeout,
       ),
-      bodyLimits: { maxBytes, timeout },
+      bodyLimits: bodyLimitsOf(section),
       writeTimeout: section.write_timeout,
       clientAddress,
     };
   }
 
   #limitListener(): void {
-    const { header_timeout: headerTimeout, keep_alive_timeout: keepAliveTimeout } = this.#config.get(listen);
-    limitListener(this.#assembly.listener, { headerTimeout, keepAliveTimeout });
+    const section = this.#config.get(listen);
+    const headerTimeout = section.header_timeout;
+    limitListener(this.#assembly.listener, {
+      headerTimeout,
+      keepAliveTimeout: section.keep_alive_timeout,
+      // Stages may wait before they read the body.
+      requestTimeout: headerTimeout + section.stage_timeout + longestUpload(bodyLimitsOf(section)),
+    });
   }
 
   async #listen(): Promise<void> {
@@ -287,4 +294,8 @@ export class Gateway {
     listener.listen(port, host, done);
     await promise;
   }
+}
+
+function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {
+  return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
 }

@@ -93,6 +93,14 @@ export const listen = defineSection({
         default: 60,
         description: 'Seconds without a byte of the request body before the request is rejected.',
       },
+      body_rate: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000_000,
+        default: 10_000,
+        description:
+          'Bytes per second that a request body must reach on average, after the first body_timeout seconds. A body of 30 MB may take 51 minutes by default.',
+      },
       write_timeout: {
         type: 'number',
         minimum: 1,

@@ -5,10 +5,11 @@ import { bounds } from '../bounds.ts';
 export interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
   readonly keepAliveTimeout: number; // seconds an idle connection stays open
+  /** Seconds for a whole request, above what the reader of its body allows; 600 when left out. */
+  readonly requestTimeout?: number;
 }
 
-/** Seconds for a whole request; slower uploads are cut off. */
-const uploadTimeout = 600;
+const defaultRequestTimeout = 600;
 
 /** Requests that expect `100 Continue` and have not got it yet. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
@@ -19,7 +20,6 @@ const latest = new WeakMap<Socket, ServerResponse>();
 /** Creates the HTTP server under hapi, which has no options for these limits. */
 export function createListener(): Server {
   const server = createServer({
-    requestTimeout: uploadTimeout * 1000,
     // How often Node checks its timeouts.
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
@@ -69,7 +69,11 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 /** Applies the limits of gateway.yaml, also while the server listens. */
-export function limitListener(server: Server, { headerTimeout, keepAliveTimeout }: ListenerLimits): void {
+export function limitListener(
+  server: Server,
+  { headerTimeout, keepAliveTimeout, requestTimeout = defaultRequestTimeout }: ListenerLimits,
+): void {
+  server.requestTimeout = requestTimeout * 1000;
   server.headersTimeout = headerTimeout * 1000;
   server.keepAliveTimeout = keepAliveTimeout * 1000;
 }

@@ -4,12 +4,21 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { GatewayError } from '../errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
+import { lostTime } from '../timing/loop-lag.ts';
+import { PatientTimer } from '../timing/patient-timer.ts';
 
 export interface BodyLimits {
   /** Bytes, after decompression. */
   readonly maxBytes: number;
-  /** Seconds without a byte after which reading fails. */
+  /** Seconds without a byte after which reading fails; also what a body may take beyond the time for its size. */
   readonly timeout: number;
+  /** Bytes per second that a body must reach on average. */
+  readonly minRate: number;
+}
+
+/** Seconds that a body of the maximum size may take. */
+export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): number {
+  return timeout + maxBytes / minRate;
 }
 
 const decoders = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
@@ -93,16 +102,21 @@ export class RequestBody implements BodySource {
 }
 
 /** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request` */
-function collect(request: IncomingMessage, source: Readable, { maxBytes, timeout }: BodyLimits): Promise<Buffer> {
+function collect(
+  request: IncomingMessage,
+  source: Readable,
+  { maxBytes, timeout, minRate }: BodyLimits,
+): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
-  const timer = setTimeout(
-    () => fail(new GatewayError('request_timeout', `No byte of the body received for ${timeout} s.`)),
-    timeout * 1000,
+  const began = performance.now() - lostTime();
+  const silence = new PatientTimer(() =>
+    fail(new GatewayError('request_timeout', `No byte of the body received for ${timeout} s.`)),
   );
+  silence.start(timeout * 1000);
   const fail = (error: GatewayError) => {
-    clearTimeout(timer);
+    silence.stop();
     source.removeAllListeners('data');
     if (source !== request) {
       request.unpipe();
@@ -112,13 +126,15 @@ function collect(request: IncomingMessage, source: Readable, { maxBytes, timeout
     reject(error);
   };
   source.on('data', (chunk: Buffer) => {
-    timer.refresh();
+    silence.restart();
     size += chunk.length;
+    const seconds = (performance.now() - lostTime() - began) / 1000;
     if (size > maxBytes) fail(tooLarge(maxBytes));
+    else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
     else chunks.push(chunk);
   });
   source.once('end', () => {
-    clearTimeout(timer);
+    silence.stop();
     resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
   });
   source.once('error', () =>
@@ -127,6 +143,10 @@ function collect(request: IncomingMessage, source: Readable, { maxBytes, timeout
   if (source !== request)
     request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
   return promise;
+}
+
+function tooSlow(minRate: number): GatewayError {
+  return new GatewayError('request_timeout', `The body arrived at less than ${minRate} bytes per second.`);
 }
 
 function tooLarge(maxBytes: number): GatewayError {

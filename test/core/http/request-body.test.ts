@@ -10,14 +10,15 @@ interface Sending {
   readonly headers?: Record<string, string>;
   readonly maxBytes?: number;
   readonly timeout?: number;
+  readonly minRate?: number;
 }
 
 /** A request whose body the test sends piece by piece. */
-function receive({ headers = {}, maxBytes = 1_000, timeout = 10 }: Sending = {}) {
+function receive({ headers = {}, maxBytes = 1_000, timeout = 10, minRate = 0.01 }: Sending = {}) {
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, headers);
   let invitations = 0;
-  const body = new RequestBody(request, { maxBytes, timeout }, () => invitations++);
+  const body = new RequestBody(request, { maxBytes, timeout, minRate }, () => invitations++);
   return { request, body, invitations: () => invitations };
 }
 
@@ -139,6 +140,31 @@ describe('a request body that does not arrive', () => {
     }
     request.push(null);
     expect(await bytes).toHaveLength(3);
+  });
+
+  it('times out when it drips, although no byte is late', async () => {
+    vi.useFakeTimers();
+    const { request, body } = receive({ timeout: 10, minRate: 100 });
+    const began = performance.now();
+    const code = codeOf(body.bytes()).then((reason) => [reason, Math.round((performance.now() - began) / 1000)]);
+    for (let seconds = 0; seconds < 20; seconds++) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      if (seconds < 15) request.push('x');
+    }
+    expect(await code).toEqual(['request_timeout', 11]);
+  });
+
+  it('may take longer than the timeout at the rate of a phone', async () => {
+    vi.useFakeTimers();
+    const megabytes = 30 * 1024 * 1024;
+    const { request, body } = receive({ timeout: 60, minRate: 10_000, maxBytes: 32 * 1024 * 1024 });
+    const bytes = body.bytes();
+    for (let sent = 0; sent < megabytes; sent += 48 * 1024) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      request.push(Buffer.alloc(48 * 1024));
+    }
+    request.push(null);
+    expect((await bytes).length).toBe(megabytes);
   });
 
   it('leaves no timer behind once it has arrived', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../plugins/format/replays/answer.ts';
-import { readers } from '../plugins/format/replays/expectation.ts';
+import type { Answer } from '../support/readers/answer.ts';
+import { readers } from '../support/readers/index.ts';
 import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

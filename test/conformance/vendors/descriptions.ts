@@ -285,7 +285,7 @@ export const descriptions: readonly VendorDescription[] = [
         isAskedToThink: effortSaid,
       },
       responses: {
-        rules: [responses.wellFormed, responses.functionsOnly, chat.noForeignHeaders],
+        rules: [responses.wellFormed, chat.noForeignHeaders],
         oddities: [],
         isAskedToThink: reasoningSaid,
       },

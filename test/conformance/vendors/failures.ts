@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import type { JsonObject } from '#core/json.ts';
 import type { TextFormat } from '../../support/formats.ts';
 import { clients } from '../clients/index.ts';
-import { readers } from './readers.ts';
+import { readers } from '../../support/readers/index.ts';
 
 const ajv = new Ajv({ strict: false });
 
@@ -24,6 +24,12 @@ export function checkRefusal(
   ok(isRight, `${fault} is a ${status}: ${body}`);
   if (fault === 'refused') ok(body.includes('The request is out of order.'), `the vendor's words are lost: ${body}`);
   else ok(headers.get('retry-after') === '7', 'retry-after is not what the vendor said');
+  checkBody(client, body);
+}
+
+/** The client learns that the model cannot do it. @throws AssertionError */
+export function checkUnsupported(client: TextFormat, { status }: Response, body: string): void {
+  ok(status === 501 || status === 400, `what the model cannot do is a ${status}: ${body}`);
   checkBody(client, body);
 }
 

@@ -8,8 +8,26 @@ import type { Habits, VendorTurn } from './scenarios.ts';
  * Codex, Copilot CLI, pi, OpenCode and Gemini CLI.
  */
 export function withHabits(client: TextFormat, body: JsonObject, habits: Habits = {}): JsonObject {
-  return compact(written[client](body, habits));
+  const habitual = compact(written[client](body, habits));
+  if (habits.hasSearch !== true) return habitual;
+  return { ...habitual, tools: [...objectsOf(habitual['tools']), searches[client]] };
 }
+
+/** The web search of the vendor of each format, as a tool; Chat has none. */
+const searches: Readonly<Record<TextFormat, JsonObject>> = {
+  chat: {},
+  responses: { type: 'web_search' },
+  messages: { type: 'web_search_20250305', name: 'web_search', max_uses: 8 },
+  gemini: { googleSearch: {} },
+};
+
+/** The body as text. A parser that takes the first of two members would serve another model. */
+export function bytesOf(body: JsonObject, { repeatsModel }: Habits = {}): string {
+  const text = JSON.stringify(body);
+  return repeatsModel === true ? `{"model":"${anotherModel}","mod\\u0065l":"${anotherModel}",${text.slice(1)}` : text;
+}
+
+export const anotherModel = 'never-authorised';
 
 /** Headers that the tools send. */
 export const headersOf: Readonly<Record<TextFormat, Readonly<Record<string, string>>>> = {
@@ -81,6 +99,7 @@ function insertAfterUser(messages: readonly JsonObject[], message: JsonObject | 
 
 /** True for a turn that the format has no words for. */
 export function cannotSay(client: TextFormat, { ask, habits = {} }: VendorTurn): boolean {
+  if (client === 'chat' && habits.hasSearch === true) return true;
   if (client === 'gemini') return habits.lateSystem !== undefined || ask.isSerial === true;
   return client !== 'messages' && habits.adaptive === true;
 }

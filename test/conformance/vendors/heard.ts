@@ -81,6 +81,7 @@ export function lossesHeard({ ask, habits }: VendorTurn, client: TextFormat, pla
     ...(habits?.isForced === true && !isForced(body) ? ['tool calls cannot be forced'] : []),
     ...(isFreeform && !hasGrammar(body) ? ['the grammar of freeform tools is described, not enforced'] : []),
     ...(isShown && !showsInResult(body) ? ['images in tool results are sent in a user message'] : []),
+    ...(habits?.hasSearch === true && !hasSearch(body) ? [searchIsOff] : []),
     ...(isSerialLost ? ['parallel tool calls cannot be disabled'] : []),
     ...(ask.effort === undefined ? [] : lossOfEffort(isAskedToThink, body)),
   ];
@@ -98,6 +99,12 @@ function lossOfSchema(body: JsonObject): string[] {
   return types.has('json_object')
     ? ['the schema is in the prompt; only JSON is enforced']
     : ['the schema is in the prompt; nothing is enforced'];
+}
+
+export const searchIsOff = 'web search is not available';
+
+function hasSearch({ tools, web_search_options }: JsonObject): boolean {
+  return web_search_options !== undefined || /web_search|googleSearch/.test(JSON.stringify(tools ?? []));
 }
 
 function hasGrammar(body: JsonObject): boolean {

@@ -9,6 +9,10 @@ export interface Habits {
   readonly adaptive?: boolean;
   /** The model must call a tool. */
   readonly isForced?: boolean;
+  /** The vendor's web search is offered beside the tools. */
+  readonly hasSearch?: boolean;
+  /** The body names another model first: the last one counts. */
+  readonly repeatsModel?: boolean;
 }
 
 /** How a vendor fails: with its status, in the middle of its answer, or by closing the connection there. */
@@ -195,6 +199,24 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'one call at a time',
     turns: [{ ask: { said: [user('Weather in Oslo?')], tools: [weather], isSerial: true }, answer: answers([oslo]) }],
+  },
+  {
+    name: 'web search beside a tool',
+    turns: [
+      {
+        ask: { said: [user('Weather in Oslo?')], tools: [weather] },
+        answer: answers([oslo]),
+        habits: { hasSearch: true },
+      },
+    ],
+  },
+  {
+    name: 'web search alone',
+    turns: [{ ask: { said: [user('News?')] }, answer: says('None.'), habits: { hasSearch: true } }],
+  },
+  {
+    name: 'repeated member',
+    turns: [{ ask: { said: [user('Hello?')] }, answer: says('Hello.'), habits: { repeatsModel: true } }],
   },
   ...(['refused', 'rate limit', 'error in the answer', 'broken answer'] as const).map((fault) => ({
     name: fault,

@@ -165,7 +165,7 @@ async function fail(
   const half = events.slice(0, 1 + events.findIndex((event) => JSON.stringify(event).includes('it up n')));
   response.head(200, { 'content-type': 'text/event-stream' });
   await response.write(frameOf(format, half));
-  await Promise.race([begun, setTimeout(1_000)]);
+  await Promise.race([begun, setTimeout(10_000, undefined, { ref: false })]);
   if (fault === 'broken answer') return response.cut();
   response.end(frameOf(format, [endpoint.failure ?? failures[format]]));
 }

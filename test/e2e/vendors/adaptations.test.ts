@@ -155,6 +155,21 @@ describe('thoughts of another vendor in a tool loop', () => {
   });
 });
 
+it.each([
+  ['MiniMax-M2.7', false],
+  ['MiniMax-M3', true],
+])('an image is left out of the result of a tool for a model that sees none: %s', async (model, isSeen) => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ ...result, content: [text('Look:'), image] }] },
+  ];
+  const { body, status } = await gateway.ask(`minimax-anthropic/${model}`, 'messages', { max_tokens: 9, messages });
+  expect(status).toBe(200);
+  expect(JSON.stringify(body).includes('iVBORw0KGgo')).toBe(isSeen);
+});
+
 it.each(messagesVendors)('strict is no promise of a tool at %s', async (to) => {
   const tools = [{ name: 'look', input_schema: { type: 'object' }, strict: true }];
   const messages = [{ role: 'user', content: 'Hi' }];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { textFormats } from '../../../support/formats.ts';
-import { readers } from './expectation.ts';
+import { readers } from '../../../support/readers/index.ts';
 import { eventsIn, playStream, replay } from './gateway.ts';
 import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';

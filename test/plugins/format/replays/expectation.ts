@@ -1,19 +1,8 @@
 import { expect } from 'vitest';
 import type { Usage } from '#core/model-call/usage.ts';
 import type { TextFormat } from '../../../support/formats.ts';
-import type { Answer, Call, ClientReader, Counts } from './answer.ts';
-import { chatReader } from './read-chat.ts';
-import { geminiReader } from './read-gemini.ts';
-import { messagesReader } from './read-messages.ts';
-import { responsesReader } from './read-responses.ts';
+import type { Answer, Call, Counts } from '../../../support/readers/answer.ts';
 import type { Expected, Recording } from './recordings.ts';
-
-export const readers: Readonly<Record<TextFormat, ClientReader>> = {
-  chat: chatReader,
-  responses: responsesReader,
-  messages: messagesReader,
-  gemini: geminiReader,
-};
 
 /** Error codes, types and statuses by format. */
 const errorCodes: Readonly<Record<TextFormat, Readonly<Record<'overloaded' | 'failed', string>>>> = {

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { Answer } from '../../../support/readers/answer.ts';
 
 /** A recording that a same-format route passes on as it came, although clients of the format fail on it. */
 export interface RawCase {

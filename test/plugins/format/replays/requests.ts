@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
-import { object, objects } from './answer.ts';
+import { object, objects } from '../../../support/readers/answer.ts';
 
 const parameters = { type: 'object', properties: { input: { type: 'string' } } };
 const functions = ['get_weather', 'get_time', 'write_file'];

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
-import type { Answer } from './answer.ts';
-import { expectAnswer, readers } from './expectation.ts';
+import type { Answer } from '../../../support/readers/answer.ts';
+import { readers } from '../../../support/readers/index.ts';
+import { expectAnswer } from './expectation.ts';
 import { playStream, playWhole, replay } from './gateway.ts';
 import { isKnownRaw, knownRaw, type RawCase } from './known-raw.ts';
 import { type Recording, recordings, rowOf } from './recordings.ts';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, it, vi } from 'vitest';
 import { textFormats } from '../../../support/formats.ts';
-import { expectAnswer, expectRecorded, readers } from './expectation.ts';
+import { readers } from '../../../support/readers/index.ts';
+import { expectAnswer, expectRecorded } from './expectation.ts';
 import { playStream, replay } from './gateway.ts';
 import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';

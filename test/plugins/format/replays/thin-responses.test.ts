@@ -1,8 +1,9 @@
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
-import { eventsOf } from './answer.ts';
-import { expectAnswer, readers } from './expectation.ts';
+import { eventsOf } from '../../../support/readers/answer.ts';
+import { readers } from '../../../support/readers/index.ts';
+import { expectAnswer } from './expectation.ts';
 import { playStream, replay } from './gateway.ts';
 import { type Recording, recordings, rowOf } from './recordings.ts';
 import { thinned, type Thinning, thinnings } from './thin-responses.ts';

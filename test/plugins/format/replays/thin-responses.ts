@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import { eventsOf, objects } from './answer.ts';
+import { eventsOf, objects } from '../../../support/readers/answer.ts';
 import type { Recording } from './recordings.ts';
 
 /** A way in which endpoints that imitate Responses send less than OpenAI does. */

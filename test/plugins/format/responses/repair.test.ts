@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#core/json.ts';
 import { ResponsesReplyRepair } from '../../../../plugins/format/responses/repair/reply-repair.ts';
 import { streamEvent } from '../codec-fixture.ts';
-import { eventsOf } from '../replays/answer.ts';
+import { eventsOf } from '../../../support/readers/answer.ts';
 import { recordings } from '../replays/recordings.ts';
 
 const context = { id: 'x', model: 'dp/m', created: 1, request: { instructions: 'Be brief.' } };

@@ -99,6 +99,7 @@ export class Gateway {
       routeHealthChecks(assembly.server, health);
       await routePages(assembly.server, assembly.registry, host);
       await services.events.listen();
+      services.runJobs();
       const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
       if (address !== undefined) {
         const routes = [...operatorHealthChecks(health), ...assembly.registry.operatorRoutes];

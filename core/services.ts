@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { openDatabase } from './database/open.ts';
 import type { Host, Services } from './host.ts';
-import { openJobs } from './jobs/open.ts';
+import { type JobQueue, openJobs } from './jobs/open.ts';
 import { Keeper } from './extension/keeper.ts';
 import type { Logger } from './logger.ts';
 import type { Registry } from './extension/registry.ts';
@@ -13,7 +13,7 @@ export interface ServicesOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly registry: Registry;
-  /** `serve`: runs jobs and owns the embedded database. `command`: does neither when a gateway is running. */
+  /** `serve`: owns the embedded database. `command`: does not when a gateway is running. */
   readonly mode: 'serve' | 'command';
   /** Returns the host for a job or event handler, when it runs. */
   readonly host: () => Host;
@@ -24,12 +24,20 @@ export class OpenServices implements AsyncDisposable {
   readonly services: Services;
   readonly keeper: Keeper;
   readonly events: EventBus<Host>;
+  readonly #jobs: JobQueue;
   readonly #open: AsyncDisposable[];
 
-  private constructor(services: Services, keeper: Keeper, events: EventBus<Host>, open: AsyncDisposable[]) {
+  private constructor(
+    services: Services,
+    keeper: Keeper,
+    events: EventBus<Host>,
+    jobs: JobQueue,
+    open: AsyncDisposable[],
+  ) {
     this.services = services;
     this.keeper = keeper;
     this.events = events;
+    this.#jobs = jobs;
     this.#open = open;
   }
 
@@ -50,13 +58,12 @@ export class OpenServices implements AsyncDisposable {
       open.push(shared);
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       open.push(events);
-      const jobs = await openJobs({
+      const jobs = openJobs({
         databaseUrl: database.url,
         redisUrl,
         definitions: registry.jobs,
         host,
         log,
-        runWorkers: mode === 'serve',
       });
       open.push(jobs);
       const keeper = new Keeper();
@@ -73,11 +80,16 @@ export class OpenServices implements AsyncDisposable {
         now: () => Date.now(),
         keep: (key, create) => keeper.keep(key, create),
       };
-      return new OpenServices(services, keeper, events, open);
+      return new OpenServices(services, keeper, events, jobs, open);
     } catch (error) {
       await closeAll(open, log);
       throw error;
     }
+  }
+
+  /** Runs jobs, from now on: `host` must have one for them. */
+  runJobs(): void {
+    this.#jobs.work();
   }
 
   /** Closes all services, newest first. A service that fails to close is logged, and the others are closed. */

@@ -17,10 +17,17 @@ export interface OpenJobsOptions {
   /** The host that jobs run with, at the time they run. */
   readonly host: () => Host;
   readonly log: Logger;
-  /** False where jobs are only added. */
-  readonly runWorkers: boolean;
   /** Prefix of the queue's keys in Redis; different for gateways that share a Redis but not their jobs. */
   readonly prefix?: string;
+}
+
+/** The queue of this process. */
+export interface JobQueue extends Jobs {
+  /**
+   * Updates the schedules to the definitions and works in the background, as soon as the queue is up: requests are served
+   * without it. To be called once there is a host for jobs to run with.
+   */
+  work(): void;
 }
 
 /** Ms for the queue to accept a job, to accept the schedules, to open a worker, and for running jobs to end at a stop. */
@@ -36,16 +43,14 @@ const kept: JobsOptions = {
 };
 const ajv = new Ajv({ strict: true });
 
-/** Opens the queue and, with `runWorkers`, works on it. Schedules are updated to the definitions. */
-export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
+/** Opens the queue, to which jobs can be added at once. */
+export function openJobs(options: OpenJobsOptions): JobQueue {
   const kit =
     options.redisUrl === undefined ? postgresKit(options.databaseUrl) : redisKit(options.redisUrl, options.prefix);
-  const opened = new QueueJobs(kit, options);
-  if (options.runWorkers) opened.start();
-  return opened;
+  return new QueueJobs(kit, options);
 }
 
-class QueueJobs implements Jobs {
+class QueueJobs implements JobQueue {
   readonly backend: Jobs['backend'];
   readonly #options: OpenJobsOptions;
   readonly #kit: QueueKit;
@@ -67,8 +72,7 @@ class QueueJobs implements Jobs {
     };
   }
 
-  /** Sets the schedules up and works in the background, as soon as the queue is up: requests are served without it. */
-  start(): void {
+  work(): void {
     const { signal } = this.#closing;
     this.#starting = retryUntilDone(() => this.#startWorking(signal), {
       range: retries,

@@ -17,8 +17,13 @@ import { redisUrl } from '../../support/redis.ts';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 /** Where jobs lie, and a way to open what lies there; each test has jobs of its own. */
+interface PlaceOptions extends Partial<OpenJobsOptions> {
+  /** Left out: true. */
+  readonly isWorking?: boolean;
+}
+
 interface Place extends AsyncDisposable {
-  open(definitions: readonly JobDefinition[], options?: Partial<OpenJobsOptions>): Promise<Jobs>;
+  open(definitions: readonly JobDefinition[], options?: PlaceOptions): Promise<Jobs>;
 }
 
 const host = { instance: 'of the test' } as Host;
@@ -32,17 +37,19 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 function openerOf(places: Partial<OpenJobsOptions>): Place['open'] {
-  return (definitions, options = {}) =>
-    openJobs({
+  return async (definitions, { isWorking = true, ...options } = {}) => {
+    const jobs = openJobs({
       databaseUrl: database.url,
       redisUrl: undefined,
       definitions: new Map(definitions.map((definition) => [definition.name, definition])),
       host: () => host,
       log: silentLog,
-      runWorkers: true,
       ...places,
       ...options,
     });
+    if (isWorking) jobs.work();
+    return jobs;
+  };
 }
 
 async function placeInPostgres(): Promise<Place> {
@@ -116,11 +123,12 @@ describe.each([
     await using place = await create();
     const ran = Promise.withResolvers<void>();
     const { definition } = watched('later', () => ran.resolve());
-    const adding = await place.open([definition], { runWorkers: false });
+    const tooEarly = vi.fn(() => host);
+    await using adding = await place.open([definition], { isWorking: false, host: tooEarly });
     await adding.add('later', {});
-    await adding[Symbol.asyncDispose]();
     await using _running = await place.open([definition]);
     await ran.promise;
+    expect(tooEarly).not.toHaveBeenCalled();
   });
 
   run('run by their schedule, again and again', async () => {
@@ -230,7 +238,7 @@ describe.each([
     const { definition, runs } = watched('strict', () => undefined, {
       data: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], additionalProperties: false },
     });
-    await using jobs = await place.open([definition], { runWorkers: false });
+    await using jobs = await place.open([definition], { isWorking: false });
     await expect(jobs.add('strict', { id: 5 })).rejects.toThrow('job strict: data/id must be string');
     await expect(jobs.add('strict', {})).rejects.toBeInstanceOf(JobImpossible);
     await expect(jobs.add('strict', { id: 'a', more: 1 })).rejects.toBeInstanceOf(JobImpossible);
@@ -239,7 +247,7 @@ describe.each([
 
   run('are refused when nobody knows them', async () => {
     await using place = await create();
-    await using jobs = await place.open([], { runWorkers: false });
+    await using jobs = await place.open([], { isWorking: false });
     await expect(jobs.add('unknown', {})).rejects.toThrow('Job "unknown" not found');
   });
 
@@ -283,7 +291,7 @@ describe.each([
       isStopped = true;
     });
     // Another one comes and goes meanwhile.
-    const other = await place.open([definition], { runWorkers: false });
+    const other = await place.open([definition], { isWorking: false });
     await other[Symbol.asyncDispose]();
     expect(isStopped).toBe(false);
     gate.resolve();
@@ -376,7 +384,7 @@ describe('a queue that is away', () => {
     // BullMQ connects and is refused its tables.
     await own.query('CREATE SCHEMA bullmq');
     await own.query('CREATE TABLE bullmq.migration (unexpected int)');
-    const jobs = await openerOf({ databaseUrl: own.url })([definition], { runWorkers: false });
+    const jobs = await openerOf({ databaseUrl: own.url })([definition], { isWorking: false });
     for (let count = 0; count < 5; count++) await expect(jobs.add('any', {})).rejects.toThrow(/column|relation/);
     await vi.waitFor(async () => {
       const open = await own.query(
@@ -392,7 +400,7 @@ describe('a queue that is away', () => {
     await using proxy = await proxyTo(own.url);
     const late = watched('late', () => undefined).definition;
     const { definition: marker } = createMarker();
-    const jobs = await openerOf({ databaseUrl: proxy.url })([late, marker], { runWorkers: false });
+    const jobs = await openerOf({ databaseUrl: proxy.url })([late, marker], { isWorking: false });
     proxy.turn('stall');
     await expect(jobs.add('late', {})).rejects.toThrow('the job queue did not respond within 2000 ms');
     proxy.turn('open');

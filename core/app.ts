@@ -25,6 +25,7 @@ import type { Logger } from './logger.ts';
 import { routePages } from './pages/serve.ts';
 import { buildPipeline } from './pipeline/build.ts';
 import { OpenServices } from './services.ts';
+import { unlessAborted, withDeadline } from './timing/deadline.ts';
 import { VendorServers } from './catalog/vendor-servers.ts';
 
 export interface GatewayOptions {
@@ -32,7 +33,12 @@ export interface GatewayOptions {
   readonly file: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
+  /** Ends the start when it aborts. */
+  readonly signal?: AbortSignal;
 }
+
+/** Ms for a start that has failed to release what it has opened, and for one hook of a plugin. */
+const deadlines = { release: 4_000, hook: 30_000 };
 
 /** One running gateway, made from one gateway.yaml. */
 export class Gateway {
@@ -63,19 +69,32 @@ export class Gateway {
   }
 
   /**
-   * Reads the configuration, opens what it needs, and listens.
+   * Reads the configuration, opens what it needs, and listens. A start that fails or is aborted releases what it has opened.
    *
-   * @throws ConfigError with every mistake of gateway.yaml, before anything is opened
+   * @throws ConfigError with every mistake of gateway.yaml, before anything is opened; the reason of `signal`
    */
   static async start(options: GatewayOptions): Promise<Gateway> {
-    const { file, environment, log } = options;
+    const opened = new AsyncDisposableStack();
+    try {
+      return await Gateway.#open(options, opened);
+    } catch (error) {
+      const late = 'resources were not released in time';
+      await withDeadline(opened.disposeAsync(), deadlines.release, late).catch((failure: unknown) => {
+        options.log.error('the start failed, and its resources could not be released', failure);
+      });
+      throw error;
+    }
+  }
+
+  static async #open(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
+    const { file, environment, log, signal } = options;
     const document = await readDocument(file, environment);
     let handler: ExchangeHandler | undefined;
     const host = () => {
       if (handler === undefined) throw new Error('the gateway has not started yet');
       return handler.serving.host;
     };
-    const assembly = await assemble(document, log, host);
+    const assembly = await unlessAborted(assemble(document, log, host), signal);
     const config = validate(document, assembly.registry);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
     const services = await OpenServices.open({
@@ -85,35 +104,42 @@ export class Gateway {
       registry: assembly.registry,
       mode: 'serve',
       host,
+      signal,
     });
-    const vendors = new VendorServers(assembly.registry.vendors, log);
-    let operator: OperatorServer | undefined;
-    try {
-      const endpoints = new EndpointTable(assembly.registry.endpoints);
-      handler = new ExchangeHandler(endpoints);
-      const gateway = new Gateway(options, assembly, handler, services, vendors, config);
-      await gateway.#serve(config);
-      await gateway.#runConfiguredHooks();
-      routeExchanges(assembly.server, handler, endpoints);
-      const health = gateway.#health(host);
-      routeHealthChecks(assembly.server, health);
-      await routePages(assembly.server, assembly.registry, host);
-      await services.events.listen();
-      services.runJobs();
-      const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
-      if (address !== undefined) {
-        const routes = [...operatorHealthChecks(health), ...assembly.registry.operatorRoutes];
-        operator = new OperatorServer(address, routes, host, log);
-        gateway.#operator = operator;
-      }
-      await gateway.#listen();
-      return gateway;
-    } catch (error) {
-      await operator?.[Symbol.asyncDispose]();
-      await vendors[Symbol.asyncDispose]();
-      await services[Symbol.asyncDispose]();
-      throw error;
-    }
+    opened.defer(() => services.abandon());
+    const vendors = opened.use(new VendorServers(assembly.registry.vendors, log));
+    const endpoints = new EndpointTable(assembly.registry.endpoints);
+    handler = new ExchangeHandler(endpoints);
+    const gateway = new Gateway(options, assembly, handler, services, vendors, config);
+    await unlessAborted(gateway.#begin(config, endpoints, opened), signal);
+    return gateway;
+  }
+
+  /** Serves the first configuration, and listens last. */
+  async #begin(config: Config, endpoints: EndpointTable, opened: AsyncDisposableStack): Promise<void> {
+    const { server, registry } = this.#assembly;
+    const host = () => this.host;
+    await this.#serve(config);
+    opened.defer(() => this.#handler.serving.pipeline.retire());
+    await this.#runConfiguredHooks();
+    routeExchanges(server, this.#handler, endpoints);
+    const health = this.#health(host);
+    routeHealthChecks(server, health);
+    await routePages(server, registry, host);
+    await this.#services.events.listen();
+    this.#services.runJobs();
+    this.#operator = this.#openOperator(config, health, opened);
+    opened.defer(() => server.stop({ timeout: 0 }));
+    await this.#listen();
+  }
+
+  /** Where the operator asks, once `#listen` has opened it. */
+  #openOperator(config: Config, health: HealthSource, opened: AsyncDisposableStack): OperatorServer | undefined {
+    const { dataFolder } = this.#services.services;
+    const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
+    if (address === undefined) return undefined;
+    const routes = [...operatorHealthChecks(health), ...this.#assembly.registry.operatorRoutes];
+    return opened.use(new OperatorServer(address, routes, () => this.host, this.#options.log));
   }
 
   /** The gateway's URL on its own machine. */
@@ -190,7 +216,8 @@ export class Gateway {
     const { registry, server } = this.#assembly;
     for (const { plugin, hook } of registry.configuredHooks) {
       try {
-        await hook(server, this.host);
+        const late = `has not finished after ${deadlines.hook / 1000} s`;
+        await withDeadline(Promise.resolve(hook(server, this.host)), deadlines.hook, late);
       } catch (error) {
         throw new Error(`the plugin ${plugin} failed in onConfigured`, { cause: error });
       }

@@ -15,6 +15,9 @@ import { resolveSelfReference } from './extension/self-reference.ts';
 /** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
 const usageError = 2;
 
+/** Ms in which the output of a command that has failed may drain. */
+const exitGrace = 250;
+
 /** The command line. @returns the exit code */
 async function main(words: readonly string[]): Promise<number> {
   const parser = new Parser('gateway')
@@ -66,3 +69,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 process.exitCode = await main(process.argv.slice(2));
+// What a failure has left open, a timer of a plugin say, must not keep the process.
+if (process.exitCode !== 0) setTimeout(() => process.exit(), exitGrace).unref();

@@ -7,6 +7,7 @@ import type { Logger } from './logger.ts';
 import type { Registry } from './extension/registry.ts';
 import { EventBus } from './shared/event-bus.ts';
 import { openShared } from './shared/open.ts';
+import { unlessAborted, withDeadline } from './timing/deadline.ts';
 
 export interface ServicesOptions {
   readonly dataFolder: string;
@@ -17,7 +18,12 @@ export interface ServicesOptions {
   readonly mode: 'serve' | 'command';
   /** Returns the host for a job or event handler, when it runs. */
   readonly host: () => Host;
+  /** Ends the opening when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** Ms for each service to close after a start that has failed. */
+const abandonTimeout = 1_000;
 
 /** The open services of a process. They are closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
@@ -41,7 +47,15 @@ export class OpenServices implements AsyncDisposable {
     this.#open = open;
   }
 
-  static async open({ dataFolder, environment, log, registry, mode, host }: ServicesOptions): Promise<OpenServices> {
+  static async open({
+    dataFolder,
+    environment,
+    log,
+    registry,
+    mode,
+    host,
+    signal,
+  }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
     const open: AsyncDisposable[] = [];
     try {
@@ -52,9 +66,10 @@ export class OpenServices implements AsyncDisposable {
         mode,
         isShared: redisUrl !== undefined,
         tables: registry.databaseTables.values(),
+        signal,
       });
       open.push(database);
-      const shared = await openShared({ redisUrl, log });
+      const shared = await unlessAborted(openShared({ redisUrl, log }), signal);
       open.push(shared);
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       open.push(events);
@@ -82,7 +97,7 @@ export class OpenServices implements AsyncDisposable {
       };
       return new OpenServices(services, keeper, events, jobs, open);
     } catch (error) {
-      await closeAll(open, log);
+      await closeAll(open, log, abandonTimeout);
       throw error;
     }
   }
@@ -96,12 +111,18 @@ export class OpenServices implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#open, this.services.log);
   }
+
+  /** The same after a start that has failed: a service that takes longer than a second is left to the end of the process. */
+  async abandon(): Promise<void> {
+    await closeAll(this.#open, this.services.log, abandonTimeout);
+  }
 }
 
-async function closeAll(open: AsyncDisposable[], log: Logger): Promise<void> {
+/** @param timeout ms for each */
+async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity): Promise<void> {
   for (const part of open.toReversed()) {
     try {
-      await part[Symbol.asyncDispose]();
+      await withDeadline(Promise.resolve(part[Symbol.asyncDispose]()), timeout, `not closed after ${timeout} ms`);
     } catch (error) {
       log.error('a service could not be closed', error);
     }

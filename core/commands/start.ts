@@ -1,8 +1,10 @@
 import type { Command as Parser } from 'commander';
 import { ensureDemoAccount } from '../accounts/demo-account.ts';
-import { Gateway } from '../app.ts';
+import { Gateway, type GatewayOptions } from '../app.ts';
 import { ConfigError } from '../config/mistake.ts';
 import { watchFile } from '../config/watch.ts';
+import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
+import type { Logger } from '../logger.ts';
 import type { CoreCommandContext } from './context.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -11,12 +13,13 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
     .command('start')
     .description('serve until SIGTERM or SIGINT; reload the configuration when the file changes and on SIGHUP')
     .action(async () => {
-      // Installed first: a gateway that is stopped while it starts stops in order once it has started.
+      // Installed first: a signal ends the start as well.
       const plugins = new Map<string, string>();
       const stopped = untilStopped(log, plugins);
-      const gateway = await Gateway.start({ file: file(), environment: process.env, log });
+      const gateway = await startUnless(stopped, { file: file(), environment: process.env, log });
+      if (gateway === undefined) return finish(await stopped);
       for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
-      for (const line of await greeting(gateway)) print(line);
+      for (const line of await greeting(gateway, log)) print(line);
       const reload = async (isRequested: boolean) => {
         try {
           const hasChanged = await gateway.reload();
@@ -36,15 +39,43 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
       else log.info(`${cause}: finishing requests in flight`);
       await gateway.stop();
       log.info('stopped');
-      // A timer of a plugin, say, may still hold the process. Everything that matters is closed.
-      process.exit(cause instanceof Error ? 1 : 0);
+      finish(cause);
     });
 }
 
+/** Undefined when the gateway was stopped before it had started. */
+async function startUnless(
+  stopped: Promise<NodeJS.Signals | Error>,
+  options: GatewayOptions,
+): Promise<Gateway | undefined> {
+  const { log } = options;
+  const stopping = new AbortController();
+  void stopped.then((cause) => stopping.abort(cause));
+  try {
+    return await Gateway.start({ ...options, signal: stopping.signal });
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    const cause = await stopped;
+    if (cause instanceof Error) log.error('unhandled error; the gateway has not started', cause);
+    else log.info(`${cause}: stopped before the gateway had started`);
+    return undefined;
+  }
+}
+
+/** Exits: a timer of a plugin, say, may still hold the process, and everything that matters is closed. */
+function finish(cause: NodeJS.Signals | Error): never {
+  process.exit(cause instanceof Error ? 1 : 0);
+}
+
 /** The URLs, and a curl line that works. */
-async function greeting(gateway: Gateway): Promise<string[]> {
+async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
   const { host, url, operatorUrl } = gateway;
-  const demo = await ensureDemoAccount(host);
+  const demo = await ensureDemoAccount(host).catch((error: unknown) => {
+    const failure = 'the demo account could not be read or created';
+    if (isConnectionError(error)) log.warn(`${failure}: ${describeConnectionError(error)}`);
+    else log.error(failure, error);
+    return undefined;
+  });
   const { catalog, service } = host;
   const model =
     (catalog.models.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? catalog.models[0])

@@ -34,6 +34,7 @@ export async function initialize(
   initdb: string,
   { folder, password }: { readonly folder: string; readonly password: string },
   identity: Identity | undefined,
+  stopping?: AbortSignal,
 ): Promise<void> {
   const incomplete = `${folder}.new`;
   const passwordFile = join(tmpdir(), `daypass-${randomBytes(8).toString('hex')}`);
@@ -57,9 +58,10 @@ export async function initialize(
         '--locale=C.UTF-8',
         '--no-sync',
       ],
-      { ...processOf(identity), timeout: initTimeout },
+      { ...processOf(identity), timeout: initTimeout, ...(stopping && { signal: stopping }) },
     );
   } catch (error) {
+    stopping?.throwIfAborted();
     const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     throw new Error(`PostgreSQL could not be initialized in ${incomplete}: ${output.trim().split('\n').at(-1) ?? ''}`, {
       cause: error,

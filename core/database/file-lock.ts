@@ -1,21 +1,33 @@
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../logger.ts';
 
 /** Ms that a process waits for the lock: enough to create and start a server. */
 const lockTimeout = 120_000;
 
+/** Ms of waiting after which the log says so. */
+const quietTime = 1_000;
+
 /**
  * Acquires a lock among the processes of this machine: a file with the pid of its holder. The lock of a dead process is
  * stale and is removed.
+ *
+ * @param signal ends the wait when it aborts
  */
-export async function acquireFileLock(file: string): Promise<AsyncDisposable> {
-  const mine = `${file}.${process.pid}.${performance.now()}`;
-  const until = performance.now() + lockTimeout;
+export async function acquireFileLock(file: string, log: Logger, signal?: AbortSignal): Promise<AsyncDisposable> {
+  const began = performance.now();
+  const mine = `${file}.${process.pid}.${began}`;
+  let isSaid = false;
   await writeFile(mine, String(process.pid));
   try {
     // A link appears with its content: no process sees a lock without a pid.
     while (!(await makeLink(mine, file))) {
-      if (performance.now() > until) throw new Error(`Another process is setting up the database and holds ${file}.`);
+      signal?.throwIfAborted();
+      const waited = performance.now() - began;
+      if (waited > lockTimeout) throw new Error(`Another process is setting up the database and holds ${file}.`);
+      if (!isSaid && waited > quietTime)
+        log.info(`another process is setting up the database and holds ${file}; waiting`);
+      isSaid ||= waited > quietTime;
       if (!(await isHeld(file))) await rm(file, { force: true });
       else await sleep(25);
     }

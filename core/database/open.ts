@@ -3,11 +3,12 @@ import type { Logger } from '../logger.ts';
 import { bind } from './bind.ts';
 import type { Database } from './database.ts';
 import { EmbeddedPostgres } from './embedded.ts';
+import { Lifetime } from './lifetime.ts';
 import { entities } from './entities.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import type { PluginTables } from './tables.ts';
-import { isClaimed, OnlyInstance } from './only-instance.ts';
+import { unlessAborted } from '../timing/deadline.ts';
 import { checkUrl, explainFailure } from './explain-failure.ts';
 
 export interface OpenDatabaseOptions {
@@ -21,11 +22,15 @@ export interface OpenDatabaseOptions {
   readonly isShared: boolean;
   /** Tables that plugins bring. */
   readonly tables?: Iterable<PluginTables>;
+  /** Ends the opening when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Ms. A slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
+/** Ms for the embedded server to stop after a start that has failed, before it is forced to. */
+const failedStopTimeout = 1_500;
 
 /**
  * Opens the database and migrates it.
@@ -33,31 +38,23 @@ const poolSize = 10;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
-  const { url: given, dataFolder, log, mode, isShared } = options;
+  const { url: given, dataFolder, log, signal } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
-  const embedded = given === undefined ? await EmbeddedPostgres.open(dataFolder, log) : undefined;
+  const embedded = given === undefined ? await EmbeddedPostgres.open(dataFolder, log, signal) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
-  let only: OnlyInstance | undefined;
+  const lifetime = new Lifetime(url, log, options, embedded);
   try {
-    if (mode === 'serve' && !isShared) {
-      only = await OnlyInstance.claim(url, log);
-      if (only === undefined) throw new Error(explainSecond(embedded !== undefined, dataFolder));
-    }
-    const names = await migrate(url, log, tables);
+    // What an aborted start leaves behind here are connections, which end with the process.
+    await unlessAborted(lifetime.begin(), signal);
+    const names = await unlessAborted(migrate(url, log, tables), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
-    const orm = await openOrm(url, tables);
-    return new PostgresDatabase(orm, url, log, embedded, only, mode);
+    const orm = await unlessAborted(openOrm(url, tables), signal);
+    return new PostgresDatabase(orm, url, log, lifetime);
   } catch (error) {
-    await only?.[Symbol.asyncDispose]();
-    if (embedded?.isOurs === true) await embedded.stop();
+    await lifetime.end(failedStopTimeout);
     throw given === undefined ? error : explainFailure(error, given);
   }
-}
-
-function explainSecond(isEmbedded: boolean, dataFolder: string): string {
-  if (isEmbedded) return `Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`;
-  return 'Another gateway uses this database. Several gateways need Redis to share their limits: set REDIS_URL for all of them.';
 }
 
 async function openOrm(url: string, tables: readonly PluginTables[]): Promise<MikroORM> {
@@ -87,25 +84,14 @@ class PostgresDatabase implements Database {
   readonly url: string;
   readonly notifications: PostgresNotifications;
   readonly #orm: MikroORM;
-  readonly #embedded: EmbeddedPostgres | undefined;
-  readonly #only: OnlyInstance | undefined;
-  readonly #mode: OpenDatabaseOptions['mode'];
+  readonly #lifetime: Lifetime;
 
-  constructor(
-    orm: MikroORM,
-    url: string,
-    log: Logger,
-    embedded: EmbeddedPostgres | undefined,
-    only: OnlyInstance | undefined,
-    mode: OpenDatabaseOptions['mode'],
-  ) {
-    this.kind = embedded === undefined ? 'external' : 'embedded';
+  constructor(orm: MikroORM, url: string, log: Logger, lifetime: Lifetime) {
+    this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;
     this.notifications = new PostgresNotifications(url, log);
     this.#orm = orm;
-    this.#embedded = embedded;
-    this.#only = only;
-    this.#mode = mode;
+    this.#lifetime = lifetime;
   }
 
   fork(): EntityManager {
@@ -126,13 +112,6 @@ class PostgresDatabase implements Database {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.notifications[Symbol.asyncDispose]();
     await this.#orm.close(true);
-    await this.#only?.[Symbol.asyncDispose]();
-    if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded))) await this.#embedded.stop();
-  }
-
-  /** A gateway stops its server; a command stops the one that it started, unless a gateway has connected since. */
-  async #mayStop({ isOurs, url }: EmbeddedPostgres): Promise<boolean> {
-    if (this.#mode === 'serve') return true;
-    return isOurs && !(await isClaimed(url).catch(() => true));
+    await this.#lifetime.end();
   }
 }

@@ -4,22 +4,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The running server of this folder; undefined when there is none. */
 export async function postmasterPid(folder: string): Promise<number | undefined> {
-  const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number.parseInt(text, 10);
-  return Number.isInteger(pid) && pid > 0 && (await isAlive(pid)) && (await isServerOf(pid, folder)) ? pid : undefined;
+  const pid = await readPid(folder);
+  return pid !== undefined && (await isAlive(pid)) && (await isServerOf(pid, folder)) ? pid : undefined;
 }
 
-/** After a machine crash the pid may belong to another process, for which PostgreSQL would wait. */
+/**
+ * Removes the pid file of a server that no longer runs, where its pid belongs to another process, as after a crash of the
+ * machine: PostgreSQL would wait for that process. Otherwise the file stays, because the server removes it itself, once the
+ * last process of its predecessor has let go of their shared memory.
+ */
 export async function removeStalePid(folder: string): Promise<void> {
-  if ((await postmasterPid(folder)) === undefined) await rm(join(folder, 'postmaster.pid'), { force: true });
+  const pid = await readPid(folder);
+  if (pid !== undefined && isTaken(pid) && (await postmasterPid(folder)) === undefined)
+    await rm(join(folder, 'postmaster.pid'), { force: true });
 }
 
-async function isAlive(pid: number): Promise<boolean> {
+async function readPid(folder: string): Promise<number | undefined> {
+  const pid = Number.parseInt(await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => ''), 10);
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}
+
+/** True for a zombie too. */
+function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+async function isAlive(pid: number): Promise<boolean> {
+  if (!isTaken(pid)) return false;
   // Where no init process reaps orphans, as in many containers, a dead process keeps its pid as a zombie.
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !status.slice(status.lastIndexOf(')')).startsWith(') Z');

@@ -51,3 +51,15 @@ export async function firstOrTimeout<T>(
     signal?.removeEventListener('abort', giveUp);
   }
 }
+
+/**
+ * Waits for the work until the signal aborts. Its later result is ignored.
+ *
+ * @throws the signal's reason, or what the work rejects with
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const result = await firstOrTimeout([work], Infinity, signal);
+  if (result === timedOut) throw signal.reason;
+  return result;
+}

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
-import { OnlyInstance } from '#core/database/only-instance.ts';
+import { DatabaseClaim } from '#core/database/claim.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { createBareDatabase, createTestDatabase, dropDatabase, silentLog } from '../../support/database.ts';
 import { execute, withDatabase } from '../../support/global-postgres.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
 
 let database: Database;
 beforeAll(async () => {
@@ -154,22 +155,22 @@ async function claimant(of: Database, isWaiting = false): Promise<number | undef
 describe('a gateway that is the only one', () => {
   it('claims its database again when the connection was cut', async () => {
     await using lonely = await createTestDatabase();
-    await using _only = await OnlyInstance.claim(lonely.url, silentLog);
+    await using _only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
     const before = await claimant(lonely);
     expect(before).toBeTypeOf('number');
     await cutConnections(lonely, 'daypass-instance');
     await vi.waitFor(async () => expect([before, undefined]).not.toContain(await claimant(lonely)), {
       timeout: 15_000,
     });
-    expect(await OnlyInstance.claim(lonely.url, silentLog)).toBeUndefined();
+    expect(await DatabaseClaim.make(lonely.url, 'exclusive', silentLog)).toBeUndefined();
   });
 
   it('says so when another took the database meanwhile, and takes it back when that one stops', async () => {
     await using lonely = await createTestDatabase();
     const info = vi.fn<(message: string) => void>();
     const error = vi.fn<(message: string) => void>();
-    await using _only = await OnlyInstance.claim(lonely.url, { ...silentLog, info, error });
-    const claiming = OnlyInstance.claim(lonely.url, silentLog);
+    await using _only = await DatabaseClaim.make(lonely.url, 'exclusive', { ...silentLog, info, error });
+    const claiming = DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
     await vi.waitFor(async () => expect(await claimant(lonely, true)).toBeTypeOf('number'), {
       interval: 5,
       timeout: 15_000,
@@ -185,13 +186,34 @@ describe('a gateway that is the only one', () => {
     });
   });
 
+  it('leaves no connection of a failed attempt open', async () => {
+    await using lonely = await createTestDatabase();
+    const error = vi.fn<(message: string) => void>();
+    await using only = await DatabaseClaim.make(lonely.url, 'exclusive', { ...silentLog, error });
+    expect(only).toBeDefined();
+    const claiming = DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    await vi.waitFor(async () => expect(await claimant(lonely, true)).toBeTypeOf('number'), {
+      interval: 5,
+      timeout: 15_000,
+    });
+    await lonely.query('SELECT pg_terminate_backend(?::int)', [await claimant(lonely)]);
+    await using _other = await claiming;
+    await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), { timeout: 15_000 });
+    // The second attempt is under way: the first one has ended, or it would be a third connection.
+    await vi.waitFor(async () => expect(await claimant(lonely, true)).toBeTypeOf('number'), { timeout: 15_000 });
+    const [row] = await lonely.query(
+      "SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'daypass-instance'",
+    );
+    expect(row).toEqual({ open: 2 });
+  });
+
   it('stops trying when it stops', async () => {
     await using lonely = await createTestDatabase();
-    const only = await OnlyInstance.claim(lonely.url, silentLog);
+    const only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
     await cutConnections(lonely, 'daypass-instance');
     await only?.[Symbol.asyncDispose]();
     expect(await claimant(lonely)).toBeUndefined();
-    await using next = await OnlyInstance.claim(lonely.url, silentLog);
+    await using next = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
     expect(next).toBeDefined();
   });
 });
@@ -263,8 +285,30 @@ describe('a query', () => {
 
   it('is ended when it takes too long', async () => {
     // A minute is longer than a test may take.
-    await expect(database.query('SELECT pg_sleep(60)')).rejects.toThrow(/timeout/);
+    await expect(database.query('SELECT pg_sleep(60)')).rejects.toThrow('canceling statement due to statement timeout');
     await database.ping();
+  });
+
+  it('is given up when the database has gone silent', async () => {
+    await using lonely = await createTestDatabase();
+    const url = new URL(lonely.url);
+    await using proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
+    url.host = `127.0.0.1:${proxy.port}`;
+    await using through = await openDatabase({
+      url: url.href,
+      dataFolder: tmpdir(),
+      log: silentLog,
+      mode: 'command',
+      isShared: true,
+    });
+    await through.ping();
+    proxy.turn('stall');
+    try {
+      // Only the database, which does not hear of it, has a shorter deadline.
+      await expect(through.query('SELECT 1')).rejects.toThrow('Query read timeout');
+    } finally {
+      proxy.turn('cut');
+    }
   });
 
   it('does not wait for a lock for long', async () => {

@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { silentLog } from '../../support/database.ts';
@@ -52,8 +52,8 @@ async function stopLeftover(): Promise<void> {
 }
 
 /** Another gateway on the same folder, in a process of its own. */
-async function startGateway(): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'embedded-child.ts'), [dataFolder], { execArgv: [] });
+async function startGateway(sharing: 'alone' | 'shared' = 'alone'): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, 'embedded-child.ts'), [dataFolder, 'serve', sharing], { execArgv: [] });
   children.add(child);
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
   if (typeof message !== 'string') throw new Error(`the other gateway did not start: ${String(message)}`);
@@ -190,7 +190,85 @@ describe('the database that comes with the gateway', () => {
   });
 });
 
+describe('the embedded database under a running gateway', () => {
+  it('is started again on its port when it was killed', async () => {
+    const warned = vi.fn<(message: string) => void>();
+    const log = { ...silentLog, error: warned };
+    await using database = await openDatabase({ dataFolder, log, mode: 'serve', isShared: false });
+    await leaveMark(database);
+    const pid = await serverPid();
+    process.kill(pid ?? 0, 'SIGKILL');
+    const patience = { timeout: 20_000, interval: 100 };
+    // A connection of the dead server may answer once more.
+    await vi.waitFor(async () => expect([pid, undefined]).not.toContain(await serverPid()), patience);
+    await vi.waitFor(async () => expect(await readMark(database)).toEqual([{ note: 'kept' }]), patience);
+    expect(warned).toHaveBeenCalledWith('PostgreSQL has ended under the gateway; starting it again');
+  });
+
+  it('keeps its claim when it is started again', async () => {
+    await using database = await open();
+    const pid = await serverPid();
+    process.kill(pid ?? 0, 'SIGKILL');
+    await vi.waitFor(
+      async () => {
+        expect([pid, undefined]).not.toContain(await serverPid());
+        const claims = await database.query(
+          "SELECT 1 AS claim FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND application_name = 'daypass-instance'",
+        );
+        expect(claims).toEqual([{ claim: 1 }]);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+  });
+});
+
+describe('a start that fails', () => {
+  it('because the password is not that of the database says so at once, and stops the database', async () => {
+    await (await open())[Symbol.asyncDispose]();
+    const file = join(dataFolder, 'postgres.json');
+    const right = await readFile(file, 'utf8');
+    await writeFile(file, right.replace(/"password": "[^"]+"/, '"password": "wrong"'));
+    await expect(open()).rejects.toMatchObject({ cause: { message: expect.stringMatching(/refuses its password/) } });
+    expect(await serverPid()).toBeUndefined();
+    await writeFile(file, right);
+  });
+
+  it('because it was aborted stops the database and leaves no lock', async () => {
+    await (await open())[Symbol.asyncDispose]();
+    const stopping = new AbortController();
+    const opening = openDatabase({
+      dataFolder,
+      log: silentLog,
+      mode: 'serve',
+      isShared: false,
+      signal: stopping.signal,
+    });
+    opening.catch(() => undefined);
+    await vi.waitFor(async () => expect(await serverPid()).toBeDefined(), { timeout: 15_000, interval: 1 });
+    stopping.abort(new Error('stop'));
+    await expect(opening).rejects.toThrow('stop');
+    await vi.waitFor(async () => expect(await serverPid()).toBeUndefined());
+    expect((await readdir(dataFolder)).toSorted()).toEqual(['postgres', 'postgres.json', 'postgres.log']);
+  });
+});
+
 describe('a second gateway on the same folder', () => {
+  it('with Redis is refused beside one without', async () => {
+    await using _first = await open();
+    await expect(openDatabase({ dataFolder, log: silentLog, mode: 'serve', isShared: true })).rejects.toThrow(
+      `A gateway without Redis runs on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`,
+    );
+  });
+
+  it('keeps the database running when the first one stops, if both have Redis', async () => {
+    const first = await startGateway('shared');
+    await using second = await openDatabase({ dataFolder, log: silentLog, mode: 'serve', isShared: true });
+    const pid = await serverPid();
+    await stop(first);
+    await second.ping();
+    expect(await serverPid()).toBe(pid);
+  });
+
   it('is refused, and leaves the first one alone', async () => {
     await using first = await open();
     await expect(open()).rejects.toThrow(`Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`);
@@ -211,6 +289,16 @@ describe('a command', () => {
     await command.ping();
     await command[Symbol.asyncDispose]();
     expect(await serverPid()).toBeDefined();
+    await stop(gateway);
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('leaves the database running that it has started when a gateway with Redis has connected since', async () => {
+    const command = await openDatabase({ dataFolder, log: silentLog, mode: 'command', isShared: true });
+    const pid = await serverPid();
+    const gateway = await startGateway('shared');
+    await command[Symbol.asyncDispose]();
+    expect(await serverPid()).toBe(pid);
     await stop(gateway);
     expect(await serverPid()).toBeUndefined();
   });

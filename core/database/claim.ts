@@ -13,36 +13,44 @@ const retries = { first: 50, longest: 5_000 };
 const remindEvery = 60_000;
 
 /**
- * Ensures that no other gateway uses this database. A gateway without Redis keeps its limits and its cache in memory: with
- * a second one every limit would count twice.
+ * `exclusive`: no other gateway may use the database. `shared`: others may that claim it as `shared`.
+ */
+export type ClaimKind = 'exclusive' | 'shared';
+
+/**
+ * Claims a database for this gateway. A gateway without Redis keeps its limits and its cache in memory: with a second one
+ * every limit would count twice, so its claim is exclusive. Gateways with Redis share an embedded server; their claims
+ * keep it from being stopped under them.
  *
  * The claim is a lock that ends with its connection and is claimed again when that breaks. If another gateway has taken it
  * in between, this one logs that until the other is gone, and continues to serve its callers.
  */
-export class OnlyInstance implements AsyncDisposable {
+export class DatabaseClaim implements AsyncDisposable {
   readonly #url: string;
+  readonly #kind: ClaimKind;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
   readonly #watching: Promise<void>;
 
-  private constructor(url: string, log: Logger, held: Held) {
+  private constructor(url: string, kind: ClaimKind, log: Logger, held: Held) {
     this.#url = url;
+    this.#kind = kind;
     this.#log = log;
     this.#client = held.client;
     this.#watching = this.#keep(held);
   }
 
-  /** Undefined when another gateway holds the lock. The lock ends with the process that holds it. */
-  static async claim(url: string, log: Logger): Promise<OnlyInstance | undefined> {
+  /** Undefined when another gateway's claim excludes this one. A claim ends with the process that holds it. */
+  static async make(url: string, kind: ClaimKind, log: Logger): Promise<DatabaseClaim | undefined> {
     const held = await connect(url, 10_000);
     let isOurs = false;
     try {
-      isOurs = await lock(held.client);
+      isOurs = await lock(held.client, kind);
     } finally {
       if (!isOurs) await held.client.end().catch(() => undefined);
     }
-    return isOurs ? new OnlyInstance(url, log, held) : undefined;
+    return isOurs ? new DatabaseClaim(url, kind, log, held) : undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -72,7 +80,7 @@ export class OnlyInstance implements AsyncDisposable {
       const held = await connect(this.#url, 2_000).catch(() => undefined);
       if (held === undefined) continue;
       this.#client = held.client;
-      const isOurs = !signal.aborted && (await lock(held.client).catch(() => undefined));
+      const isOurs = !signal.aborted && (await lock(held.client, this.#kind).catch(() => undefined));
       if (isOurs === true) {
         this.#log.info('reacquired the lock on this database');
         return held;
@@ -108,11 +116,12 @@ async function connect(url: string, timeout: number): Promise<Held> {
 }
 
 /** False when another gateway holds the lock. @throws when the database cannot be asked */
-async function lock(client: pg.Client): Promise<boolean> {
+async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
+  const acquire = kind === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
   // A gateway that was killed a moment ago may still hold its connection.
   await client.query('SET lock_timeout = 2000');
   try {
-    await client.query(`SELECT pg_advisory_lock(${lockKey})`);
+    await client.query(`SELECT ${acquire}(${lockKey})`);
     return true;
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === '55P03') return false;
@@ -120,7 +129,7 @@ async function lock(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** True when a gateway holds the lock on this database. */
+/** True when a gateway has claimed this database, in either kind. */
 export async function isClaimed(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

@@ -1,0 +1,67 @@
+import type { Logger } from '../logger.ts';
+import { DatabaseClaim, isClaimed } from './claim.ts';
+import type { EmbeddedPostgres } from './embedded.ts';
+import { Revival } from './revival.ts';
+
+interface LifetimeOptions {
+  readonly dataFolder: string;
+  readonly mode: 'serve' | 'command';
+  readonly isShared: boolean;
+}
+
+/**
+ * What a process owes to the database that it uses: a gateway claims it, and starts its embedded server again when that
+ * dies; at the end the embedded server is stopped, unless another gateway uses it.
+ */
+export class Lifetime {
+  readonly #url: string;
+  readonly #log: Logger;
+  readonly #options: LifetimeOptions;
+  readonly #embedded: EmbeddedPostgres | undefined;
+  #claim: DatabaseClaim | undefined;
+  #revival: Revival | undefined;
+
+  constructor(url: string, log: Logger, options: LifetimeOptions, embedded: EmbeddedPostgres | undefined) {
+    this.#url = url;
+    this.#log = log;
+    this.#options = options;
+    this.#embedded = embedded;
+  }
+
+  get isEmbedded(): boolean {
+    return this.#embedded !== undefined;
+  }
+
+  /** @throws Error when another gateway uses the database that it cannot be shared with */
+  async begin(): Promise<void> {
+    const { mode, isShared } = this.#options;
+    if (mode !== 'serve') return;
+    if (!isShared || this.isEmbedded) {
+      this.#claim = await DatabaseClaim.make(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
+      if (this.#claim === undefined) throw new Error(this.#explainRefusal());
+    }
+    if (this.#embedded !== undefined) this.#revival = new Revival(this.#embedded, this.#log);
+  }
+
+  /** @param stopTimeout ms for the embedded server to stop, before it is forced to */
+  async end(stopTimeout?: number): Promise<void> {
+    const hadClaim = this.#claim !== undefined;
+    await this.#revival?.[Symbol.asyncDispose]();
+    await this.#claim?.[Symbol.asyncDispose]();
+    if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded, hadClaim)))
+      await this.#embedded.stop(stopTimeout);
+  }
+
+  /** A process stops the server that it has started or claimed, unless a gateway has connected since. */
+  async #mayStop({ isOurs, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
+    if (hadClaim && !this.#options.isShared) return true;
+    return (isOurs || hadClaim) && !(await isClaimed(url).catch(() => true));
+  }
+
+  #explainRefusal(): string {
+    const { dataFolder, isShared } = this.#options;
+    if (isShared) return `A gateway without Redis runs on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`;
+    if (this.isEmbedded) return `Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`;
+    return 'Another gateway uses this database. Several gateways need Redis to share their limits: set REDIS_URL for all of them.';
+  }
+}

@@ -1,0 +1,69 @@
+import type { Logger } from '../logger.ts';
+import { Backoff } from '../timing/backoff.ts';
+import { wait } from '../timing/wait.ts';
+
+/** A server that can die and be started again. */
+export interface Mortal {
+  isAlive(): Promise<boolean>;
+  /** @throws when it does not start */
+  revive(signal: AbortSignal): Promise<void>;
+}
+
+/** Ms between two looks at the server, between attempts to start it, and of life after which it counts as recovered. */
+const timing = { look: 1_000, retries: { first: 200, longest: 30_000 }, recovered: 60_000 };
+
+/**
+ * Starts the embedded server again when it has died under a running gateway: killed by the system for its memory, or gone
+ * after a full disk. One that dies again and again is started less and less often.
+ */
+export class Revival implements AsyncDisposable {
+  readonly #server: Mortal;
+  readonly #log: Logger;
+  readonly #lookInterval: number;
+  readonly #closing = new AbortController();
+  readonly #watching: Promise<void>;
+
+  /** @param lookInterval ms */
+  constructor(server: Mortal, log: Logger, lookInterval = timing.look) {
+    this.#server = server;
+    this.#log = log;
+    this.#lookInterval = lookInterval;
+    this.#watching = this.#watch();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the gateway stops'));
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#closing;
+    const backoff = new Backoff(timing.retries);
+    let aliveSince = performance.now();
+    while (!signal.aborted) {
+      await wait(this.#lookInterval, signal);
+      if (signal.aborted) return;
+      if (await this.#server.isAlive()) {
+        if (performance.now() - aliveSince > timing.recovered) backoff.reset();
+        continue;
+      }
+      this.#log.error('PostgreSQL has ended under the gateway; starting it again');
+      while (!(await this.#revive(signal))) await backoff.wait(signal);
+      aliveSince = performance.now();
+      await backoff.wait(signal);
+    }
+  }
+
+  /** False when another attempt is needed. */
+  async #revive(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return true;
+    try {
+      await this.#server.revive(signal);
+      this.#log.info('PostgreSQL runs again');
+      return true;
+    } catch (error) {
+      if (!signal.aborted) this.#log.error('PostgreSQL could not be started again; retrying', error);
+      return signal.aborted;
+    }
+  }
+}

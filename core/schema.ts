@@ -8,6 +8,8 @@ export interface JsonSchema {
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
+  /** A secret: no message, log or page shows the value. */
+  readonly writeOnly?: boolean;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];

@@ -1,3 +1,5 @@
+import { foreignVariable } from '../config/interpolate.ts';
+
 /** RFC 9110, 5.6.2: the characters of a header name. */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110, 5.5: one line of visible characters of Latin-1, spaces and tabs. */
@@ -15,6 +17,8 @@ export function headerMistake(name: string, value: string): readonly [wrong: str
 
 /** The same for an API key. Keys have no spaces; one with spaces was pasted or read with surrounding text. */
 export function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
+  const variable = foreignVariable(key);
+  if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
   if (/^[\x21-\x7e]*$/.test(key)) return undefined;
   const wrong = /\s/.test(key) ? 'has a space or a line break' : 'has a character that headers cannot carry';
   return [wrong, 'use the key alone, as the vendor shows it'];

@@ -122,6 +122,7 @@ export const models = defineSection({
     for (const [key, model] of Object.entries(value)) {
       checkName(key, publicStart, report);
       const { routes, resume } = model;
+      refuseRepeatedRoutes(routes, ['models', key, 'routes'], report);
       checkQuirks(model, ['models', key], all, report);
       if (resume && routes.length < 2) {
         report(
@@ -182,6 +183,10 @@ type ModelValue = SectionValue<typeof models>[string];
 
 /** Its public name would have the prefix twice, and it could be that of another model. */
 function checkName(name: string, publicStart: string, report: Report): void {
+  if (name.includes('*')) {
+    const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
+    report(['models', name], 'has a *, but models are found by their exact names', right);
+  }
   if (!name.startsWith(publicStart)) return;
   const wrong = `begins with "${publicStart}", which clients see in front of every name`;
   report(['models', name], wrong, `write "${name.slice(publicStart.length)}"`);
@@ -190,8 +195,24 @@ function checkName(name: string, publicStart: string, report: Report): void {
 function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
   const [upstream, model] = splitRoute(to);
   if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-5');
+  else if (model.includes('*'))
+    report(
+      path,
+      `is "${to}", and the upstream would get the * in the name`,
+      'write the name of one model of the upstream',
+    );
   else if (known?.includes(upstream) === false)
     report(path, `goes to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
+}
+
+/** The second try would go where the first has failed. */
+function refuseRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, route] of routes.entries()) {
+    const to = typeof route === 'string' ? route : route.to;
+    if (seen.has(to)) report([...path, index], `lists the route "${to}" twice`, 'keep one of them');
+    seen.add(to);
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { suggest } from '../config/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../config/section.ts';
 import type { JsonSchema } from '../schema.ts';
-import { authSchemes } from './catalog.ts';
+import { authSchemes, type Vendor } from './catalog.ts';
 import type { WireFormats } from './formats.ts';
 import { headerMistake, keyMistake } from './header-rules.ts';
 import { baseUrlMistake } from './url-rules.ts';
@@ -32,7 +32,7 @@ export const upstreams = defineSection({
         },
         api_keys: {
           type: 'array',
-          items: { type: 'string' },
+          items: { type: 'string', writeOnly: true },
           default: [],
           description: 'API keys, used in rotation. An upstream that requires a key and has none is disabled.',
         },
@@ -43,7 +43,7 @@ export const upstreams = defineSection({
         },
         headers: {
           type: 'object',
-          additionalProperties: { type: 'string' },
+          additionalProperties: { type: 'string', writeOnly: true },
           default: {},
           description: 'Headers sent with every request.',
         },
@@ -99,6 +99,7 @@ function checkUpstream(
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
   if (vendor !== undefined) {
     const preset = vendors.get(vendor);
+    if (preset !== undefined && base_url === undefined) checkSpoken(upstream, preset, path, formats, report);
     if (preset !== undefined && preset.baseUrl === undefined && preset.start === undefined && base_url === undefined)
       report(path, 'has no base_url', 'add the URL of your endpoint, such as https://NAME.openai.azure.com/openai/v1');
     return;
@@ -113,6 +114,22 @@ function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: Wi
     if (known.has(name)) continue;
     const place = Array.isArray(format) ? [...path, index] : path;
     report(place, `is "${name}"`, suggest(name, [...known.keys()]));
+  }
+}
+
+/** The vendor's own endpoint answers only in its formats; another URL of the vendor may have others. */
+function checkSpoken(
+  { format }: UpstreamValue,
+  { title, formats }: Vendor,
+  path: YamlPath,
+  known: WireFormats,
+  report: Report,
+): void {
+  for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
+    if (!known.has(name) || formats.includes(name)) continue;
+    const wrong = `is "${name}", which ${title} does not speak at its usual URL`;
+    const place = Array.isArray(format) ? [...path, 'format', index] : [...path, 'format'];
+    report(place, wrong, `use ${formats.join(' or ')}, or add the base_url of an endpoint for ${name}`);
   }
 }
 

@@ -11,9 +11,22 @@ export function baseUrlMistake(text: string): readonly [wrong: string, right: st
     return ['contains a user or password, which would not be sent', right];
   }
   const rest = /[?#]/.exec(text)?.[0];
-  if (rest === undefined) return undefined;
+  if (rest === undefined) return endpointMistake(url.pathname);
   return [
     `has a ${rest === '?' ? 'query' : 'fragment'} (${rest}…), which would not be sent`,
     'remove it; keys belong under api_keys, other credentials under headers',
   ];
+}
+
+/** Paths of vendors' endpoints, as their documentation shows them behind the base URL. */
+const endpoints =
+  /\/(?:chat\/completions|completions|embeddings|responses|messages|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+)\/*$/;
+
+/** The path of the format would follow the one that is there already, and every request would fail. */
+function endpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
+  const [endpoint] = endpoints.exec(path) ?? [];
+  if (endpoint === undefined) return undefined;
+  // Ollama's endpoints follow its /api.
+  const surplus = endpoint.replace(/^\/api(?=\/)/, '');
+  return [`ends in ${surplus}, the path of an endpoint`, 'remove it: the gateway appends the path of the format'];
 }

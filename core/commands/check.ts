@@ -6,6 +6,7 @@ import { models } from '../catalog/sections.ts';
 import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
 import { pipelineNotices } from '../config/pipeline-rules.ts';
+import { maskSecrets } from '../config/hide-secrets.ts';
 import type { YamlPath } from '../config/section.ts';
 import { service } from '../config/sections.ts';
 import { loadMigrations } from '../database/migration-files.ts';
@@ -38,8 +39,8 @@ function describePipeline(config: Config, document: GatewayDocument): string[] {
   return [
     '',
     'pipeline',
-    ...config.stages.map(({ definition: { name }, options, path }) =>
-      `  ${name.padEnd(12)} ${describeOptions(options, [...path, name], document)}`.trimEnd(),
+    ...config.stages.map(({ definition: { name, options: schema }, options, path }) =>
+      `  ${name.padEnd(12)} ${describeOptions(maskSecrets(options, schema), [...path, name], document)}`.trimEnd(),
     ),
   ];
 }

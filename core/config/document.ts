@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import {
-  type Document,
-  isMap,
-  isScalar,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  Scalar,
-  visit,
-  type YAMLError,
-} from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, type Node, parseAllDocuments, visit, type YAMLError } from 'yaml';
+import { explainSyntax, understandable } from './explain-syntax.ts';
+import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
+import { readText } from './read-text.ts';
+import { findRefusedYaml } from './refused-yaml.ts';
 import type { YamlPath } from './section.ts';
+import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, pathInFile, pathOf, pathOfKey } from './yaml-places.ts';
 
 /** gateway.yaml, read and filled in with variables, but not yet checked against any schema. */
@@ -33,8 +27,10 @@ export interface GatewayDocument {
   mistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
   /** The text of a value with variables, as `${NAME}`, never their values; undefined without variables. */
   written(path: YamlPath): string | undefined;
-  /** True for an unquoted value with variables, which may be a number. */
-  isLoose(path: YamlPath): boolean;
+  /** True for a value with a variable that is set to nothing. */
+  isEmptied(path: YamlPath): boolean;
+  /** True for a value that is in the file, not filled in from a default. */
+  contains(path: YamlPath): boolean;
   /** True for a value with a variable that could not be filled in, so nothing else is reported about it. */
   isUnfilled(path: YamlPath): boolean;
 }
@@ -52,45 +48,30 @@ export function parseDocument(text: string, file: string, environment: NodeJS.Pr
   if (!Array.isArray(documents) || documents.length === 0)
     throw new ConfigError([reader.whole('is empty', 'start from the included gateway.yaml')]);
   const [document, second] = documents;
+  const inSource = findSourceMistakes(text).map((mistake) => reader.at(mistake));
+  if (inSource.length > 0) throw new ConfigError(inSource);
   const mistakes = understandable(documents.flatMap(({ errors }) => errors)).map((error) =>
     reader.syntax(error, text, document),
   );
   if (second !== undefined)
-    mistakes.push(reader.at(second.range[0], [], 'has a second document', 'keep one and remove the ---'));
+    mistakes.push(
+      reader.at({ offset: second.range[0], wrong: 'has a second document', right: 'keep one and remove the ---' }),
+    );
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return reader.read(document as Document.Parsed, environment);
+  const parsed = document as Document.Parsed;
+  return reader.read(
+    parsed,
+    findRefusedYaml(parsed, text).map((mistake) => reader.at(mistake, mistake.path)),
+    environment,
+  );
 }
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const words = unreadable[String(code)] ?? {
-      wrong: `cannot be read (${String(code)})`,
-      right: 'give the gateway read permission',
-    };
-    throw new ConfigError([{ file, line: 0, column: 0, path: [], ...words }]);
-  }
-}
-
-/** Messages for files that cannot be read, by error code. */
-const unreadable: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
-  ENOENT: { wrong: 'does not exist', right: 'pass another file with --config FILE' },
-  EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
-};
 
 /** A value with variables, as written in the file. */
 interface Written {
   readonly text: string;
-  /** Unquoted, so it may be a number. */
-  readonly isLoose: boolean;
   readonly filled: Interpolated['filled'];
   readonly isUnfilled: boolean;
 }
-
-/** Shorter values are not masked: they would match parts of ordinary words. */
-const minSecretLength = 3;
 
 /** Turns offsets into lines, and YAML's errors into our messages. */
 class Reader {
@@ -102,7 +83,7 @@ class Reader {
     this.#lines = lines;
   }
 
-  at(offset: number, path: YamlPath, wrong: string, right: string): Mistake {
+  at({ offset, wrong, right }: TextMistake, path: YamlPath = []): Mistake {
     const { line, col } = this.#lines.linePos(offset);
     return { file: basename(this.#file), line: Math.max(1, line), column: Math.max(1, col), path, wrong, right };
   }
@@ -111,23 +92,21 @@ class Reader {
     return { file: basename(this.#file), line: 1, column: 1, path: [], wrong, right };
   }
 
-  syntax({ code, message, pos: [offset] }: YAMLError, text: string, document: Document | undefined): Mistake {
-    const isVariable = text.slice(offset - 1, offset + 1) === '${';
-    const [wrong, right] = isVariable ? unquotedVariable : explainSyntax(code, message);
-    return this.at(offset, code === 'DUPLICATE_KEY' ? pathOfKey(document, offset) : [], wrong, right);
+  syntax(error: YAMLError, text: string, document: Document | undefined): Mistake {
+    const mistake = explainSyntax(error, text, document);
+    return this.at(mistake, error.code === 'DUPLICATE_KEY' ? pathOfKey(document, mistake.offset) : []);
   }
 
-  read(document: Document.Parsed, environment: NodeJS.ProcessEnv): GatewayDocument {
+  read(document: Document.Parsed, refused: readonly Mistake[], environment: NodeJS.ProcessEnv): GatewayDocument {
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) {
       throw new ConfigError([this.whole('is empty', 'start from the included gateway.yaml')]);
     }
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
-    const forbidden = [...this.#forbidUnknownTags(document), ...this.#forbidSharing(document)];
     const written = new Map<Node, Written>();
     const mistakes = this.#fillIn(document, environment, written);
-    if (forbidden.length > 0) throw new ConfigError([...forbidden, ...mistakes]);
+    if (refused.length > 0) throw new ConfigError([...refused, ...mistakes]);
     const text = JSON.stringify(document.toJS());
     const writtenAt = (path: YamlPath) => written.get(findNode(contents, path) as Node);
     return {
@@ -138,61 +117,14 @@ class Reader {
       values: () => document.toJS() as Record<string, unknown>,
       mistake: (path, wrong, right, atKey = false) =>
         this.at(
-          findOffset(contents, path, atKey),
+          { offset: findOffset(contents, path, atKey), wrong: withoutVariables(wrong, writtenAt(path)), right },
           pathInFile(contents, path),
-          withoutSecret(wrong, writtenAt(path)),
-          right,
         ),
       written: (path) => writtenAt(path)?.text,
-      isLoose: (path) => writtenAt(path)?.isLoose === true,
+      isEmptied: (path) => writtenAt(path)?.filled.some(({ value }) => value === '') === true,
+      contains: (path) => findNode(contents, path) !== undefined,
       isUnfilled: (path) => writtenAt(path)?.isUnfilled === true,
     };
-  }
-
-  #forbidUnknownTags({ warnings }: Document.Parsed): Mistake[] {
-    return warnings
-      .filter(({ code }) => code === 'TAG_RESOLVE_FAILED')
-      .map(({ pos: [offset] }) => this.at(offset, [], 'has an unknown tag (!)', 'remove the tag'));
-  }
-
-  /** Anchors save a few lines and hide what a line does. */
-  #forbidSharing(document: Document.Parsed): Mistake[] {
-    const mistakes: Mistake[] = [];
-    visit(document, {
-      Alias: (_key, node, ancestors) => {
-        mistakes.push(
-          this.at(
-            node.range?.[0] ?? 0,
-            pathOf(ancestors, node),
-            `refers to an anchor (*${node.source})`,
-            'write the value out',
-          ),
-        );
-      },
-      Node: (_key, node, ancestors) => {
-        if (!('anchor' in node) || node.anchor === undefined) return;
-        mistakes.push(
-          this.at(
-            node.range?.[0] ?? 0,
-            pathOf(ancestors, node),
-            `has an anchor (&${node.anchor})`,
-            'remove it and write the value where it is used',
-          ),
-        );
-      },
-      Pair: (_key, pair, ancestors) => {
-        if (!isScalar(pair.key) || pair.key.value !== '<<') return;
-        mistakes.push(
-          this.at(
-            pair.key.range?.[0] ?? 0,
-            pathOf(ancestors, pair.key as Node),
-            'merges another map',
-            'write the keys out',
-          ),
-        );
-      },
-    });
-    return mistakes;
   }
 
   #fillIn(document: Document.Parsed, environment: NodeJS.ProcessEnv, written: Map<Node, Written>): Mistake[] {
@@ -201,30 +133,17 @@ class Reader {
       Scalar: (key, node, ancestors) => {
         if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('$')) return;
         const { value, unknown, malformed, filled } = interpolate(node.value, environment);
-        for (const start of malformed) {
-          mistakes.push(
-            this.at(
-              node.range?.[0] ?? 0,
-              pathOf(ancestors, node),
-              `has "${start}", which is not a valid variable`,
-              'write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
-            ),
+        const report = (wrong: string, right: string) =>
+          mistakes.push(this.at({ offset: node.range?.[0] ?? 0, wrong, right }, pathOf(ancestors, node)));
+        for (const start of malformed)
+          report(
+            `has "${start}", which is not a valid variable`,
+            'write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
           );
-        }
-        for (const name of unknown) {
-          const wrong = `the variable ${name} is not set`;
-          mistakes.push(
-            this.at(
-              node.range?.[0] ?? 0,
-              pathOf(ancestors, node),
-              wrong,
-              `set it, or give it a default: \${${name}:-…}`,
-            ),
-          );
-        }
+        for (const name of unknown)
+          report(`the variable ${name} is not set`, `set it, or give it a default: \${${name}:-…}`);
         const isUnfilled = unknown.length + malformed.length > 0;
-        if (isUnfilled || filled.length > 0)
-          written.set(node, { text: node.value, isLoose: node.type === Scalar.PLAIN, filled, isUnfilled });
+        if (isUnfilled || filled.length > 0) written.set(node, { text: node.value, filled, isUnfilled });
         node.value = value;
       },
     });
@@ -232,44 +151,6 @@ class Reader {
   }
 }
 
-/** The errors that are certain, and the first of the others, because the rest may follow from it. */
-function understandable(errors: readonly YAMLError[]): YAMLError[] {
-  const first = errors.find((error) => !isCertain(error));
-  return errors.filter((error) => error === first || (isCertain(error) && error.pos[0] < (first?.pos[0] ?? Infinity)));
-}
-
-function isCertain({ code }: YAMLError): boolean {
-  return code === 'DUPLICATE_KEY' || code === 'TAB_AS_INDENT';
-}
-
-/** The braces of a variable inside a flow map or list. */
-const unquotedVariable = [
-  'has an unquoted variable inside braces or brackets',
-  'quote it, or write a number on a separate line',
-] as const;
-
-/**
- * Messages quote values. The value of a variable may be a secret, so the message quotes the variable instead, also where a
- * third-party error contains the value without quotes.
- */
-function withoutSecret(wrong: string, written: Written | undefined): string {
-  if (written === undefined) return wrong;
-  const quoted = wrong.replace(/".*"/s, () => JSON.stringify(written.text));
-  const secrets = written.filled.filter(({ value }) => value.length >= minSecretLength);
-  return secrets
-    .toSorted((a, b) => b.value.length - a.value.length)
-    .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
-}
-
-function explainSyntax(code: string, message: string): [string, string] {
-  if (code === 'TAB_AS_INDENT') return ['is indented with a tab', 'use spaces'];
-  if (code === 'DUPLICATE_KEY') return ['is a duplicate key', 'keep one of them'];
-  if (code === 'BAD_ALIAS') return ['refers to an anchor', 'write the value out'];
-  if (code === 'BAD_INDENT' && message.startsWith('Flow '))
-    return ['comes before an open { or [ is closed', `close it with ${message.slice(-1)}`];
-  if (code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested mappings'))
-    return ['has a second ": " on one line', 'quote the value, or fix the indentation of the next line'];
-  if (code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY')
-    return ['has inconsistent indentation', 'align it with its neighbours'];
-  return [`is not valid YAML (${message.split('\n')[0]?.replace(/[.;]$/, '')})`, 'see the line above it as well'];
+function withoutVariables(words: string, written: Written | undefined): string {
+  return written === undefined ? words : hideVariables(words, written.text, written.filled);
 }

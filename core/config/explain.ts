@@ -1,6 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from '../schema.ts';
-import { suggest } from './mistake.ts';
+import { hideCredentials, mayHoldSecret } from './hide-secrets.ts';
+import { foreignVariable } from './interpolate.ts';
+import { lineMistake } from './line-mistake.ts';
+import { closestName, suggest } from './mistake.ts';
+import { numberMeant, unitOf } from './number-words.ts';
 import type { YamlPath } from './section.ts';
 
 export interface Explained {
@@ -21,9 +25,16 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-/** Turns ajv's errors into messages. Errors of alternatives that were not meant are left out. */
-export function explainErrors(errors: readonly ErrorObject[]): Explained[] {
-  return withoutOtherBranches(errors).map(explain);
+/**
+ * Turns ajv's errors into messages. Errors of alternatives that were not meant are left out.
+ *
+ * @param isHidden true for values that no message may show, besides those of secret options
+ */
+export function explainErrors(
+  errors: readonly ErrorObject[],
+  isHidden: (path: YamlPath) => boolean = () => false,
+): Explained[] {
+  return withoutMisspelled(withoutOtherBranches(errors)).map((error) => explain(error, isHidden));
 }
 
 /**
@@ -48,9 +59,29 @@ export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObjec
   return kept;
 }
 
-function explain(error: ErrorObject): Explained {
+/** Without missing members that are there under a similar name, which is reported. */
+function withoutMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
+  return errors.filter(
+    ({ keyword, params, instancePath }) =>
+      keyword !== 'required' ||
+      !errors.some(
+        (other) =>
+          other.keyword === 'additionalProperties' &&
+          other.instancePath === instancePath &&
+          closestName(String(other.params['additionalProperty']), namesIn(other)) === params['missingProperty'],
+      ),
+  );
+}
+
+/** The members that an object may have. */
+function namesIn({ parentSchema }: ErrorObject): string[] {
+  return Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+}
+
+function explain(error: ErrorObject, isHidden: (path: YamlPath) => boolean): Explained {
   const path = parsePointer(error.instancePath);
-  const [wrong, right, inside] = describe(error);
+  const mayShow = !isHidden(path) && !mayHoldSecret(error.parentSchema as JsonSchema | undefined);
+  const [wrong, right, inside] = describe(error, mayShow);
   return {
     path: inside === undefined ? path : [...path, inside],
     wrong,
@@ -60,13 +91,14 @@ function explain(error: ErrorObject): Explained {
 }
 
 /** What is wrong, what is expected, and the member at fault when it is not the value itself. */
-function describe({ keyword, params, data, schema, parentSchema }: ErrorObject): [string, string, string?] {
-  const given = show(data);
+function describe(error: ErrorObject, mayShow: boolean): [string, string, string?] {
+  const { keyword, params, data, schema, parentSchema } = error;
+  const given = mayShow ? show(data) : kindOf(data);
   switch (keyword) {
     case 'additionalProperties': {
-      const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+      const known = namesIn(error);
       const name = String(params['additionalProperty']);
-      return ['is not a known key', suggest(name, known), name];
+      return [...(lineMistake(name) ?? (['is not a known key', suggest(name, known)] as const)), name];
     }
     case 'propertyNames':
       return ['is not a valid name', nameRule(schema as JsonSchema), String(params['propertyName'])];
@@ -76,7 +108,7 @@ function describe({ keyword, params, data, schema, parentSchema }: ErrorObject):
       return ['is missing', `add it${member?.description === undefined ? '' : `: ${member.description}`}`, name];
     }
     case 'type':
-      return [`is ${given}`, `must be ${typeList(schema)}`];
+      return [`is ${given}`, rightType(error, mayShow)];
     case 'anyOf':
     case 'oneOf':
       return [
@@ -84,7 +116,7 @@ function describe({ keyword, params, data, schema, parentSchema }: ErrorObject):
         `must be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
       ];
     case 'enum':
-      return [`is ${given}`, suggest(String(data), (schema as unknown[]).map(String))];
+      return [`is ${given}`, suggest(mayShow ? String(data) : '', (schema as unknown[]).map(String))];
     case 'const':
       return [`is ${given}`, `must be ${show(schema)}`];
     case 'minimum':
@@ -113,6 +145,33 @@ function describe({ keyword, params, data, schema, parentSchema }: ErrorObject):
   }
 }
 
+/** The type that is expected, and how this value is written in it where that is certain. */
+function rightType(error: ErrorObject, mayShow: boolean): string {
+  const { schema, parentSchema, data } = error;
+  const types = new Set([schema].flat());
+  const expected = `must be ${typeList(schema)}`;
+  if (typeof data === 'number' || typeof data === 'boolean')
+    return types.has('string') ? `${expected}: put it in quotes` : expected;
+  if (typeof data !== 'string') return expected;
+  const variable = mayShow ? foreignVariable(data) : undefined;
+  if (variable !== undefined) return `${expected}: write \${${variable}} for the variable`;
+  if (types.has('object')) {
+    const key = namesIn(error).find((name) => new RegExp(`^${name}[\\s:=]`).test(data));
+    return key === undefined ? expected : `${expected}: write "${key}: …"`;
+  }
+  if (types.has('boolean')) return booleanMeant(data, expected, mayShow);
+  if (!types.has('number') && !types.has('integer')) return expected;
+  const unit = unitOf(parentSchema?.['description'] as string | undefined);
+  const meant = mayShow ? numberMeant(data, unit) : undefined;
+  const number = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
+  return `${unit === undefined ? expected : number}${meant === undefined ? '' : `: ${meant}`}`;
+}
+
+function booleanMeant(text: string, expected: string, mayShow: boolean): string {
+  const meant = /^(true|yes|on|y)$/i.test(text) ? 'true' : /^(false|no|off|n)$/i.test(text) ? 'false' : undefined;
+  return meant === undefined || !mayShow ? expected : `${expected}: write ${meant}, without quotes`;
+}
+
 function nameRule({ description, pattern }: JsonSchema): string {
   return description === undefined ? `must match ${String(pattern)}` : `expected: ${description}`;
 }
@@ -127,8 +186,14 @@ function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value);
-  return String(value);
+  if (typeof value !== 'string') return String(value);
+  const text = hideCredentials(value);
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
+}
+
+/** The kind of a value that must not be shown. */
+function kindOf(value: unknown): string {
+  return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : show(value);
 }
 
 function typeOf(value: unknown): string {

@@ -11,6 +11,12 @@ export interface Interpolated {
 /** `$${` for a literal `${`, `${NAME}`, `${NAME:-default}`, and anything else that begins with `${`. */
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
 
+/** The name of a variable that is written as in a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
+export function foreignVariable(text: string): string | undefined {
+  const names = /^(?:\$(\w+)|%(\w+)%|\$\((\w+)\)|\{\{[ ]*\.?(\w+)[ ]*\}\})$/.exec(text);
+  return names?.slice(1).find((name) => name !== undefined);
+}
+
 /** Fills in variables. An empty variable counts as unset when there is a default, as in a shell. */
 export function interpolate(text: string, environment: NodeJS.ProcessEnv): Interpolated {
   const unknown: string[] = [];

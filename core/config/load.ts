@@ -7,7 +7,7 @@ import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
 import { allowNothing, allowVariables } from './editor-schema.ts';
 import { ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
-import { type ListedStage, readPipeline } from './pipeline-rules.ts';
+import { checkStages, type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
 import { pipelineSection } from './pipeline-section.ts';
 import type { ValidPart } from './valid-part.ts';
@@ -62,6 +62,7 @@ export function validate(
     names: ({ name }) => validParts.get(name)?.names,
   };
   checkSections(validParts, registry, validator, context);
+  checkStages(stages, validator, context);
   if (validator.mistakes.length === 0) reviewCatalog(readerOf(sections), registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { isLoopback } from '../http/loopback.ts';
+import { hostMistake } from './host-rules.ts';
 import { defineSection } from './section.ts';
 import { listen } from './sections.ts';
 
@@ -36,6 +36,7 @@ export const operatorSection = defineSection({
       },
       token: {
         type: 'string',
+        writeOnly: true,
         minLength: minTokenLength,
         maxLength: 1_000,
         pattern: '^[!-~]+$',
@@ -63,7 +64,7 @@ export const operatorSection = defineSection({
       );
     if (socket === undefined && port !== undefined && port !== 0 && port === all.get(listen).port)
       report(['operator', 'port'], 'is the port of listen', 'use another one');
-    if (host !== undefined && /[/:]/.test(host) && isIP(host) === 0)
-      report(['operator', 'host'], 'is not an address or a name', 'use one such as 127.0.0.1, without scheme and port');
+    const mistake = host === undefined ? undefined : hostMistake(host);
+    if (mistake !== undefined) report(['operator', 'host'], ...mistake);
   },
 });

@@ -3,8 +3,14 @@ import type { AnyFact } from '../pipeline/fact.ts';
 import type { AnyStageDefinition } from '../pipeline/stage.ts';
 import type { Registry } from '../extension/registry.ts';
 import { mayBeForeign, suggest } from './mistake.ts';
-import type { YamlPath } from './section.ts';
+import type { CheckContext, Report, YamlPath } from './section.ts';
 import type { Validator } from './validator.ts';
+
+/** A stage of the list, as an entry of it. */
+interface Entry extends ListedStage {
+  /** `log: false`: left out on purpose. */
+  readonly isOff: boolean;
+}
 
 /** A stage of the list, with its options validated and defaults filled in. */
 export interface ListedStage {
@@ -30,13 +36,27 @@ export function readPipeline(
     return [];
   }
   const names = value.map(nameOf).filter((name) => name !== undefined);
-  const listed = value.flatMap(
-    (entry, index) => readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins) ?? [],
+  const entries = value.map((entry, index) =>
+    readEntry(entry, ['pipeline', index], names, registry, validator, hasAllPlugins),
   );
-  refuseRepeats(listed, validator);
+  const valid = entries.filter((entry) => entry !== undefined);
+  refuseRepeats(valid, validator);
+  const listed = valid.filter((stage) => !stage.isOff);
   // An invalid entry may be the one that the others need.
-  if (listed.length === value.length) checkOrder(listed, registry, validator);
+  if (valid.length === value.length) {
+    checkOrder(listed, registry, validator);
+    requireExpected(valid, registry, validator);
+  }
   return listed;
+}
+
+/** Applies the rules across the options of each stage. Mistakes in values that are not in the file are dropped. */
+export function checkStages(listed: readonly ListedStage[], validator: Validator, context: CheckContext): void {
+  const report: Report = (path, wrong, right) => {
+    if (validator.document.contains(path)) validator.report(path, wrong, right);
+  };
+  for (const { definition, options, path } of listed)
+    if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
 /** Warnings about a pipeline that is valid but probably unintended. */
@@ -81,7 +101,7 @@ function readEntry(
   registry: Registry,
   validator: Validator,
   hasAllPlugins: boolean,
-): ListedStage | undefined {
+): Entry | undefined {
   const name = nameOf(entry);
   if (name === undefined) {
     validator.report(path, 'is not a stage', 'write its name, or one name with options: "rate-limit: { limit: 60 }"');
@@ -95,9 +115,10 @@ function readEntry(
     validator.report(path, `names the stage "${name}", which does not exist`, suggest(name, known));
     return undefined;
   }
+  if (given === false) return { definition, options: undefined, path, isOff: true };
   const inner = typeof entry === 'string' ? path : [...path, name];
   try {
-    return { definition, options: validator.validate(given ?? {}, definition.options, inner), path };
+    return { definition, options: validator.validate(given ?? {}, definition.options, inner), path, isOff: false };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     validator.report(path, `has an invalid options schema: ${reason}`, `fix the stage ${name}`);
@@ -111,6 +132,17 @@ function refuseRepeats(listed: readonly ListedStage[], validator: Validator): vo
     if (seen.has(definition.name))
       validator.report(path, `lists the stage ${definition.name} twice`, 'keep one of them');
     seen.add(definition.name);
+  }
+}
+
+/** A stage that nearly every gateway needs may be missing by mistake. Another one may do its work: it writes the same facts. */
+function requireExpected(listed: readonly Entry[], registry: Registry, validator: Validator): void {
+  const isWritten = (fact: AnyFact) => listed.some(({ definition: { writes } }) => writes?.includes(fact));
+  for (const { name, expectedFor, writes = [] } of registry.stages.values()) {
+    if (expectedFor === undefined || listed.some(({ definition }) => definition.name === name)) continue;
+    if (writes.length > 0 && writes.every(isWritten)) continue;
+    const right = `add ${name} to the list, or "${name}: false" to do without`;
+    validator.report(['pipeline'], `has no stage for ${expectedFor}`, right, true);
   }
 }
 

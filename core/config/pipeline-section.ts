@@ -19,7 +19,13 @@ export function pipelineSection(registry: Registry): Section {
             properties: Object.fromEntries(
               stages.map(({ name, description, options }) => [
                 name,
-                { ...(options.required === undefined ? allowNothing(options) : options), description },
+                {
+                  description,
+                  anyOf: [
+                    options.required === undefined ? allowNothing(options) : options,
+                    { const: false, description: 'Leaves the stage out.' },
+                  ],
+                },
               ]),
             ),
             additionalProperties: false,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { defaultStageTimeout } from '../pipeline/watchdog.ts';
+import { hostMistake } from './host-rules.ts';
 import { defineSection, type Section } from './section.ts';
 
 /** The section `service`. */
@@ -41,12 +42,12 @@ export const service = defineSection({
     additionalProperties: false,
   },
   check({ base_url }, report) {
-    if (base_url === undefined || base_url === '' || isBaseUrl(base_url)) return;
-    report(
-      ['service', 'base_url'],
-      'is not a valid base URL',
-      'use only scheme, host, port and path, such as https://ai.example.com',
-    );
+    if (base_url === undefined || base_url === '') return;
+    const path = ['service', 'base_url'];
+    if (!isBaseUrl(base_url))
+      report(path, 'is not a valid base URL', 'use only scheme, host, port and path, such as https://ai.example.com');
+    else if (/\/v1\/*$/.test(base_url))
+      report(path, 'ends in /v1, which is shown to users twice', 'remove /v1: the gateway appends it');
   },
 });
 
@@ -140,7 +141,9 @@ export const listen = defineSection({
     },
     additionalProperties: false,
   },
-  check({ trusted_proxies }, report) {
+  check({ host, trusted_proxies }, report) {
+    const mistake = hostMistake(host);
+    if (mistake !== undefined) report(['listen', 'host'], ...mistake);
     for (const [index, proxy] of trusted_proxies.entries()) {
       if (!isRange(proxy))
         report(['listen', 'trusted_proxies', index], 'is not an IP address or range', 'use one such as 10.0.0.0/8');

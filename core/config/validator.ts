@@ -29,18 +29,18 @@ export interface Evaluation {
 
 /** Validates values against schemas, fills in defaults and collects mistakes. */
 export class Validator {
-  readonly #document: GatewayDocument;
+  readonly document: GatewayDocument;
   readonly mistakes: Mistake[] = [];
 
   constructor(document: GatewayDocument) {
-    this.#document = document;
+    this.document = document;
     this.mistakes.push(...document.mistakes);
   }
 
   /** Skips values of variables that could not be filled in: those are reported already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
-    if (!atKey && this.#document.isUnfilled(path)) return;
-    this.mistakes.push(this.#document.mistake(path, wrong, right, atKey));
+    if (!atKey && this.document.isUnfilled(path)) return;
+    this.mistakes.push(this.document.mistake(path, wrong, right, atKey));
   }
 
   /** Returns the value with defaults, or undefined when it is invalid. */
@@ -54,21 +54,25 @@ export class Validator {
     const check = compile(schema);
     let errors = run(check, box);
     if (errors.length > 0 && this.#convert(errors, box, path)) errors = run(check, box);
-    for (const { path: inner, wrong, right, atKey } of explainErrors(errors)) {
-      const full = [...path, ...inner.slice(1)];
-      const written = this.#document.written(full);
-      this.report(
-        full,
-        written === undefined || atKey ? wrong : `does not accept the value of ${JSON.stringify(written)}`,
-        right,
-        atKey,
-      );
+    const inFile = (inner: YamlPath) => [...path, ...inner.slice(1)];
+    const isFilled = (inner: YamlPath) => this.document.written(inFile(inner)) !== undefined;
+    for (const { path: inner, wrong, right, atKey } of explainErrors(errors, isFilled)) {
+      const full = inFile(inner);
+      if (atKey || !isFilled(inner)) this.report(full, wrong, right, atKey);
+      else this.report(full, ...this.#explainVariable(full, right));
     }
     const validPart = findValidPart(box.value, withoutOtherBranches(errors), schema);
     return { value: errors.length === 0 ? box.value : undefined, validPart };
   }
 
-  /** An unquoted `${PORT}` is a string unless the schema requires a number. */
+  /** A value that is not shown, because it comes from a variable. */
+  #explainVariable(path: YamlPath, right: string): [string, string] {
+    const written = JSON.stringify(this.document.written(path));
+    if (!this.document.isEmptied(path)) return [`does not accept the value of ${written}`, right];
+    return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
+  }
+
+  /** `${PORT}` is a string unless the schema requires a number. In braces it must be in quotes, so they do not matter. */
   #convert(errors: readonly ErrorObject[], box: object, path: YamlPath): boolean {
     let hasConverted = false;
     for (const { keyword, instancePath, schema, data } of errors) {
@@ -77,7 +81,7 @@ export class Validator {
         .split('/')
         .slice(1)
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-      if (!this.#document.isLoose([...path, ...parts.slice(1)])) continue;
+      if (this.document.written([...path, ...parts.slice(1)]) === undefined) continue;
       const converted = convert(data, [schema].flat());
       if (converted === undefined) continue;
       const parent = parts.slice(0, -1).reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], box);

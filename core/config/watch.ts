@@ -1,13 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { foldersOnTheWay } from './folders-on-the-way.ts';
 
 /** Ms without a change after which a file counts as complete, because editors write in several steps. */
 const settleTime = 100;
 
 /**
  * Calls back with the first content, and whenever the content changes or the file disappears. It watches the folder of the
- * file and of its link target, because editors and Kubernetes replace files.
+ * file and of every link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
  */
 export function watchFile(file: string, onChange: () => void, onError: (error: Error) => void): Disposable {
   const watchers = new Map<string, FSWatcher>();
@@ -16,7 +16,7 @@ export function watchFile(file: string, onChange: () => void, onError: (error: E
   let isOver = false;
 
   const follow = async () => {
-    const folders = new Set([dirname(file), dirname(await realpath(file).catch(() => file))]);
+    const folders = new Set(await foldersOnTheWay(file));
     for (const [folder, watcher] of watchers) {
       if (folders.has(folder)) continue;
       watcher.close();

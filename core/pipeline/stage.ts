@@ -1,3 +1,4 @@
+import type { CheckContext, Report, YamlPath } from '../config/section.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
 import type { GatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
@@ -77,6 +78,15 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   readonly after?: readonly string[];
   /** Source of validation, defaults, the TypeScript type, editor completion and docs of the options. */
   readonly options: S;
+  /** What a pipeline without this stage fails to do: a pipeline must list the stage, or turn it off (`log: false`). */
+  readonly expectedFor?: string;
+  /**
+   * Rules across options, next to the schema. Mistakes in values that are not in the file are dropped: a default cannot be
+   * wrong.
+   *
+   * @param path of the options
+   */
+  check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
   /**
    * Creates the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
    * never serve. What must change elsewhere is left to `activate`.
@@ -85,7 +95,9 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
 }
 
 /** A definition without the type of its options, as the registry keeps it. */
-export type AnyStageDefinition = Omit<StageDefinition, 'create'> & {
+export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check'> & {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  check?(options: any, path: YamlPath, report: Report, all: CheckContext): void;
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   create(options: any, host: Host): Awaitable<Stage>;
 };

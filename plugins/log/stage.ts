@@ -17,6 +17,7 @@ export const logStage = defineStage({
   name: 'log',
   description: 'Records every request: first in a journal on disk that survives crashes, then in the database.',
   after: ['auth', 'plan', 'rate-limit', 'cache', 'format', 'upstream'],
+  expectedFor: 'recording requests',
   options: {
     type: 'object',
     properties: {

@@ -2,6 +2,7 @@ import { adapter, delivery } from '#core/facts.ts';
 import { notesHeaderName } from '#core/model-call/notes-header.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { Connections } from './attempt/connections.ts';
+import { checkTimeouts } from './check-timeouts.ts';
 import { breakerOptions, longestWait, relayOptions, upstreamSchema } from './options.ts';
 import { healthOf, keysOf, resetKeys } from './routes.ts';
 import { withEarlyHead } from './routing/early-head.ts';
@@ -21,7 +22,9 @@ export const upstreamStage = defineStage({
   description: 'Sends the request to the routes of its model in order, until one serves it.',
   reads: [adapter],
   writes: [delivery],
+  expectedFor: 'sending model calls to an upstream',
   options: upstreamSchema,
+  check: checkTimeouts,
   create(options, host) {
     const health = healthOf(host);
     const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));

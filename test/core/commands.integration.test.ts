@@ -86,7 +86,7 @@ describe('gateway check', () => {
   });
 
   it('warns about a valid pipeline that is probably a mistake', async () => {
-    await writeFile(file, valid.replace('[auth, plan, format, upstream, log]', '[format, log]'));
+    await writeFile(file, valid.replace('[auth, plan, format, upstream, log]', '[format, { upstream: false }, log]'));
     const { code, out } = await run(['check']);
     expect([code, out.match(/^note: (?:anyone|model calls) .*$/gm)]).toEqual([
       0,
@@ -94,6 +94,18 @@ describe('gateway check', () => {
         'note: anyone can call without a key: the pipeline has no stage that authenticates callers, such as auth',
         'note: model calls are refused: the pipeline has no stage that sends them to an upstream, such as upstream',
       ],
+    ]);
+  });
+
+  it.each([
+    ['upstream', 'sending model calls to an upstream'],
+    ['log', 'recording requests'],
+  ])('fails without the stage %s', async (stage, work) => {
+    await writeFile(file, valid.replace(`, ${stage}`, ''));
+    const { code, errors } = await run(['check']);
+    expect([code, errors]).toEqual([
+      1,
+      `gateway.yaml:1:1 pipeline: has no stage for ${work}; add ${stage} to the list, or "${stage}: false" to do without\n`,
     ]);
   });
 

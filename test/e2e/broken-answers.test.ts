@@ -54,6 +54,7 @@ pipeline:
   - auth
   - format
   - upstream: { retry_share: 1, breaker: { failures: 1000, minimum_calls: 100000 } }
+  - log
 upstreams:
 ${upstreams.join('\n')}
 models:

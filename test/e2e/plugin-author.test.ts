@@ -118,5 +118,5 @@ it('docs/plugins.md shows lines of gateway.yaml that are valid', async () => {
 /** A whole file, with the list of plugins from the page and the stage that they bring. */
 function gatewayYaml(plugins: string): string {
   const stage = yaml[0]?.split('pipeline:')[1] ?? '';
-  return `${plugins}\nupstreams: {}\nmodels: {}\npipeline:${stage}  - plan\n  - format\n  - upstream\n`;
+  return `${plugins}\nupstreams: {}\nmodels: {}\npipeline:${stage}  - plan\n  - format\n  - upstream\n  - log\n`;
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   gateway = await startGateway({
     yaml: `
-pipeline: [auth, format, upstream]
+pipeline: [auth, format, upstream, log]
 upstreams: ${JSON.stringify(Object.fromEntries(upstreams))}
 models: ${JSON.stringify(Object.fromEntries(models))}
 `,

@@ -58,27 +58,27 @@ describe('YAML', () => {
     [
       'a line between two levels',
       'service:\n    name: x\n  prefix: y',
-      'gateway.yaml:3:1: has inconsistent indentation; align it with its neighbours',
+      'gateway.yaml:3:3: has inconsistent indentation; align it with its neighbours',
     ],
     [
       'a list that is not closed',
       'plugins: [a\nlisten: {}',
-      'gateway.yaml:2:1: comes before an open { or [ is closed; close it with ]',
+      'gateway.yaml:1:10: opens a [ that is not closed; close it with ]',
     ],
     [
       'a map that is not closed',
       'service: { name: a\nlisten: {}',
-      'gateway.yaml:2:1: comes before an open { or [ is closed; close it with }',
+      'gateway.yaml:1:10: opens a { that is not closed; close it with }',
     ],
     [
       'a second colon on one line',
       'service:\n  name: a: b',
-      'gateway.yaml:2:9: has a second ": " on one line; quote the value, or fix the indentation of the next line',
+      'gateway.yaml:2:9: has a second ": " on one line; put the value in quotes, or start a new line',
     ],
     [
       'a list between two levels',
       'plugins:\n  - a\n - b',
-      'gateway.yaml:3:1: has inconsistent indentation; align it with its neighbours',
+      'gateway.yaml:3:2: has inconsistent indentation; align it with its neighbours',
     ],
     [
       'a tag of another program',
@@ -88,12 +88,12 @@ describe('YAML', () => {
     [
       'a quote that is not closed',
       'service: { name: "a }',
-      'gateway.yaml:1:22: is not valid YAML (Missing closing "quote); see the line above it as well',
+      'gateway.yaml:1:18: opens a quote (") that is not closed on its line; close it, or remove it',
     ],
     [
       'a variable without quotes in braces',
       'listen: { port: ${PORT} }',
-      'gateway.yaml:1:18: has an unquoted variable inside braces or brackets; quote it, or write a number on a separate line',
+      'gateway.yaml:1:18: has an unquoted variable inside braces or brackets; put it in quotes: "${NAME}"',
     ],
   ])('is refused with %s, in one line', (_name, text, line) => {
     expect(mistakesIn(text)).toEqual([line]);
@@ -115,7 +115,7 @@ describe('YAML', () => {
 
   it('is refused with an alias of an unknown anchor', () => {
     expect(mistakesIn('service: { name: *nobody }')).toEqual([
-      'gateway.yaml:1:18 service.name: refers to an anchor (*nobody); write the value out',
+      'gateway.yaml:1:18 service.name: begins with *, which refers to an anchor in YAML; put it in quotes: "*nobody"',
     ]);
   });
 
@@ -168,13 +168,13 @@ describe('variables', () => {
     expect(mistakesIn('# ${NOBODY}\naliases: { "${NOBODY}": test }')).toEqual([]);
   });
 
-  it('become numbers where the schema requires one and they are unquoted', () => {
-    expect(read('listen:\n  port: ${PORT}', { PORT: '9000' }).get(listen).port).toBe(9000);
+  it.each(['${PORT}', '"${PORT}"', "'${PORT}'"])('become numbers where the schema requires one, as %s', (text) => {
+    expect(read(`listen:\n  port: ${text}`, { PORT: '9000' }).get(listen).port).toBe(9000);
   });
 
-  it('stay strings in quotes', () => {
-    expect(mistakesIn('listen:\n  port: "${PORT}"', { PORT: '9000' })).toEqual([
-      'gateway.yaml:2:9 listen.port: does not accept the value of "${PORT}"; must be an integer',
+  it.each(['', ' '])('do not become numbers when their value is "%s"', (value) => {
+    expect(mistakesIn('listen:\n  port: ${PORT}', { PORT: value })).toEqual([
+      expect.stringMatching(/^gateway\.yaml:2:9 listen\.port: (is|does not accept the value of) "\$\{PORT\}"/),
     ]);
   });
 
@@ -200,7 +200,7 @@ models: { test: { routes: [one/a, "\${ROUTE}", oen/a] } }
 aliases: { a: "\${MODEL}", b: tset }`;
     const lines = mistakesIn(text);
     expect(lines.filter((line) => !/the variable \w+ is not set|not a valid variable/.test(line))).toEqual([
-      'gateway.yaml:4:18 listen.drain_timeout: is "soon"; must be a number',
+      'gateway.yaml:4:18 listen.drain_timeout: is "soon"; must be a number of seconds',
       'gateway.yaml:5:30 pipeline[2]: names the stage "auht", which does not exist; did you mean "auth"?',
       'gateway.yaml:8:26 upstreams.two.api_key: is not a known key; did you mean "api_keys"?',
       'gateway.yaml:9:47 models.test.routes[2]: goes to the upstream "oen", which does not exist; did you mean "one"?',

@@ -124,7 +124,7 @@ describe('the pipeline', () => {
     [
       'a text for true or false',
       '[auth, rate-limit: { strict: yes }]',
-      '1:40 pipeline[1].rate-limit.strict: is "yes"; must be true or false',
+      '1:40 pipeline[1].rate-limit.strict: is "yes"; must be true or false: write true, without quotes',
     ],
     [
       'an option without a value',

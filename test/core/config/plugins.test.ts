@@ -73,7 +73,8 @@ describe('a third-party plugin', () => {
 
   it('may add a section with defaults', async () => {
     await write('ours.ts', pluginSource);
-    const text = 'plugins: [./ours.ts]\npipeline: [auth]\nupstreams: {}\nmodels: {}\nours: {}';
+    const text =
+      'plugins: [./ours.ts]\npipeline: [auth, upstream: false, log: false]\nupstreams: {}\nmodels: {}\nours: {}';
     const { registry } = await load(text);
     const config = validate(documentOf(text), registry);
     expect(config.get(registry.sections.get('ours') as never)).toEqual({ depth: 3 });

@@ -71,7 +71,7 @@ describe('the sections service, listen, data and plugins', () => {
     ['a port in words', 'listen: { port: http }', '1:17 listen.port: is "http"; must be an integer'],
     ['a tiny body', 'listen: { max_body_bytes: 10 }', '1:27 listen.max_body_bytes: is 10; must be at least 1024'],
     ['an empty folder', 'data: { folder: "" }', '1:17 data.folder: is empty; needs at least 1'],
-    ['a number for a plugin', 'plugins: [5]', '1:11 plugins[0]: is 5; must be a string'],
+    ['a number for a plugin', 'plugins: [5]', '1:11 plugins[0]: is 5; must be a string: put it in quotes'],
     ['one plugin without a list', 'plugins: ./a.ts', '1:10 plugins: is "./a.ts"; must be a list'],
   ])('are refused with %s', (_name, text, line) => {
     expect(mistakesIn(text)).toEqual([`gateway.yaml:${line}`]);
@@ -182,12 +182,12 @@ describe('the section upstreams', () => {
     [
       'one key without a list',
       '{ vendor: openai, api_keys: sk-1 }',
-      '47 upstreams.one.api_keys: is "sk-1"; must be a list',
+      '47 upstreams.one.api_keys: is a string; must be a list',
     ],
     [
       'a header that is no text',
       '{ vendor: openai, headers: { x-a: 5 } }',
-      '53 upstreams.one.headers.x-a: is 5; must be a string',
+      '53 upstreams.one.headers.x-a: is a number; must be a string: put it in quotes',
     ],
     [
       'a header whose name is none',
@@ -440,7 +440,7 @@ describe('the section aliases', () => {
         '21 aliases.b: refers back to itself; point one of the aliases to a model',
       ],
     ],
-    ['a number', '{ a: 5 }', ['15 aliases.a: is 5; must be a string']],
+    ['a number', '{ a: 5 }', ['15 aliases.a: is 5; must be a string: put it in quotes']],
     ['an empty text', '{ a: "" }', ['15 aliases.a: is empty; needs at least 1']],
   ])('is refused with %s', (_name, written, lines) => {
     expect(mistakesIn(`aliases: ${written}`)).toEqual(lines.map((line) => `gateway.yaml:1:${line}`));

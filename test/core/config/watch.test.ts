@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { foldersOnTheWay } from '#core/config/folders-on-the-way.ts';
 import { watchFile } from '#core/config/watch.ts';
 
 let folder: string;
@@ -170,6 +171,48 @@ describe('a watched link', () => {
     await watch.sees('two');
     await writeFile(join(other, 'real.yaml'), 'three');
     await watch.sees('three');
+  });
+
+  it('is reported when a link to a folder above it is replaced, and the new folder is watched', async () => {
+    for (const release of ['one', 'two']) {
+      await mkdir(join(folder, 'releases', release, 'config'), { recursive: true });
+      await writeFile(join(folder, 'releases', release, 'config', 'gateway.yaml'), release);
+    }
+    const current = join(folder, 'current');
+    await symlink(join('releases', 'one'), current);
+    using watch = startWatch(join(current, 'config', 'gateway.yaml'));
+    await watch.sees('one');
+    await symlink(join('releases', 'two'), `${current}.new`);
+    await rename(`${current}.new`, current);
+    await watch.sees('two');
+    await writeFile(join(folder, 'releases', 'two', 'config', 'gateway.yaml'), 'three');
+    await watch.sees('three');
+  });
+
+  it('is reported when a link in the middle of several is replaced', async () => {
+    const between = join(folder, 'between');
+    await mkdir(between);
+    await writeFile(join(folder, 'second.yaml'), 'two');
+    await symlink(join('..', 'gateway.yaml'), join(between, 'chosen.yaml'));
+    const link = join(folder, 'link.yaml');
+    await symlink(join('between', 'chosen.yaml'), link);
+    using watch = startWatch(link);
+    await watch.sees('one');
+    await symlink(join('..', 'second.yaml'), join(between, 'new.yaml'));
+    await rename(join(between, 'new.yaml'), join(between, 'chosen.yaml'));
+    await watch.sees('two');
+  });
+
+  it('is no longer watched where it led before', async () => {
+    const other = join(folder, 'elsewhere');
+    await mkdir(other);
+    await writeFile(join(other, 'real.yaml'), 'one');
+    const link = join(folder, 'link.yaml');
+    await symlink(join('elsewhere', 'real.yaml'), link);
+    expect(await foldersOnTheWay(link)).toEqual([await realpath(folder), await realpath(other)]);
+    await rm(link);
+    await symlink('gateway.yaml', link);
+    expect(await foldersOnTheWay(link)).toEqual([await realpath(folder)]);
   });
 
   it('is reported each time Kubernetes switches the folder behind it', async () => {

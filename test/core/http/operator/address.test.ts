@@ -52,7 +52,7 @@ describe('the listener of the operator', () => {
     ['{ token: short }', 'operator.token: '],
     ['{ socket: a, port: 1 }', 'operator.socket: is set besides host or port'],
     ['{ port: 8080 }', 'operator.port: is the port of listen'],
-    ['{ host: "http://localhost" }', 'operator.host: is not an address or a name'],
+    ['{ host: "http://localhost" }', 'operator.host: is a URL'],
     ['{ names: ["gateway:9080"] }', 'operator.names[0]: '],
   ])('is refused as %s', (operator, mistake) => {
     expect(mistakes(`operator: ${operator}`)).toContainEqual(expect.stringContaining(mistake));

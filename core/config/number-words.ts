@@ -1,0 +1,47 @@
+/** How a number is written in gateway.yaml, for somebody who has written a text. */
+
+const durations: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
+const bytes: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+/** Seconds of a unit that the options of the gateway count in. */
+const secondsOf: Readonly<Record<string, number>> = {
+  milliseconds: 0.001,
+  ms: 0.001,
+  seconds: 1,
+  minutes: 60,
+  hours: 3600,
+  days: 86_400,
+};
+
+/** The unit of a number, from its description: `Maximum seconds that a client can request`. */
+export function unitOf(description: string | undefined): string | undefined {
+  return /\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i.exec(description ?? '')?.[1]?.toLowerCase();
+}
+
+/** The number that a text means, as it must be written; undefined when it means none that is certain. */
+export function numberMeant(text: string, unit: string | undefined): string | undefined {
+  const bare = text
+    .trim()
+    .replace(/[,;]$/, '')
+    .replace(/\s*(#|\/\/).*$/, '');
+  if (/^-?\d+(\.\d+)?$/.test(bare)) return bare;
+  if (/^\d{1,3}([.,_' ]\d{3})+$/.test(bare)) return bare.replaceAll(/\D/g, '');
+  const [, share] = /^(\d+(?:\.\d+)?) ?%$/.exec(bare) ?? [];
+  if (share !== undefined) return String(Number(share) / 100);
+  const [, count = '1', word = ''] = /^(\d+(?:\.\d+)?)? ?([a-z]+)$/i.exec(bare) ?? [];
+  const size = unit === 'bytes' ? byteSize(word) : durationIn(word, unit);
+  const number = size === undefined ? NaN : Number(count) * size;
+  return Number.isFinite(number) ? String(Number(number.toFixed(6))) : undefined;
+}
+
+function byteSize(word: string): number | undefined {
+  const [, first] = /^([kmg]?)i?b?(?:ytes?)?$/i.exec(word) ?? [];
+  return first === undefined ? undefined : bytes[first.toLowerCase() || 'b'];
+}
+
+function durationIn(word: string, unit: string | undefined): number | undefined {
+  const inSeconds = unit === undefined ? undefined : secondsOf[unit];
+  const name = /^(ms|millis|milliseconds?)$/i.test(word)
+    ? 'ms'
+    : /^(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)$/i.exec(word)?.[0].charAt(0).toLowerCase();
+  return name === undefined || inSeconds === undefined ? undefined : (durations[name] as number) / inSeconds;
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { ConfigError, type Mistake } from './mistake.ts';
+
+/** Reads a UTF-8 file without its byte order mark. @throws ConfigError when it cannot be read or has another encoding */
+export async function readText(file: string): Promise<string> {
+  return decode(await readBytes(file), basename(file));
+}
+
+async function readBytes(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const words = unreadable[String(code)] ?? {
+      wrong: `cannot be read (${String(code)})`,
+      right: 'give the gateway read permission',
+    };
+    throw new ConfigError([{ file, line: 0, column: 0, path: [], ...words }]);
+  }
+}
+
+/** Messages for files that cannot be read, by error code. */
+const unreadable: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
+  ENOENT: { wrong: 'does not exist', right: 'pass another file with --config FILE' },
+  EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
+};
+
+function decode(bytes: Buffer, file: string): string {
+  const right = 'save the file as UTF-8';
+  // ASCII in UTF-16 has a zero in every pair of bytes, also without a byte order mark.
+  const isWide = /^(\xff\xfe|\xfe\xff|\0[^\0]|[^\0]\0)/s.test(bytes.toString('latin1', 0, 2));
+  if (isWide) throw new ConfigError([{ file, line: 1, column: 1, path: [], wrong: 'is encoded as UTF-16', right }]);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const place = placeOfInvalidByte(bytes);
+    const byte = bytes[place.offset]?.toString(16).toUpperCase().padStart(2, '0');
+    const wrong = `has the byte 0x${byte}, which is not UTF-8, as in files saved as Latin-1 or Windows-1252`;
+    throw new ConfigError([{ file, line: place.line, column: place.column, path: [], wrong, right }]);
+  }
+}
+
+/** The first byte at which decoding fails. The decoder replaces it, and would keep a replacement character of the file. */
+function placeOfInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
+  const decoded = bytes.toString('utf8');
+  for (let from = 0; ;) {
+    const index = decoded.indexOf('\uFFFD', from);
+    const before = decoded.slice(0, index);
+    const offset = Buffer.byteLength(before);
+    if (!bytes.subarray(offset, offset + 3).equals(Buffer.from('\uFFFD'))) {
+      const lines = before.split('\n');
+      return { offset, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+    }
+    from = index + 1;
+  }
+}

@@ -167,7 +167,8 @@ function read(entry: JsonObject): CallEntry {
   return {
     entry,
     index: typeof index === 'number' ? index : undefined,
-    id: filled(typeof id === 'number' ? String(id) : id),
+    // Mistral's default of an id is the word. Source: Mistral API reference, `ToolCall`.
+    id: id === 'null' ? undefined : filled(typeof id === 'number' ? String(id) : id),
     name: filled(member(body, 'name')),
     input: inputOf(member(body, isCustom ? 'input' : 'arguments')),
     isCustom,

@@ -118,13 +118,18 @@ describe('calls in a stream', () => {
     ['missing', undefined],
     ['empty', ''],
     ['null', null],
+    ['the word null', 'null'],
   ])('whose ids are %s get one each', (_what, id) => {
     const nameless = (index: number, name: string): JsonObject => {
       const { id: _id, ...rest } = entry(index, '', name, '{}');
       return id === undefined ? rest : { ...rest, id };
     };
+    const expected = [entry(0, 'call_x_0', 'a', '{}'), entry(1, 'call_x_1', 'b', '{}')];
     const chunks = repaired([begin, calls(nameless(0, 'a')), calls(nameless(1, 'b')), finish('tool_calls')]);
-    expect(entriesOf(chunks)).toEqual([entry(0, 'call_x_0', 'a', '{}'), entry(1, 'call_x_1', 'b', '{}')]);
+    expect(entriesOf(chunks)).toEqual(expected);
+    const [first, second] = [nameless(0, 'a'), nameless(1, 'b')].map(({ index: _index, ...rest }) => rest);
+    const together = repaired([begin, calls(first as JsonObject, second as JsonObject), finish('tool_calls')]);
+    expect(entriesOf(together)).toEqual(expected);
   });
 
   it.each([

@@ -71,6 +71,8 @@ export interface ReplyReader {
   end(): Buffer;
   /** True once something of the answer itself has passed: from then on no other route can take over. */
   readonly hasContent: boolean;
+  /** Grows with every event that carries something: pings and comments do not, nor does a part of an event. */
+  readonly progress: number;
   /** True once all of the answer has passed. A stream that ends before that was cut. */
   readonly isComplete: boolean;
   /**

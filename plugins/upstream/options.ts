@@ -75,12 +75,18 @@ export const upstreamSchema = {
     first_byte_timeout: {
       ...seconds,
       default: 60,
-      description: 'Seconds until an upstream begins to respond; for a stream, until the first content.',
+      description:
+        'Seconds until an upstream begins to respond; in a stream also without a byte until its first content.',
     },
     idle_timeout: {
       ...seconds,
       default: 120,
       description: 'Seconds without a byte before an answer that has begun is aborted.',
+    },
+    progress_timeout: {
+      ...seconds,
+      default: 300,
+      description: 'Seconds without content before a stream that only sends pings is aborted.',
     },
     deadline: {
       type: 'number',
@@ -88,7 +94,7 @@ export const upstreamSchema = {
       maximum: 3600,
       default: 180,
       description:
-        'Seconds for all attempts together, until a whole answer is complete or a stream has its first content.',
+        'Seconds for all attempts together, until a whole answer is complete or a stream has its first content. While a healthy route is left, an attempt leaves it first_byte_timeout of them, or half of what is left.',
     },
     keep_alive_after: {
       ...seconds,
@@ -122,6 +128,7 @@ export function relayOptions(settings: UpstreamSettings): RelayOptions {
     connectTimeout: settings.connect_timeout,
     firstByteTimeout: settings.first_byte_timeout,
     idleTimeout: settings.idle_timeout,
+    progressTimeout: settings.progress_timeout,
     deadline: settings.deadline,
   };
 }
@@ -138,7 +145,10 @@ export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
 }
 
 /** Seconds that a request may wait for an upstream within these options, and some to report why. */
-export function longestWait({ deadline, idle_timeout: idle }: UpstreamSettings, { models }: Catalog): number {
+export function longestWait(
+  { deadline, idle_timeout: idle, progress_timeout: progress }: UpstreamSettings,
+  { models }: Catalog,
+): number {
   const ofRoutes = models.flatMap(({ routes }) => routes.map((route) => route.idleTimeout ?? 0));
-  return Math.max(deadline, idle, ...ofRoutes) + 30;
+  return Math.max(deadline, idle, progress, ...ofRoutes) + 30;
 }

@@ -168,6 +168,24 @@ describe('a finished stream that stays open', () => {
   });
 });
 
+describe.each(pairs)('a %s client that wants a whole answer, of a %s upstream that streams', (client, model) => {
+  const { opening, content, closing } = answers[model];
+
+  it.each([
+    ['stays open', (response: ScriptedResponse) => response],
+    ['is cut', (response: ScriptedResponse) => response.cut()],
+  ])('gets it when the finished stream %s', async (_name, then) => {
+    play = async (response) => {
+      response.head(200, { 'content-type': 'text/event-stream' });
+      await response.write([...opening, ...content, ...closing].join(''));
+      then(response);
+    };
+    const { status, text } = await ask(client, model, false);
+    expect([status, text.startsWith('{')]).toEqual([200, true]);
+    expect(text).toMatch(model === 'gemini' ? /one / : /one two/);
+  });
+});
+
 describe('an answer that starts a second time', () => {
   const { opening, content, closing } = answers.messages;
 

@@ -38,6 +38,7 @@ export class PassThroughReader implements ReplyReader {
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
+  progress = 0;
 
   constructor(observer: ReplyObserver, { repair, adapter, namer, converter }: PassThroughOptions = {}) {
     this.#observer = observer;
@@ -164,9 +165,18 @@ export class PassThroughReader implements ReplyReader {
   /** A truncated event is a failure: without it, the remaining events would be a different answer. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
+    if (!isPing(event)) this.progress++;
     if (isTorn(event)) this.#damage = malformed('a truncated event');
     else this.#observer.event(event);
   }
+}
+
+/** Names of events that only say that the upstream is still there; some vendors give them as the type. */
+const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
+const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
+
+function isPing({ name, data = '' }: StreamEvent): boolean {
+  return pings.has(name) || pingType.test(data);
 }
 
 function isTorn({ data }: StreamEvent): boolean {

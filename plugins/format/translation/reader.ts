@@ -28,6 +28,7 @@ export class TranslatingReader implements ReplyReader {
   readonly #seam: ContinuationSeam | undefined;
   #written = '';
   #damage: GatewayError | undefined;
+  progress = 0;
 
   /** @param seam where guard and encoder have begun the answer with what another route wrote */
   constructor({ decoder, framer }: UpstreamReply, guard: GrammarGuard, encoder: ReplyEncoder, seam?: ContinuationSeam) {
@@ -131,6 +132,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   #push(fragments: readonly Fragment[]): ReplyEvent[] {
+    if (fragments.length > 0) this.progress++;
     return this.#guard.push(this.#seam?.take(fragments) ?? fragments);
   }
 

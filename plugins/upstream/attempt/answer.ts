@@ -5,6 +5,12 @@ import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 import type { AttemptRequest } from './request.ts';
 
+/**
+ * Ms that a stream may stay open once its answer has finished: for the usage, the end mark, and the end of the body, after
+ * which its connection can be reused.
+ */
+export const finishGrace = 500;
+
 /** An answer whose head has come, and what its body may do with the attempt. */
 export interface Answer {
   readonly request: AttemptRequest;

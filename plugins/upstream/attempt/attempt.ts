@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { Answer, AnswerBody } from './answer.ts';
-import { AttemptClock } from './clock.ts';
+import { AttemptClock, type Lateness } from './clock.ts';
 import { isUnanswered, type UpstreamConnection, whenWritten } from './connector.ts';
 import { connectionFault, type Fault, interruptedFault, routeFault, silenceFault } from './fault.ts';
 import { openBody } from './open-body.ts';
@@ -22,8 +22,8 @@ import type { AttemptRequest } from './request.ts';
  * | refused    | `refusal`          | 2 s                         | the fault it explains    | the same             |
  * | unlabelled | its first KB       | first byte, deadline        | becomes whole            | fault                |
  * | whole      | `wholeReply`       | idle, deadline              | handed over              | fault                |
- * | gated      | `gatedEvents`      | first byte, deadline        | fault                    | fault                |
- * | streaming  | `slowReader`       | idle; 0.5 s after finishing | over, or fault           | over if it is complete |
+ * | gated      | `gatedEvents`      | first byte, progress, deadline | fault                 | fault                |
+ * | streaming  | `slowReader`       | idle, progress; 0.5 s after finishing | over, or fault | over if it is complete |
  *
  * Until `whole` ends or `gated` has content the client has seen nothing, and another route can take over. A fault before
  * that rejects `run`; later it breaks the reply off and is reported to `onEnd`. The states are the bodies of
@@ -50,7 +50,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.request = request;
     this.reader = reader;
     const { deadline, firstByteTimeout: silence } = request.limits;
-    this.clock = new AttemptClock({ deadline, silence, onLate: (isSilent) => this.#expire(isSilent) });
+    this.clock = new AttemptClock({ deadline, silence, onLate: (lateness) => this.#expire(lateness) });
   }
 
   /** Of the upstream's answer; 0 before it has come. */
@@ -136,18 +136,23 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#controller?.resume();
   }
 
-  #expire(isSilent: boolean): void {
-    const timeout = this.#timeout(isSilent);
+  #expire(lateness: Lateness): void {
+    const timeout = this.#timeout(lateness);
     if (this.#body === undefined) this.end(timeout);
     else this.#body.expire(timeout);
   }
 
-  #timeout(isSilent: boolean): Fault {
-    const message = isSilent
-      ? `The upstream sent nothing for ${Math.round(this.clock.silence / 1000)} seconds.`
-      : `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
+  #timeout(lateness: Lateness): Fault {
+    const message = this.#explain(lateness);
     if (this.#connection !== undefined && isUnanswered(this.#connection)) return silenceFault(message);
     const wasSent = this.#controller !== undefined;
     return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
+  }
+
+  #explain(lateness: Lateness): string {
+    const { silence, patience } = this.clock;
+    if (lateness === 'silence') return `The upstream sent nothing for ${Math.round(silence / 1000)} seconds.`;
+    if (lateness === 'no progress') return `The upstream sent no content for ${Math.round(patience / 1000)} seconds.`;
+    return `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
   }
 }

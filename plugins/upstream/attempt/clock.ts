@@ -4,29 +4,34 @@ import { PatientTimer } from '#core/timing/patient-timer.ts';
 /** Ms of backpressure after which an answer's duration measures its client, not its route. */
 const heldBackAfter = 200;
 
+/** Why the time is up: no byte came, bytes came and no progress, or the deadline has passed. */
+export type Lateness = 'silence' | 'no progress' | 'deadline';
+
 export interface AttemptClockOptions {
-  /** Seconds until the awaited content must have come, however many bytes come before it. */
+  /** Seconds until the awaited content must have come, whatever comes before it. */
   readonly deadline: number;
   /** Seconds without a byte that are allowed at first. */
   readonly silence: number;
-  /** Called when the time is up. @param isSilent false when the deadline has passed */
-  readonly onLate: (isSilent: boolean) => void;
+  readonly onLate: (lateness: Lateness) => void;
 }
 
 /**
- * The deadline and the idle timeout of an attempt. One timer for both: it is not moved by a byte; when it fires, it looks
- * when the last byte came, and is set again if there is time left. Times are those of performance.now().
+ * The timeouts of an attempt. One timer for all: it is not moved by a byte; when it fires, it looks when the last byte
+ * and the last progress came, and is set again if there is time left. Times are those of performance.now(), in ms.
  */
 export class AttemptClock {
-  readonly #onLate: (isSilent: boolean) => void;
+  readonly #onLate: (lateness: Lateness) => void;
   readonly #timer = new PatientTimer(() => this.#look());
   readonly #lostBefore = lostTime();
   #looksAt = Infinity;
   #lastByteAt = performance.now();
-  #silence = 0; // ms
-  #until: number;
+  #silence = 0;
+  #lastProgressAt = this.#lastByteAt;
+  #patience = Infinity; // without progress
+  #until: number; // the deadline
+  #grace = Infinity; // until then, whatever the deadline is
   #pausedSince: number | undefined;
-  #heldBack = 0; // ms of pauses that are over
+  #heldBack = 0; // in pauses that are over
 
   constructor({ deadline, silence, onLate }: AttemptClockOptions) {
     this.#onLate = onLate;
@@ -39,6 +44,11 @@ export class AttemptClock {
     return this.#silence;
   }
 
+  /** Ms without progress that are allowed. */
+  get patience(): number {
+    return this.#patience;
+  }
+
   /** True when backpressure of the client delayed the answer: its duration is no measure of the route. */
   get wasHeldBack(): boolean {
     return this.#heldBack + this.#pause > heldBackAfter;
@@ -49,28 +59,39 @@ export class AttemptClock {
     return lostTime() > this.#lostBefore;
   }
 
-  /** Something has come. */
+  /** A byte has come. */
   heard(): void {
     this.#lastByteAt = performance.now();
   }
 
-  /** Sets the ms without a byte that are allowed from now on. */
-  allow(silence: number): void {
-    this.#silence = silence;
-    const now = performance.now();
-    const due = Math.min(now + silence, this.#until);
-    if (due < this.#looksAt) this.#lookAfter(due - now);
-  }
-
-  /** Brings the deadline forward to so many ms from now. */
-  limit(milliseconds: number): void {
-    this.#until = Math.min(this.#until, performance.now() + milliseconds);
-    this.allow(milliseconds);
-  }
-
-  /** The awaited content is there: from now on only the idle timeout counts. */
-  arrived(): void {
+  /** A part of the answer has come. */
+  progressed(): void {
     this.heard();
+    this.#lastProgressAt = this.#lastByteAt;
+  }
+
+  /** Sets the ms that are allowed from now on without a byte, and without progress. */
+  allow(silence: number, patience: number = this.#patience): void {
+    this.#silence = silence;
+    this.#patience = patience;
+    this.#lookEarlier();
+  }
+
+  /** Ends the attempt after so many ms at the latest. */
+  limit(milliseconds: number): void {
+    this.#grace = performance.now() + milliseconds;
+    this.#lookEarlier();
+  }
+
+  /** Takes the limit back. */
+  unlimit(): void {
+    this.#grace = Infinity;
+    this.progressed();
+  }
+
+  /** The awaited content is there: no deadline from now on. */
+  arrived(): void {
+    this.progressed();
     this.#until = Infinity;
   }
 
@@ -83,8 +104,9 @@ export class AttemptClock {
     if (this.#pausedSince === undefined) return;
     this.#heldBack += this.#pause;
     this.#until += this.#pause;
+    this.#grace += this.#pause;
     this.#pausedSince = undefined;
-    this.heard();
+    this.progressed();
   }
 
   stop(): void {
@@ -96,17 +118,28 @@ export class AttemptClock {
     return this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
   }
 
+  #lookEarlier(): void {
+    const now = performance.now();
+    const due = Math.min(now + this.#silence, now + this.#patience, this.#until, this.#grace);
+    if (due < this.#looksAt) this.#lookAfter(due - now);
+  }
+
   #lookAfter(milliseconds: number): void {
     this.#looksAt = performance.now() + milliseconds;
     this.#timer.start(milliseconds);
   }
 
   #look(): void {
-    if (this.#pausedSince !== undefined) this.heard();
+    if (this.#pausedSince !== undefined) this.progressed();
     const now = performance.now();
-    const until = this.#until + this.#pause;
-    const left = Math.min(this.#lastByteAt + this.#silence, until) - now;
-    if (left > 1) this.#lookAfter(left);
-    else this.#onLate(until - now > 1);
+    const ends = {
+      deadline: Math.min(this.#until, this.#grace) + this.#pause,
+      silence: this.#lastByteAt + this.#silence,
+      'no progress': this.#lastProgressAt + this.#patience,
+    };
+    const left = Math.min(...Object.values(ends)) - now;
+    if (left > 1) return this.#lookAfter(left);
+    const lateness = (Object.keys(ends) as Lateness[]).find((reason) => ends[reason] - now <= 1);
+    this.#onLate(lateness ?? 'deadline');
   }
 }

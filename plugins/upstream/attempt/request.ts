@@ -1,10 +1,12 @@
 import type { Dispatcher } from 'undici';
+import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Fault } from './fault.ts';
 
 /** How long an attempt may take. Seconds. */
 export interface AttemptLimits {
-  readonly firstByteTimeout: number; // until the head of the answer, and again until its first content
+  readonly firstByteTimeout: number; // until the head of the answer, and without a byte until its first content
   readonly idleTimeout: number; // without a byte
+  readonly progressTimeout: number; // of a stream without content, although it sends pings or single bytes
   readonly deadline: number; // until a whole answer is complete, or a stream has its first content
 }
 
@@ -19,6 +21,8 @@ export interface AttemptRequest {
   /** True when `onEnd` decides how a broken stream continues: the stream then ends without an error. */
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
+  /** Another reader of the same answer, to see where a stream ends that is converted as a whole. */
+  readonly createReader?: () => ReplyReader;
   readonly now: () => number;
   /** What no error may show: keys and host of the upstream. Called only for an error. */
   readonly secrets?: () => readonly string[];

@@ -1,13 +1,7 @@
 import { bounds } from '#core/bounds.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
-import { type Answer, type AnswerBody, CollectedBytes } from './answer.ts';
+import { type Answer, type AnswerBody, CollectedBytes, finishGrace } from './answer.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
-
-/**
- * Ms that a stream may stay open once its answer has finished: for the usage, the end mark, and the end of the body, after
- * which its connection can be reused.
- */
-const finishGrace = 500;
 
 /**
  * A stream of events that was requested. Gated until its first content: its events wait here, and the client has seen
@@ -22,16 +16,20 @@ export class StreamBody implements AnswerBody {
 
   constructor(answer: Answer) {
     this.#answer = answer;
+    const { firstByteTimeout, progressTimeout } = answer.request.limits;
+    answer.clock.allow(firstByteTimeout * 1000, progressTimeout * 1000);
   }
 
   take(chunk: Buffer): void {
     const { clock, reader } = this.#answer;
+    clock.heard();
     if (this.#stream !== undefined) {
-      clock.heard();
-      this.#forward(this.#stream, reader.push(chunk));
+      const before = reader.progress;
+      const events = reader.push(chunk);
+      if (reader.progress !== before) clock.progressed();
+      this.#forward(this.#stream, events);
       return;
     }
-    // Only content ends the silence here: a stream of pings is no answer.
     this.#received += chunk.length;
     this.#gate(reader.push(chunk));
   }
@@ -79,6 +77,7 @@ export class StreamBody implements AnswerBody {
     const { clock, reader, request } = this.#answer;
     clock.arrived();
     clock.allow(request.limits.idleTimeout * 1000);
+    clock.unlimit();
     this.#isInGrace = false;
     const body = new ReplyStream({
       read: () => {
@@ -106,12 +105,11 @@ export class StreamBody implements AnswerBody {
 
   /** Begins the grace of a finished answer, and ends it when more of the answer comes: some vendors finish every chunk. */
   #limitGrace(): void {
-    const { clock, reader, request } = this.#answer;
+    const { clock, reader } = this.#answer;
     if (reader.isFinished === this.#isInGrace) return;
     this.#isInGrace = reader.isFinished;
-    if (reader.isFinished) return clock.limit(finishGrace);
-    clock.arrived();
-    clock.allow(request.limits.idleTimeout * 1000);
+    if (reader.isFinished) clock.limit(finishGrace);
+    else clock.unlimit();
   }
 
   /** Ends the attempt when the upstream has reported an error inside the stream. */

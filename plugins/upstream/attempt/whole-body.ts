@@ -1,7 +1,7 @@
-import type { WholeReply } from '#core/model-call/adapter.ts';
+import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { bounds } from '#core/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/errors/table.ts';
-import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf } from './answer.ts';
+import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf, finishGrace } from './answer.ts';
 import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
@@ -40,11 +40,15 @@ export class WholeBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #isStream: boolean;
   readonly #collected = new CollectedBytes();
+  /** Reads along in a stream, which may stay open after its end. */
+  readonly #watcher: ReplyReader | undefined;
+  #isInGrace = false;
 
   /** @param isStream true for a stream of events, although none was requested */
   constructor(answer: Answer, isStream: boolean) {
     this.#answer = answer;
     this.#isStream = isStream;
+    if (isStream) this.#watcher = answer.request.createReader?.();
     answer.clock.allow(answer.request.limits.idleTimeout * 1000);
   }
 
@@ -53,6 +57,7 @@ export class WholeBody implements AnswerBody {
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.wholeReply)
       this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent an answer that is too large.'));
+    else if (this.#watcher !== undefined) this.#watch(this.#watcher, chunk);
   }
 
   end(): void {
@@ -67,7 +72,21 @@ export class WholeBody implements AnswerBody {
   }
 
   expire(timeout: Fault): void {
-    this.#answer.end(timeout);
+    if (this.#isInGrace) this.end();
+    else this.#answer.end(timeout);
+  }
+
+  disconnect(fault: Fault): void {
+    this.expire(fault);
+  }
+
+  #watch(watcher: ReplyReader, chunk: Buffer): void {
+    const { clock } = this.#answer;
+    watcher.push(chunk);
+    if (watcher.isFinished === this.#isInGrace) return;
+    this.#isInGrace = watcher.isFinished;
+    if (watcher.isFinished) clock.limit(finishGrace);
+    else clock.unlimit();
   }
 
   /** @throws GatewayError */

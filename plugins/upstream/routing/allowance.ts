@@ -40,6 +40,16 @@ export class Allowance {
     return this.#limits.deadline - (this.#exchange.elapsed - this.#stopped) / 1000;
   }
 
+  /**
+   * Seconds for an attempt after which another route can be asked: it leaves that one some of the time, and half of it
+   * at most.
+   *
+   * @param reserve seconds
+   */
+  timeLeftBefore(reserve: number): number {
+    return this.timeLeft - Math.min(reserve, this.timeLeft / 2);
+  }
+
   useAttempt(): void {
     this.#used++;
   }

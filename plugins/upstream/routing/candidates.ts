@@ -42,6 +42,11 @@ export class Candidates {
     return this.#routes.length === 0;
   }
 
+  /** True while a route is left whose last known result is not a failure. */
+  get hasHealthy(): boolean {
+    return this.#routes.some((route) => this.#isHealthy(route));
+  }
+
   /** Returns the next route that may be tried now; undefined when there is none, or the allowance is used up. */
   async next(calls: RouteCalls): Promise<AdmittedRoute | undefined> {
     this.#order(calls);

@@ -13,6 +13,7 @@ export interface RelayOptions {
   readonly connectTimeout: number;
   readonly firstByteTimeout: number;
   readonly idleTimeout: number;
+  readonly progressTimeout: number;
   /** For all attempts together, until the answer begins. */
   readonly deadline: number;
 }

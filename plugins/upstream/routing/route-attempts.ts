@@ -111,6 +111,7 @@ export class RouteAttempts {
         onConnected: () => connecting.leave(),
         onContent: () => report.content(),
         onEnd,
+        createReader: () => this.#calls.read(route),
       },
       reader,
     );
@@ -140,13 +141,16 @@ export class RouteAttempts {
 
 /** Where a request goes, with which key, and what it may take. */
 function addressed(
-  { parts, adapter, allowance, isResumable }: RelayContext,
+  { parts, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,
   key: string,
   { path, headers, body }: UpstreamRequest,
 ) {
   const { options, connections, now } = parts;
-  const deadline = Math.max(0.001, allowance.timeLeft);
+  const firstByteTimeout = route.firstByteTimeout ?? options.firstByteTimeout;
+  const hasBackup = allowance.hasAttempts && candidates.hasHealthy;
+  const time = hasBackup ? allowance.timeLeftBefore(firstByteTimeout) : allowance.timeLeft;
+  const deadline = Math.max(0.001, time);
   const { origin, path: base } = targetOf(route);
   return {
     agent: connections.pool(origin, route.connectTimeout ?? options.connectTimeout),
@@ -157,8 +161,9 @@ function addressed(
     isStream: adapter.isStream,
     isResumable,
     limits: {
-      firstByteTimeout: Math.min(route.firstByteTimeout ?? options.firstByteTimeout, deadline),
+      firstByteTimeout: Math.min(firstByteTimeout, deadline),
       idleTimeout: route.idleTimeout ?? options.idleTimeout,
+      progressTimeout: options.progressTimeout,
       deadline,
     },
     now,

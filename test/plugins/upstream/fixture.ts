@@ -162,6 +162,7 @@ export function createRelayFixture(
             connectTimeout: 1,
             firstByteTimeout: 10,
             idleTimeout: 10,
+            progressTimeout: 30,
             deadline: 60,
             ...options,
           },

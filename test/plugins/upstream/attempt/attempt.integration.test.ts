@@ -38,7 +38,7 @@ function attemptAt(
       headers: {},
       body: '{}',
       isStream,
-      limits: { firstByteTimeout, idleTimeout: 10, deadline },
+      limits: { firstByteTimeout, idleTimeout: 10, progressTimeout: 30, deadline },
       now: () => 0,
       onContent: () => events.push('content'),
       onEnd: (fault) => events.push(`end ${fault?.error.code ?? 'well'}`),
@@ -405,6 +405,47 @@ describe('a timeout', () => {
     stream.on('error', () => undefined);
     return { attempt, say, stream };
   }
+
+  describe('without progress', () => {
+    it.each([
+      ['comments', ': ping\n\n'],
+      ['named pings', 'event: ping\ndata: {"type":"ping"}\n\n'],
+      ['pings by their type', 'data: {"type":"keepalive"}\n\n'],
+      ['bytes', 'x'],
+    ])('ends a stream that sends only %s after its first content', async (_name, bytes) => {
+      const { attempt } = await openStream(content('a'));
+      await drip(attempt, bytes, 29.5);
+      expect(events).toEqual(['content']);
+      await drip(attempt, bytes, 1);
+      expect(events).toEqual(['content', 'end upstream_timeout']);
+    });
+
+    it('is counted from the last content on', async () => {
+      const { attempt, say } = await openStream(content('a'));
+      for (const text of ['b', 'c', 'd']) {
+        await drip(attempt, ': ping\n\n', 25);
+        say(content(text));
+      }
+      expect(events).toEqual(['content']);
+    });
+
+    it('ends a stream that pings and has no content, later than one that is silent', async () => {
+      const { attempt, ended } = start(true);
+      attempt.onResponseStart(controller, 200, streamHead);
+      await drip(attempt, ': ping\n\n', 31);
+      expect(await ended).toMatchObject({ after: 30, thrown: { kind: 'route', error: { code: 'upstream_timeout' } } });
+    });
+  });
+
+  it('of silence begins again when a slow client has read on', async () => {
+    const { stream } = await openStream(content('x'.repeat(512 * 1024)));
+    vi.advanceTimersByTime(60_000);
+    while (stream.read() !== null);
+    vi.advanceTimersByTime(9_900);
+    expect(events).toEqual(['content']);
+    vi.advanceTimersByTime(200);
+    expect(events).toEqual(['content', 'end upstream_timeout']);
+  });
 
   describe('after the finish of a stream', () => {
     it('is half a second', async () => {

@@ -147,7 +147,7 @@ describe('deadlines', () => {
   });
 
   it('give up a stream that only pings', async () => {
-    fixture = createRelayFixture({ firstByteTimeout: 0.2 });
+    fixture = createRelayFixture({ progressTimeout: 0.2 });
     await using upstream = await createUpstream((request, response) => {
       response.sse();
       const timer = setInterval(() => void response.write(': ping\n\n'), 10);
@@ -175,6 +175,36 @@ describe('deadlines', () => {
     });
     const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
     expect((await refusalOf(fixture.relay(exchange))).code).toBe('upstream_timeout');
+  });
+
+  it.each([
+    ['a whole answer', 'application/json', ' ', false],
+    ['a stream', 'text/event-stream', ': ping\n\n', true],
+  ])('leave time for the backup while %s drips', async (_name, type, drop, isStream) => {
+    fixture = createRelayFixture({ deadline: 2 });
+    await using upstream = await createUpstream((request, response) => {
+      response.head(200, { 'content-type': type });
+      const timer = setInterval(() => void response.write(drop), 10);
+      void request.closed.then(() => clearInterval(timer));
+    });
+    await using backup = await createUpstream(serve);
+    const there = [routeTo(upstreamAt(upstream.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    const exchange = exchangeFor(there, { isStream });
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200', 'two/model-there served 200']);
+  });
+
+  it('are all for one route when the backup is out of service', async () => {
+    fixture = createRelayFixture({ deadline: 2 });
+    fixture.health.options.failures = 1;
+    await using upstream = await createUpstream(async (_request, response) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_300));
+      response.json(200, answer);
+    });
+    await using backup = await createUpstream(refuse(500));
+    const two = routeTo(upstreamAt(backup.url, { name: 'two' }));
+    await refusalOf(fixture.relay(exchangeFor([two])));
+    expect((await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url)), two]))).status).toBe(200);
   });
 
   it('break off a stream that falls silent after it began', async () => {

@@ -75,6 +75,8 @@ export const bounds = {
   knownKeys: 50_000,
   /** Keys cached as unknown; the oldest are evicted. */
   unknownKeys: 20_000,
+  /** Networks with failed authentications; the one that failed longest ago is forgotten. */
+  failingNetworks: 20_000,
   /** Key look-ups waiting for the database; refused over the limit. */
   waitingLookups: 2_000,
   /** Slots to release when Redis is back; others expire. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 
 /**
@@ -7,12 +8,17 @@ import { bounds } from '../bounds.ts';
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+  readonly #pause: number | undefined;
   readonly #waiting = new Map<string, PromiseWithResolvers<Value | undefined>>();
   #isRunning = false;
 
-  /** @param read reads a batch; keys missing from the map have no value */
-  constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
+  /**
+   * @param read reads a batch; keys missing from the map have no value
+   * @param pause ms before each batch, which then has all keys that wait: few queries instead of fast ones
+   */
+  constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, pause?: number) {
     this.#read = read;
+    this.#pause = pause;
   }
 
   /** @throws what `read` throws; BatchFull when too many keys are waiting */
@@ -29,7 +35,10 @@ export class BatchLoader<Value> {
   async #run(): Promise<void> {
     this.#isRunning = true;
     await Promise.resolve(); // collects the look-ups of this turn
-    while (this.#waiting.size > 0) await this.#runBatch([...this.#waiting].slice(0, maxBatch));
+    while (this.#waiting.size > 0) {
+      if (this.#pause !== undefined) await setTimeout(this.#pause);
+      await this.#runBatch([...this.#waiting].slice(0, this.#pause === undefined ? maxBatch : bounds.waitingLookups));
+    }
     this.#isRunning = false;
   }
 

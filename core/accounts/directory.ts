@@ -30,6 +30,8 @@ const unwatchedMaxAge = 1_000;
 const unknownMaxAge = 10_000;
 /** Ms for which cached accounts are used while the database does not answer. */
 const outageMaxAge = 24 * 60 * 60 * 1_000;
+/** Ms for which look-ups of suspects are collected: a valid key among them waits no longer than that. */
+const suspectPause = 250;
 /** Timeout of a look-up in ms. */
 const deadline = 2_000;
 /** Ms between retries while the database does not answer. */
@@ -57,6 +59,8 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<KnownAccount>;
   readonly #byDigest: BatchLoader<KnownAccount>;
+  /** For keys that are probably invented. */
+  readonly #bySuspectDigest: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #gapAt = -Infinity; // ms, local clock
@@ -69,7 +73,9 @@ export class AccountDirectory implements AsyncDisposable {
     this.#log = log;
     this.#clock = clock;
     this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
-    this.#byDigest = new BatchLoader((digests) => this.#read('digest', digests, ({ key }) => key?.digest ?? ''));
+    const readDigests = (digests: readonly string[]) => this.#read('digest', digests, ({ key }) => key?.digest ?? '');
+    this.#byDigest = new BatchLoader(readDigests);
+    this.#bySuspectDigest = new BatchLoader(readDigests, suspectPause);
     this.#listening = this.#listen();
     this.#listening.catch(() => {}); // `ready` reports it
   }
@@ -83,16 +89,22 @@ export class AccountDirectory implements AsyncDisposable {
    * The account whose key has this digest; undefined when there is none.
    *
    * @param maxAge seconds for which a cached entry is fresh
+   * @param isSuspect whether the caller sends keys that do not exist; its look-ups wait to be read together. Asked only when
+   * there is nothing about the key in memory
    * @throws GatewayError `unavailable` when it is not cached and the database does not answer
    */
-  findByDigest(digest: string, maxAge: number = defaultMaxAge): Awaitable<KnownAccount | undefined> {
+  findByDigest(
+    digest: string,
+    maxAge: number = defaultMaxAge,
+    isSuspect: () => boolean = () => false,
+  ): Awaitable<KnownAccount | undefined> {
     const id = this.#idOfDigest.get(digest);
     const known = id === undefined ? undefined : this.#accounts.get(id);
     if (known !== undefined && known.key?.digest === digest) {
       return this.#isFresh(known, maxAge) ? known : this.#lookUp(this.#byDigest, digest, known);
     }
     if (this.#isUnknown(digest)) return undefined;
-    return this.#lookUp(this.#byDigest, digest, undefined);
+    return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
 
   /** The account of this id. As `findByDigest`. */

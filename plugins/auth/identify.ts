@@ -9,16 +9,18 @@ type Found = AccountRecord | undefined;
  * looked up at once, in one query.
  *
  * @param maxAge seconds for which a cached key counts
+ * @param isSuspect whether the caller has sent many keys that do not exist
  * @throws GatewayError `unavailable` when the database does not answer and none of the cached keys is valid
  */
 export function identify(
   directory: Pick<AccountDirectory, 'findByDigest'>,
   keys: readonly string[],
   maxAge: number,
+  isSuspect: () => boolean,
 ): Found | Promise<Found> {
   const pending: Promise<Found>[] = [];
   for (const key of keys) {
-    const found = directory.findByDigest(digestApiKey(key), maxAge);
+    const found = directory.findByDigest(digestApiKey(key), maxAge, isSuspect);
     if (found instanceof Promise) pending.push(found);
     else if (found?.key !== undefined && pending.length === 0) return found;
     else pending.push(Promise.resolve(found));

@@ -19,6 +19,8 @@ let gauge: { queries: number; failure: Error | undefined };
 let stage: Stage;
 let key: string;
 let accountId: string;
+/** Failures of one address before it is refused. */
+const failures = { limit: 60, period: 60 };
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -31,7 +33,7 @@ beforeEach(async () => {
   const gauged = createGauge(database);
   gauge = gauged.gauge;
   host = createStageHost(gauged.gauged);
-  stage = await auth.create({ cache_seconds: 60 }, host);
+  stage = await auth.create({ cache_seconds: 60, failures }, host);
 });
 afterEach(async () => {
   await host[Symbol.asyncDispose]();
@@ -43,14 +45,14 @@ const refusalText =
   'The Daypass API key is missing or invalid. Send yours as "Authorization: Bearer dp-…", never in the URL; see https://gateway.example';
 
 /** Lets a request in, or throws what refuses it. */
-async function enter(headers: IncomingHttpHeaders, query = ''): Promise<Principal> {
-  const exchange = createExchange(headers, { query });
+async function enter(headers: IncomingHttpHeaders, query = '', remoteAddress = '127.0.0.1'): Promise<Principal> {
+  const exchange = createExchange(headers, { query, remoteAddress });
   await stage.enter?.(exchange);
   return exchange.get(principal);
 }
 
-async function refusalOf(headers: IncomingHttpHeaders, query = ''): Promise<GatewayError> {
-  const error: unknown = await enter(headers, query).catch((thrown: unknown) => thrown);
+async function refusalOf(...request: Parameters<typeof enter>): Promise<GatewayError> {
+  const error: unknown = await enter(...request).catch((thrown: unknown) => thrown);
   if (error instanceof GatewayError) return error;
   throw new Error('the request is let in');
 }
@@ -67,11 +69,11 @@ const mistakes = (text: string) => mistakesIn(`pipeline: [${text}]`, { stages: [
 
 describe('auth options', () => {
   it('have defaults', () => {
-    expect(readOptions('auth')).toEqual({ cache_seconds: 60 });
+    expect(readOptions('auth')).toEqual({ cache_seconds: 60, failures });
   });
 
   it('can turn caching off', () => {
-    expect(readOptions('auth: { cache_seconds: 0 }')).toEqual({ cache_seconds: 0 });
+    expect(readOptions('auth: { cache_seconds: 0 }')).toEqual({ cache_seconds: 0, failures });
   });
 
   it.each(['-1', '3601', '1.5', 'soon'])('refuse a cache of %s seconds', (value) => {
@@ -203,6 +205,55 @@ describe('an invalid key', () => {
   });
 });
 
+describe('an address whose keys fail', () => {
+  const invent = () => bearer(generateApiKey('dp'));
+  const attack = async (count: number) => {
+    for (let sent = 0; sent < count; sent += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => refusalOf(invent())));
+    }
+  };
+
+  it('gets 429 with Retry-After after its limit', async () => {
+    for (let sent = 0; sent < failures.limit; sent++) expect((await refusalOf({})).code).toBe('invalid_api_key');
+    const { code, details } = await refusalOf({});
+    expect(code).toBe('rate_limited');
+    expect(details.retryAfter).toBeGreaterThan(0);
+    expect(details.retryAfter).toBeLessThanOrEqual(failures.period / failures.limit);
+    expect((await refusalOf(invent())).code).toBe('rate_limited');
+  });
+
+  it('causes a handful of queries with a thousand invented keys', async () => {
+    await attack(100);
+    const [before, startedAt] = [gauge.queries, performance.now()];
+    const refused: Promise<GatewayError>[] = [];
+    for (let sent = 0; sent < 1_000; sent++) {
+      refused.push(refusalOf(invent()));
+      await new Promise(setImmediate);
+    }
+    const codes = (await Promise.all(refused)).map(({ code }) => code);
+    expect(new Set(codes)).toEqual(new Set(['rate_limited']));
+    const quarters = (performance.now() - startedAt) / 250;
+    expect(gauge.queries - before).toBeLessThanOrEqual(Math.ceil(quarters) + 1);
+  });
+
+  it('does not keep valid keys behind it out, cached or not', async () => {
+    await attack(100);
+    expect((await enter(bearer(key))).accountId).toBe(accountId);
+    await Promise.all([attack(100), expect(enter(bearer(key))).resolves.toMatchObject({ accountId })]);
+  });
+
+  it('is not another address', async () => {
+    await attack(100);
+    expect((await refusalOf({}, '', '192.0.2.7')).code).toBe('invalid_api_key');
+  });
+
+  it('stays refused after a reload', async () => {
+    await attack(100);
+    stage = await auth.create({ cache_seconds: 60, failures }, host);
+    expect((await refusalOf({})).code).toBe('rate_limited');
+  });
+});
+
 describe('a public endpoint', () => {
   it.each([
     ['no key', {}],
@@ -255,7 +306,7 @@ describe('a changed key', () => {
 
 describe('while the database does not answer', () => {
   it('a cached key passes', async () => {
-    stage = await auth.create({ cache_seconds: 0 }, host);
+    stage = await auth.create({ cache_seconds: 0, failures }, host);
     await enter(bearer(key));
     gauge.failure = new Error('connect ECONNREFUSED');
     await expect(enter(bearer(key))).resolves.toMatchObject({ accountId });

@@ -54,7 +54,11 @@ const noBody: BodySource = {
 
 export function createExchange(
   headers: IncomingHttpHeaders = {},
-  { endpoint = modelCall, query = '' }: { endpoint?: Endpoint; query?: string } = {},
+  {
+    endpoint = modelCall,
+    query = '',
+    remoteAddress = '127.0.0.1',
+  }: { endpoint?: Endpoint; query?: string; remoteAddress?: string } = {},
 ): Exchange {
   return new Exchange({
     id: 'req_test',
@@ -65,7 +69,7 @@ export function createExchange(
     path: endpoint.path,
     query: new URLSearchParams(query),
     headers,
-    remoteAddress: '127.0.0.1',
+    remoteAddress,
     receivedAt: Date.now(),
     body: noBody,
   });

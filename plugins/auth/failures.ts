@@ -1,0 +1,50 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '#core/bounds.ts';
+import type { Host } from '#core/host.ts';
+import { capArrival, debtOf, intervalOf, waitOf } from '#core/shared/gcra.ts';
+import { networkOf } from './network.ts';
+
+/** Failures that one network may cause. */
+export interface FailureLimits {
+  readonly limit: number;
+  readonly period: number; // seconds
+}
+
+/**
+ * Counts failed authentications by network, on this instance. Only failures count, so callers with valid keys never notice
+ * those who share their address. Over the bound the network that failed longest ago is forgotten.
+ */
+export class FailedAuthentications {
+  /** Theoretical arrival times of GCRA in µs of the clock. */
+  readonly #arrivals = new LRUCache<string, number>({ max: bounds.failingNetworks });
+  readonly #clock: () => number;
+
+  /** @param clock monotonic, ms; tests set their own */
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+  }
+
+  /** Seconds until this address may fail again; 0 when it may now. */
+  waitOf(address: string | undefined, limits: FailureLimits): number {
+    return Math.max(0, this.#read(networkOf(address), limits).wait / 1_000_000);
+  }
+
+  /** Counts one failure. */
+  count(address: string | undefined, limits: FailureLimits): void {
+    const network = networkOf(address);
+    const { now, debt, interval } = this.#read(network, limits);
+    this.#arrivals.set(network, now + debt + interval);
+  }
+
+  #read(network: string, { limit, period }: FailureLimits) {
+    const limits = { limit, period, burst: limit };
+    const now = Math.round(this.#clock() * 1_000);
+    const debt = debtOf(capArrival(this.#arrivals.get(network) ?? 0, now, limits), now);
+    return { now, debt, interval: intervalOf(limits), wait: waitOf(debt, limits) };
+  }
+}
+
+/** The counts of this process, which outlive a reload. */
+export function failedAuthentications(host: Host): FailedAuthentications {
+  return host.keep('failed-authentications', () => new FailedAuthentications());
+}

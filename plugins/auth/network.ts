@@ -1,0 +1,24 @@
+import { isIP } from 'node:net';
+
+/**
+ * The network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, whose 2^64 addresses belong to
+ * one household or machine.
+ */
+export function networkOf(address = ''): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = groupsOf(head);
+  const behind = tail === undefined ? [] : groupsOf(tail);
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0');
+  return [...groups, ...zeros, ...behind].slice(0, 4).map(withoutZeros).join(':');
+}
+
+function groupsOf(part: string): string[] {
+  return part === '' ? [] : part.split(':');
+}
+
+function withoutZeros(group: string): string {
+  return group.replace(/^0+(?=.)/, '');
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { bounds } from '#core/bounds.ts';
+import { FailedAuthentications } from '../../plugins/auth/failures.ts';
+import { networkOf } from '../../plugins/auth/network.ts';
+
+describe('the network of a caller', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:DB8:0001:2::9', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['64:ff9b::192.0.2.7', '64:ff9b:0:0'],
+    [undefined, ''],
+  ])('of %s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('failed authentications', () => {
+  const limits = { limit: 3, period: 60 };
+  let now = 0; // ms
+  const counted = (times: number, failures = new FailedAuthentications(() => now)) => {
+    for (let time = 0; time < times; time++) failures.count('192.0.2.7', limits);
+    return failures;
+  };
+
+  it('may reach the limit', () => {
+    expect(counted(2).waitOf('192.0.2.7', limits)).toBe(0);
+    expect(counted(3).waitOf('192.0.2.7', limits)).toBe(20);
+  });
+
+  it('are forgotten at the rate of the limit', () => {
+    const failures = counted(3);
+    now += 19_999;
+    expect(failures.waitOf('192.0.2.7', limits)).toBeCloseTo(0.001, 5);
+    now += 1;
+    expect(failures.waitOf('192.0.2.7', limits)).toBe(0);
+  });
+
+  it('of a thousand requests at once do not refuse for longer than those of the limit', () => {
+    expect(counted(1_000).waitOf('192.0.2.7', limits)).toBeLessThanOrEqual(40);
+  });
+
+  it('are kept of a bounded number of networks', () => {
+    const failures = counted(3);
+    for (let network = 0; network < bounds.failingNetworks; network++) {
+      failures.count(`10.${network >> 16}.${(network >> 8) & 255}.${network & 255}`, limits);
+    }
+    expect(failures.waitOf('192.0.2.7', limits)).toBe(0);
+  });
+});

@@ -40,6 +40,8 @@ export function sendReply(
   const sent: SendProgress = { bytes: 0, firstByteAfter: undefined };
   const { body } = reply;
   const headers: Record<string, string | number> = {
+    // Answers are for one account; a stage that knows better says so.
+    'cache-control': 'no-store',
     ...reply.headers,
     'x-request-id': exchange.id,
     'request-id': exchange.id,
@@ -96,7 +98,7 @@ function sendStream(
 ): void {
   const isEventStream = headers['content-type']?.toString().startsWith('text/event-stream') === true;
   const keepAliveText = reply.keepAlive ?? (isEventStream ? renderKeepAlive(exchange.format) : undefined);
-  if (keepAliveText !== undefined) Object.assign(headers, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+  if (keepAliveText !== undefined) headers['x-accel-buffering'] = 'no';
   // Trailers need chunked encoding, which HTTP/1.0 does not have.
   const trailers = response.useChunkedEncodingByDefault && exchange.method !== 'HEAD' ? reply.trailers : undefined;
   if (trailers !== undefined) headers['trailer'] = trailers.names.join(', ');

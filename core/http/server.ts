@@ -94,6 +94,7 @@ function renderHostError(
   const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
   const rendered = h.response(reply.body as string).code(statusCode);
   for (const [name, value] of Object.entries(reply.headers)) rendered.header(name, value);
+  rendered.header('cache-control', 'no-store');
   return rendered;
 }
 

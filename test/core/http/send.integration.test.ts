@@ -65,6 +65,13 @@ describe('a whole reply', () => {
     expect([status, headers.get('x-a'), headers.get('content-length')]).toEqual([201, 'b', '8']);
   });
 
+  it('is kept by no cache, unless its stage says otherwise', async () => {
+    await using sending = await send({ status: 200, headers: {}, body: 'one account only' });
+    expect((await sending.client).headers.get('cache-control')).toBe('no-store');
+    await using other = await send({ status: 200, headers: { 'cache-control': 'private, max-age=5' }, body: '' });
+    expect((await other.client).headers.get('cache-control')).toBe('private, max-age=5');
+  });
+
   it('names the request in both dialects', async () => {
     await using sending = await send({ status: 200, headers: {}, body: '' }, createExchange({ id: 'req_7' }));
     const { headers } = await sending.client;
@@ -111,7 +118,7 @@ describe('a stream', () => {
   it('of events is neither cached nor buffered by proxies', async () => {
     await using sending = await send({ status: 200, headers: streams, body: Readable.from([]) });
     const { headers } = await sending.client;
-    expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no']);
+    expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-store', 'no']);
   });
 
   it('of anything else has only the headers of its reply', async () => {
@@ -120,7 +127,7 @@ describe('a stream', () => {
       headers: { 'content-type': 'image/png' },
       body: Readable.from([]),
     });
-    expect((await sending.client).headers.get('cache-control')).toBeNull();
+    expect((await sending.client).headers.get('x-accel-buffering')).toBeNull();
   });
 
   it('has no first byte before one is sent', async () => {

@@ -205,8 +205,10 @@ describe('an invalid key', () => {
   });
 });
 
+/** A well-formed key that nobody has. */
+const invent = () => bearer(generateApiKey('dp'));
+
 describe('an address whose keys fail', () => {
-  const invent = () => bearer(generateApiKey('dp'));
   const attack = async (count: number) => {
     for (let sent = 0; sent < count; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, () => refusalOf(invent())));

@@ -208,13 +208,13 @@ describe('an invalid key', () => {
 /** A well-formed key that nobody has. */
 const invent = () => bearer(generateApiKey('dp'));
 
-describe('an address whose keys fail', () => {
-  const attack = async (count: number) => {
-    for (let sent = 0; sent < count; sent += 50) {
-      await Promise.all(Array.from({ length: 50 }, () => refusalOf(invent())));
-    }
-  };
+const attack = async (count: number) => {
+  for (let sent = 0; sent < count; sent += 50) {
+    await Promise.all(Array.from({ length: 50 }, () => refusalOf(invent())));
+  }
+};
 
+describe('an address whose keys fail', () => {
   it('gets 429 with Retry-After after its limit', async () => {
     for (let sent = 0; sent < failures.limit; sent++) expect((await refusalOf({})).code).toBe('invalid_api_key');
     const { code, details } = await refusalOf({});

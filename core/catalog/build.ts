@@ -1,5 +1,6 @@
 import { service } from '../config/sections.ts';
 import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from './catalog.ts';
+import { glob } from './glob.ts';
 import { nameInAnswer, publicNameOf } from './model-name.ts';
 import { aliases, models, splitRoute } from './sections.ts';
 import { upstreams } from './upstreams-section.ts';
@@ -35,7 +36,7 @@ class FixedCatalog implements Catalog {
   readonly listed: readonly ListedModel[];
   readonly unavailable: readonly Model[];
   readonly #byName: Map<string, Model>;
-  readonly #patterns: readonly { readonly regex: RegExp; readonly model: Model }[];
+  readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #remembered = new Map<string, Model | undefined>();
 
   constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>) {
@@ -54,14 +55,14 @@ class FixedCatalog implements Catalog {
     this.#byName = new Map([...byId, ...this.listed.map(({ name, model }) => [name, model] as const)]);
     this.#patterns = found
       .filter(({ name }) => name.includes('*'))
-      .map(({ name, model }) => ({ regex: globRegex(name), model }));
+      .map(({ name, model }) => ({ matches: glob(name), model }));
   }
 
   resolve(name: string): Model | undefined {
     const exact = this.#byName.get(name);
     if (exact !== undefined || this.#patterns.length === 0 || name.length > 256) return exact;
     if (this.#remembered.has(name)) return this.#remembered.get(name);
-    const model = this.#patterns.find(({ regex }) => regex.test(name))?.model;
+    const model = this.#patterns.find(({ matches }) => matches(name))?.model;
     if (this.#remembered.size < rememberedNames) this.#remembered.set(name, model);
     return model;
   }
@@ -79,11 +80,6 @@ function followAlias(alias: string, names: Readonly<Record<string, string>>): st
   let target = alias;
   while (Object.hasOwn(names, target)) target = names[target] as string;
   return target;
-}
-
-function globRegex(glob: string): RegExp {
-  const parts = glob.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
 }
 
 function readUpstream(
@@ -164,6 +160,6 @@ type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][numbe
 /** The profile settings of a vendor's preset for a model, general ones first. */
 function vendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
-  const particular = vendor.models?.filter(({ match }) => globRegex(match).test(model)) ?? [];
+  const particular = vendor.models?.filter(({ match }) => glob(match)(model)) ?? [];
   return [vendor, ...particular];
 }

@@ -1,0 +1,42 @@
+import { bounds } from '../bounds.ts';
+
+/** Those who wait for their turn, first come first served. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves in a later turn of the event loop, after it has looked at its sockets and timers. One caller at a time: long
+ * pieces of work that are separated by turns never add up to one long turn, however many requests do them.
+ */
+export function nextTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (waiting.push(resolve) === 1) setImmediate(next);
+  return promise;
+}
+
+/** A turn before the next step with a body that is long enough for its steps to take noticeable time; at once for others. */
+export function turnFor(length: number): Promise<void> | undefined {
+  return length > bounds.stepwiseBody ? nextTurn() : undefined;
+}
+
+function next(): void {
+  // What is asked for from here on runs after the loop has looked at its sockets again.
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(next);
+}
+
+/** Takes each step in a turn of its own. @returns what the steps lead to */
+export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
+  for (;;) {
+    await nextTurn();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Takes all steps at once. @returns what they lead to */
+export function atOnce<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}

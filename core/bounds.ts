@@ -14,6 +14,20 @@ export const bounds = {
   /** Unread remainder of a refused body that is drained; the connection is closed over the limit. */
   discardedBody: 4 * MiB,
 
+  // Of JSON, so that reading a body keeps nobody else waiting (core/json-measure.ts).
+  /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of them. */
+  requestValues: 100_000,
+  /** Values in a whole answer; log probabilities have 165 a token. The route fails over the limit. */
+  replyValues: 500_000,
+  /** Lists of members that differ in objects, as the next two in both; 413, or the route fails. Tools have the most. */
+  jsonShapes: 10_000,
+  /** Escaped characters: some clients escape every letter beyond ASCII. */
+  jsonEscapes: 1_000_000,
+  /** Bytes outside of strings: numbers, punctuation and white space. */
+  jsonOutsideStrings: 4 * MiB,
+  /** Bytes of a body over which its steps are taken in turns of their own. */
+  stepwiseBody: 256 * KiB,
+
   /** Form of a page; 413 over the limit. */
   formBody: 64 * KiB,
   /** Characters of a User-Agent that a session keeps; truncated. */
@@ -24,8 +38,10 @@ export const bounds = {
   upstreamHead: 64 * KiB,
   /** Whole answer, buffered until its end; images come as base64. The route fails over the limit. */
   wholeReply: 64 * MiB,
-  /** One event of a stream, and so each line of it; the largest images that vendors stream are a third of it. As above. */
-  event: 32 * MiB,
+  /** One event of a stream, and so each line of it; the largest images that vendors stream are two thirds of it. As above. */
+  event: 16 * MiB,
+  /** Values in one event; an image has few, and a last event that repeats the answer some for each token. As above. */
+  eventValues: 200_000,
   /** Events held until the first content; Responses repeats the instructions in each of the first. As above. */
   gatedEvents: 8 * MiB,
   /** Everything before the first content, pings and incomplete events included. As above. */

@@ -21,12 +21,16 @@ export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): bool
   return false;
 }
 
+const startsObject = /^\s*\{/;
+
 /**
  * The object in a JSON text; undefined when it is something else, malformed, or nested deeper than `maxJsonDepth`.
  *
  * @param parse JSON.parse, or a parser that keeps more of the text
  */
 export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {
+  // Anything else would be refused by an error, which takes a hundred times as long as a look.
+  if (!startsObject.test(text)) return undefined;
   try {
     const value = parse(text);
     return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;

@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { bounds } from '../bounds.ts';
 import { GatewayError } from '../errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
+import { findExcess } from '../json-measure.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
 import { lostTime } from '../timing/loop-lag.ts';
 import { PatientTimer } from '../timing/patient-timer.ts';
+import { turnFor } from '../timing/turn.ts';
 
 export interface BodyLimits {
   /** Bytes, after decompression. */
@@ -64,7 +67,7 @@ export class RequestBody implements BodySource {
   }
 
   text(): Promise<string> {
-    this.#text ??= this.bytes().then((bytes) => bytes.toString());
+    this.#text ??= this.#decode();
     return this.#text;
   }
 
@@ -75,7 +78,17 @@ export class RequestBody implements BodySource {
 
   async #parse(): Promise<JsonObject> {
     requireJsonType(this.#request.headers['content-type']);
-    return parseJsonBody(await this.text());
+    const text = await this.text();
+    await turnFor(text.length);
+    requireReadable(text);
+    await turnFor(text.length);
+    return parseJsonBody(text);
+  }
+
+  async #decode(): Promise<string> {
+    const bytes = await this.bytes();
+    await turnFor(bytes.length);
+    return bytes.toString();
   }
 
   async #read(): Promise<Buffer> {
@@ -160,6 +173,13 @@ function requireJsonType(contentType: string | undefined): void {
     'unsupported_media_type',
     `Content-Type "${type.slice(0, 100)}" is not supported. Send application/json.`,
   );
+}
+
+/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
+function requireReadable(text: string): void {
+  const excess = findExcess(text, bounds.requestValues);
+  if (excess === undefined) return;
+  throw new GatewayError('request_too_large', `The body has ${excess}, the limit of this gateway.`);
 }
 
 /** @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit */

@@ -65,6 +65,14 @@ export interface ReplyReader {
    * @throws GatewayError as `whole` does
    */
   convert?(body: Buffer, isEventStream: boolean): WholeReply;
+  /**
+   * The same as `whole` or `convert`, in steps: between them others get their turn, where a body is so long that all of
+   * it would keep them waiting.
+   *
+   * @param kind of the body and of the request, which differ where it is to be converted
+   * @throws GatewayError as `whole` does
+   */
+  steps?(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply>;
   /** Takes the next bytes of an event stream and returns the whole events that the client gets for them. */
   push(chunk: Buffer): Buffer;
   /** The upstream has closed the stream: returns what is left for the client. */
@@ -92,6 +100,12 @@ export interface ReplyReader {
   finished?(): JsonObject | undefined;
   /** Writes the error that ends the client's stream at this point. */
   renderFailure(error: GatewayError): string;
+}
+
+/** Which kind of answer came, and which was requested. */
+export interface AnswerKind {
+  readonly isEventStream: boolean;
+  readonly isStreamRequested: boolean;
 }
 
 /** An answer in the client's format, all of it. */

@@ -1,4 +1,6 @@
+import { bounds } from '../bounds.ts';
 import { type JsonObject, parseObject } from '../json.ts';
+import { findExcess } from '../json-measure.ts';
 
 /** One event of a streamed reply. */
 export class StreamEvent {
@@ -42,6 +44,12 @@ export class StreamEvent {
   }
 }
 
+/** The events before the first that would take too long to parse. */
+export function readableOf(events: readonly StreamEvent[]): readonly StreamEvent[] {
+  const at = events.findIndex(({ data = '' }) => findExcess(data, bounds.eventValues) !== undefined);
+  return at === -1 ? events : events.slice(0, at);
+}
+
 /**
  * Splits a stream of bytes into events, wherever its chunks are cut. The `raw` bytes of all events, one after the other,
  * are the bytes of the stream (without a byte order mark).
@@ -51,6 +59,6 @@ export interface EventFramer {
   push(chunk: Buffer): readonly StreamEvent[];
   /** The stream has ended: returns the last event if its terminator is missing. */
   end(): readonly StreamEvent[];
-  /** True when an event is larger than `bounds.event`. */
+  /** True when an event is larger than `bounds.event`, or has more in it than can be parsed; none is returned from there on. */
   readonly isOverfull: boolean;
 }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { type EventFramer, StreamEvent } from './event-framer.ts';
+import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
 const none: readonly StreamEvent[] = [];
@@ -9,9 +9,10 @@ export class NdjsonFramer implements EventFramer {
   /** The beginning of a line whose end has not come yet. */
   #pending: Buffer[] = [];
   #size = 0;
+  #hasExcess = false;
 
   get isOverfull(): boolean {
-    return this.#size > bounds.event;
+    return this.#size > bounds.event || this.#hasExcess;
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
@@ -25,7 +26,7 @@ export class NdjsonFramer implements EventFramer {
     this.#pending = [];
     this.#size = 0;
     if (rest.length > 0) this.#keep(rest);
-    return split(lines);
+    return this.#split(lines);
   }
 
   end(): readonly StreamEvent[] {
@@ -33,7 +34,15 @@ export class NdjsonFramer implements EventFramer {
     const last = Buffer.concat(this.#pending);
     this.#pending = [];
     this.#size = 0;
-    return split(last);
+    return this.#split(last);
+  }
+
+  #split(bytes: Buffer): readonly StreamEvent[] {
+    if (this.#hasExcess) return none;
+    const events = split(bytes);
+    const readable = readableOf(events);
+    this.#hasExcess = readable.length < events.length;
+    return readable;
   }
 
   #keep(bytes: Buffer): void {

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { withoutByteOrderMark } from './byte-order-mark.ts';
-import { type EventFramer, StreamEvent } from './event-framer.ts';
+import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -26,11 +26,12 @@ export class SseFramer implements EventFramer {
   #pending: Buffer[] = [];
   #size = 0;
   #hasBegun = false;
+  #hasExcess = false;
   /** True when the last event ended with a CR, to which an LF at the beginning of the next chunk belongs. */
   #endedWithCr = false;
 
   get isOverfull(): boolean {
-    return this.#size > bounds.event;
+    return this.#size > bounds.event || this.#hasExcess;
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
@@ -46,7 +47,7 @@ export class SseFramer implements EventFramer {
     this.#pending = end < chunk.length ? [chunk.subarray(end)] : [];
     this.#size = chunk.length - end;
     this.#endedWithCr = this.#size === 0 && chunk[end - 1] === CR;
-    const complete = split(this.#withoutMark(events));
+    const complete = this.#split(this.#withoutMark(events));
     return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
   }
 
@@ -55,7 +56,15 @@ export class SseFramer implements EventFramer {
     const last = this.#withoutMark(Buffer.concat(this.#pending));
     this.#pending = [];
     this.#size = 0;
-    return split(last);
+    return this.#split(last);
+  }
+
+  #split(bytes: Buffer): readonly StreamEvent[] {
+    if (this.#hasExcess) return none;
+    const events = split(bytes);
+    const readable = readableOf(events);
+    this.#hasExcess = readable.length < events.length;
+    return readable;
   }
 
   #pushAfterCr(chunk: Buffer): readonly StreamEvent[] {

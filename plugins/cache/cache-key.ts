@@ -1,7 +1,11 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { bounds } from '#core/bounds.ts';
 import type { Catalog } from '#core/catalog/catalog.ts';
 import { nameInAnswer } from '#core/catalog/model-name.ts';
+import type { JsonObject } from '#core/json.ts';
+import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import { inTurns, nextTurn, turnFor } from '#core/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
 /** Headers that change the meaning of a body. */
@@ -11,18 +15,26 @@ const dialectHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
  * Requests are identical when account, address, format, its version, the model and the meaning of the body are. A short
  * name and a public one are the same model; an alias is not, because its answers carry the alias.
  *
- * @param text the body, a JSON object
+ * @throws GatewayError for a body that is not a JSON object
  */
-export function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string, text: string): string {
+export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = dialectHeaders.map((name) => headers[name] ?? null);
   // Some formats have the model, and whether to stream, in the address.
   const { id: inPath, ...otherParams } = params;
-  const { model: inBody, ...otherMembers } = parseExactly(text);
+  const { model: inBody, ...otherMembers } = await exactBody(exchange);
   const models = [inPath, inBody].map((requested) => identify(requested, catalog));
   const address = [endpoint.path, otherParams, query.toString()];
   const head = JSON.stringify([storedVersion, accountId, address, format?.name, versions, models]);
-  return hash('sha256', head + canonicalJson(otherMembers));
+  return hashOf(head + canonical(otherMembers));
+}
+
+async function exactBody({ body }: Exchange): Promise<JsonObject> {
+  const parsed = await body.json();
+  const text = await body.text();
+  await turnFor(text.length);
+  if (!mayHoldLongNumbers(text)) return parsed;
+  return (await (text.length > bounds.stepwiseBody ? inTurns(exactSteps(text)) : parseExact(text))) as JsonObject;
 }
 
 /** The name in answers of the model that is asked; undefined when the catalog has none. */
@@ -35,47 +47,35 @@ export async function calledModel({ body, params }: Exchange, catalog: Catalog):
 }
 
 /** The model and its name in answers; the value itself when it names no model. */
-function identify(requested: ExactValue | undefined, catalog: Catalog): unknown {
+function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
   return model === undefined ? requested : [model.id, nameInAnswer(model, requested as string)];
 }
 
-/** A JSON value in which integers that a number cannot hold are a `BigNumber`. */
-type ExactValue = string | number | boolean | null | BigNumber | ExactValue[] | ExactObject;
+/** Characters of a body that are hashed in one turn. */
+const slice = 4 * 1024 * 1024;
 
-interface ExactObject {
-  readonly [name: string]: ExactValue;
-}
-
-/** The digits as they were written: as numbers, 2⁵³ and 2⁵³ + 1 would be equal. */
-class BigNumber {
-  readonly digits: string;
-
-  constructor(digits: string) {
-    this.digits = digits;
+async function hashOf(text: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (let begin = 0; begin < text.length; begin += slice) {
+    if (begin > 0) await nextTurn();
+    hash.update(text.slice(begin, begin + slice));
   }
+  return hash.digest('hex');
 }
 
-/** The third argument of a reviver. Source: ECMAScript, "JSON.parse source text access". */
-interface Context {
-  readonly source?: string;
-}
-
-function parseExactly(text: string): ExactObject {
-  return JSON.parse(text, keepDigits) as ExactObject;
-}
-
-function keepDigits(_name: string, value: unknown, { source = '' }: Context = {}): unknown {
-  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? new BigNumber(source) : value;
-}
-
-/** JSON with sorted keys and without white space, so that equal objects are equal texts. */
-function canonicalJson(value: ExactValue): string {
-  if (value instanceof BigNumber) return value.digits;
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.keys(value)
-    .toSorted()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name] ?? null)}`);
-  return `{${members.join(',')}}`;
+/** Sorted members without white space, and texts behind their length: equal objects are equal texts, and no others. */
+function canonical(value: unknown): string {
+  if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  // As it was written: as numbers, 2⁵³ and 2⁵³ + 1 would be equal.
+  if (JSON.isRawJSON(value)) return value.rawJSON;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const entry of value) text += `${canonical(entry)},`;
+    return `[${text}]`;
+  }
+  const members = value as JsonObject;
+  for (const name of Object.keys(members).sort()) text += `${canonical(name)}:${canonical(members[name])},`;
+  return `{${text}}`;
 }

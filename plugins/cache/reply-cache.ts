@@ -48,10 +48,8 @@ export class ReplyCache {
   /** The cached reply to the same request; undefined when this exchange must make the call. */
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     if (performance.now() < this.#bypassedUntil) return undefined;
-    // Throws for a body that is not a JSON object.
-    await exchange.body.json();
     const { shared, catalog } = this.#options;
-    const key = cacheKey(exchange, catalog, exchange.get(principal).accountId, await exchange.body.text());
+    const key = await cacheKey(exchange, catalog, exchange.get(principal).accountId);
     const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#bypass(error));
     exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;

@@ -5,6 +5,7 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
+import { nextTurn } from '#core/timing/turn.ts';
 import type { ClientRequest } from './request/client-request.ts';
 import { hasHostedTools, hasLostTool } from './request/hosted-tools.ts';
 import { omissionNote, omitResultImages } from './request/omit-images.ts';
@@ -20,7 +21,19 @@ export const modelCall = defineFact<ModelCall>('model_call');
 
 /** A call that a route can serve, if necessary without the images in tool results. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
+  return servable(exchange, model, request, new ModelCall(exchange, model, request));
+}
+
+/** The same for a long request, whose steps are taken in turns. */
+export async function openLongCall(exchange: Exchange, model: Model, request: ClientRequest): Promise<ModelCall> {
+  await nextTurn();
   const call = new ModelCall(exchange, model, request);
+  call.decode();
+  await nextTurn();
+  return servable(exchange, model, request, call);
+}
+
+function servable(exchange: Exchange, model: Model, request: ClientRequest, call: ModelCall): ModelCall {
   const omitted = call.refusal === undefined ? undefined : omitResultImages(request);
   if (omitted === undefined) return call;
   const without = new ModelCall(exchange, model, omitted, [omissionNote]);
@@ -83,6 +96,17 @@ export class ModelCall implements Adapter {
       first ??= call;
     }
     return first;
+  }
+
+  /** Decodes the request now, if the first route needs that, and not together with the step that follows. */
+  decode(): void {
+    const [route] = this.model.routes;
+    if (route === undefined || upstreamFormat(route, this.#request) === this.#request.format) return;
+    try {
+      this.#translator.read();
+    } catch {
+      // The route is asked again, and reports it.
+    }
   }
 
   encode(route: Route): UpstreamRequest {

@@ -1,3 +1,4 @@
+import { bounds } from '#core/bounds.ts';
 import { nameInAnswer } from '#core/catalog/model-name.ts';
 import { adapter } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -9,9 +10,10 @@ import { answerUnavailableTools, namingModel } from './request/hosted-tools.ts';
 import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
-import { modelCall, openCall } from './model-call.ts';
+import { modelCall, openCall, openLongCall } from './model-call.ts';
 import { ReasoningStore } from './kept-reasoning/store.ts';
 import { checkParameters } from './request/parameters.ts';
+import { turnFor } from '#core/timing/turn.ts';
 import { ResponsesStore } from './responses-store/store.ts';
 import { clientCall } from './formats.ts';
 
@@ -63,8 +65,11 @@ export const formatStage = defineStage({
         const asked = await store.enter(exchange, await readClientRequest(exchange, format, endpoint));
         const model = findModel(host, asked.model);
         const request = { ...asked, model: nameInAnswer(model, asked.model) };
+        await turnFor(request.text.length);
         checkParameters(request.body, format.client.parameters, endpoint.required);
-        const call = openCall(exchange, model, await reasoning.open(exchange, request, model));
+        const remembered = await reasoning.open(exchange, request, model);
+        const isLong = request.text.length > bounds.stepwiseBody;
+        const call = await (isLong ? openLongCall : openCall)(exchange, model, remembered);
         const { refusal } = call;
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) {

@@ -1,8 +1,11 @@
-import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { bounds } from '#core/bounds.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { type JsonObject, parseObject } from '#core/json.ts';
+import { findExcess } from '#core/json-measure.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
+import { atOnce } from '#core/timing/turn.ts';
 import { isTornObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import type { ModelNamer } from './model-namer.ts';
@@ -87,30 +90,54 @@ export class PassThroughReader implements ReplyReader {
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
+    return atOnce(this.#readWhole(body, contentType));
+  }
+
+  convert(body: Buffer, isEventStream: boolean): WholeReply {
+    return atOnce(this.#convert(body, { isEventStream, isStreamRequested: !isEventStream }));
+  }
+
+  steps(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
+    const isConverted = kind.isEventStream !== kind.isStreamRequested;
+    return isConverted ? this.#convert(body, kind) : this.#readWhole(body, contentType);
+  }
+
+  *#readWhole(body: Buffer, contentType: string): Generator<undefined, WholeReply> {
     const given = body.toString();
+    yield;
+    const excess = findExcess(given, bounds.replyValues);
+    if (excess !== undefined) throw malformed(`an answer with ${excess}`);
+    yield;
     const parsed = parseObject(given);
+    yield;
     const value = parsed && (this.#repair?.whole(parsed, given) ?? parsed);
     if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : `a body that is not a JSON object`);
     this.#observer.whole(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
     if (!this.#observer.hasContent) throw malformed('a body without an answer');
+    yield;
     const text = value === parsed ? given : JSON.stringify(value);
+    yield;
     const adapted = this.#adapter?.whole(text, value, this.#observer.usage) ?? text;
+    yield;
     const named = this.#namer?.whole(adapted) ?? adapted;
     return { body: named === given ? body : Buffer.from(named), contentType, usage: this.usage };
   }
 
-  convert(body: Buffer, isEventStream: boolean): WholeReply {
+  *#convert(body: Buffer, kind: AnswerKind): Generator<undefined, WholeReply> {
     this.#converting = this.#converter?.();
-    this.#converted = this.#converting?.convert?.(body, isEventStream);
+    const steps = this.#converting?.steps?.(body, '', kind);
+    this.#converted = steps && (yield* steps);
     if (this.#converted !== undefined) return this.#converted;
-    throw malformed(isEventStream ? 'a stream, although none was requested' : 'no stream, although one was requested');
+    throw malformed(
+      kind.isEventStream ? 'a stream, although none was requested' : 'no stream, although one was requested',
+    );
   }
 
   push(chunk: Buffer): Buffer {
     if (this.#observer.isOver) return none;
     const events = this.#framer.push(chunk);
-    if (this.#framer.isOverfull) this.#damage = malformed('an event over the size limit');
+    if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
     return events.length === 0 ? none : join(this.#pass(events));
   }
 

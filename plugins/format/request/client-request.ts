@@ -1,9 +1,11 @@
+import { bounds } from '#core/bounds.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { KeptReasoning } from '../kept-reasoning/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../descriptor.ts';
-import { mayHoldLongNumbers } from '#core/model-call/exact-json.ts';
+import { exactInputSteps, exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
+import { inTurns, turnFor } from '#core/timing/turn.ts';
 import { parseBody } from './members.ts';
 import { isAmbiguous, writeUnambiguous } from './unambiguous.ts';
 
@@ -17,6 +19,8 @@ export interface ClientRequest {
   readonly bytes: Buffer;
   readonly text: string;
   readonly body: JsonObject;
+  /** A text with long numbers, and its body with the inputs of calls exactly as they were written. */
+  readonly exact?: { readonly text: string; readonly body: JsonObject } | undefined;
   /** Id of the response that this request continues. The response's items are in the body then, and its id is not. */
   readonly previousId?: string | undefined;
   /** The reasoning of earlier turns, for clients that cannot return it. */
@@ -42,15 +46,32 @@ export async function readClientRequest(
   }
   const read = { format, purpose, model, isStream: isStream ?? body['stream'] === true };
   const text = await source.text();
-  if (!isAmbiguous(text, format)) return { ...read, bytes: await source.bytes(), text, body };
-  return { ...read, ...bodyOf(writeUnambiguous(text, format)) };
+  await turnFor(text.length);
+  const given = isAmbiguous(text, format)
+    ? await unambiguous(text, format)
+    : { bytes: await source.bytes(), text, body };
+  await turnFor(given.text.length);
+  return { ...read, ...given, exact: await exactOf(given.text) };
 }
 
-function bodyOf(text: string): Pick<ClientRequest, 'bytes' | 'text' | 'body'> {
-  return { bytes: Buffer.from(text), text, body: JSON.parse(text) as JsonObject };
+async function unambiguous(
+  text: string,
+  format: ClientFormat,
+): Promise<Pick<ClientRequest, 'bytes' | 'text' | 'body'>> {
+  const exact = await (text.length > bounds.stepwiseBody ? inTurns(exactSteps(text)) : parseExact(text));
+  const written = writeUnambiguous(exact as JsonObject, format);
+  await turnFor(written.length);
+  return { bytes: Buffer.from(written), text: written, body: JSON.parse(written) as JsonObject };
+}
+
+/** A long body is read here, in turns of its own, and not when it is first needed. */
+async function exactOf(text: string): Promise<ClientRequest['exact']> {
+  if (text.length <= bounds.stepwiseBody || !mayHoldLongNumbers(text)) return undefined;
+  return { text, body: (await inTurns(exactInputSteps(text))) as JsonObject };
 }
 
 /** The body, with the inputs of calls exactly as they were written. */
-export function exactBody({ body, text }: Pick<ClientRequest, 'body' | 'text'>): JsonObject {
+export function exactBody({ body, text, exact }: Pick<ClientRequest, 'body' | 'text' | 'exact'>): JsonObject {
+  if (exact?.text === text) return exact.body;
   return mayHoldLongNumbers(text) ? (parseBody(text) ?? body) : body;
 }

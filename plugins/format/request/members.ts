@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
-import { parseExact, parseExactInputs } from '#core/model-call/exact-json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/json.ts';
+import { exactInputSteps, parseExact, parseExactInputs } from '#core/model-call/exact-json.ts';
 
 /** A count of tokens, where there is one. */
 export function count(value: JsonValue | undefined): number | undefined {
@@ -31,6 +31,16 @@ export function parseInput(text: string): JsonObject | undefined {
 /** Parses a body or an event that holds inputs of tool calls and keeps their numbers as they are written. */
 export function parseBody(text: string): JsonObject | undefined {
   return parseObject(text, parseExactInputs);
+}
+
+/** The steps of `parseBody`, for a long text. */
+export function* bodySteps(text: string): Generator<undefined, JsonObject | undefined> {
+  try {
+    const value = yield* exactInputSteps(text);
+    return isJsonObject(value) && !isDeeperThan(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */

@@ -31,13 +31,13 @@ const instructions = ['system', 'instructions', 'systemInstruction', 'system_ins
 export function openingOf(body: JsonObject): string {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];
   const opening = messages === undefined ? body : [instructions.map((name) => body[name] ?? null), upToUser(messages)];
-  return JSON.stringify(opening, withoutMarks).slice(0, longestOpening);
+  return beginningOf(opening);
 }
 
 /** The first message of the user, which stays the same in each turn of a conversation; instructions may tell the time. */
 export function firstQuestionOf({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
-  return JSON.stringify(first ?? null, withoutMarks).slice(0, longestOpening);
+  return beginningOf(first ?? null);
 }
 
 function upToUser(messages: JsonValue): JsonValue {
@@ -47,7 +47,17 @@ function upToUser(messages: JsonValue): JsonValue {
   return messages.slice(0, first + 1 || 1);
 }
 
-/** Clients move the marks of what is to be cached along with the end of the conversation. */
-function withoutMarks(name: string, value: unknown): unknown {
-  return name === 'cache_control' ? undefined : value;
+/** The JSON of a value, as far as it counts; what is behind that is not written. */
+function beginningOf(value: JsonValue): string {
+  let left = longestOpening;
+  const text = JSON.stringify(value, (name, inner: unknown) => {
+    // Clients move the marks of what is to be cached along with the end of the conversation.
+    if (left < 0 || name === 'cache_control') return undefined;
+    left -= 1;
+    if (typeof inner !== 'string') return inner;
+    const counted = inner.length > left ? inner.slice(0, left + 1) : inner;
+    left -= inner.length;
+    return counted;
+  });
+  return text.slice(0, longestOpening);
 }

@@ -1,5 +1,4 @@
 import type { JsonObject } from '#core/json.ts';
-import { parseExact } from '#core/model-call/exact-json.ts';
 import type { ClientFormat } from '../descriptor.ts';
 import { fold, type ParameterRules } from './parameters.ts';
 import { someMember } from './top-level-members.ts';
@@ -26,9 +25,12 @@ export function isAmbiguous(text: string, { client: { parameters, isModelInPath 
   });
 }
 
-/** The text of a body with each member once, as the gateway has read it. Numbers stay as they were written. */
-export function writeUnambiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): string {
-  const body = parseExact(text) as JsonObject;
+/**
+ * The text of a body with each member once, as the gateway has read it.
+ *
+ * @param body with its numbers as they were written, see exact-json.ts
+ */
+export function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
   const isRead = (name: string): boolean => {
     if (isVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
     const documented = parameters.documented.get(name) ?? name;

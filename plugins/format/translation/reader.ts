@@ -1,14 +1,19 @@
-import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import { bounds } from '#core/bounds.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
+import { findExcess } from '#core/json-measure.ts';
 import type { EventFramer, StreamEvent } from '#core/model-call/event-framer.ts';
+import { atOnce } from '#core/timing/turn.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from '../canonical/guard.ts';
 import { ContinuationSeam } from '../canonical/continuation-seam.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../canonical/reply.ts';
-import { isTornObject, parseBody } from '../request/members.ts';
+import { bodySteps, isTornObject } from '../request/members.ts';
 
 const none = Buffer.alloc(0);
+/** Bytes of a stream that are converted in one step. */
+const piece = 65_536;
 
 /** How the reply of an upstream is taken apart. */
 export interface UpstreamReply {
@@ -87,26 +92,44 @@ export class TranslatingReader implements ReplyReader {
   }
 
   whole(body: Buffer): WholeReply {
-    const value = parseBody(body.toString());
-    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : 'a body that is not a JSON object');
-    this.#push(this.#decoder.whole(value));
-    return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+    return atOnce(this.#readWhole(body));
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
+    return atOnce(this.#convert(body, isEventStream));
+  }
+
+  steps(body: Buffer, _contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
+    const { isEventStream, isStreamRequested } = kind;
+    return isEventStream === isStreamRequested ? this.#readWhole(body) : this.#convert(body, isEventStream);
+  }
+
+  *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
+    const value = yield* parse(body);
+    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : 'a body that is not a JSON object');
+    this.#push(this.#decoder.whole(value));
+    yield;
+    return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
+  }
+
+  *#convert(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
     if (isEventStream) {
-      this.push(body);
+      for (let begin = 0; begin < body.length && this.failure === undefined; begin += piece) {
+        this.push(body.subarray(begin, begin + piece));
+        yield;
+      }
       this.end();
       return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
     }
-    const value = parseBody(body.toString());
+    const value = yield* parse(body);
     if (value !== undefined) this.#write(this.#push(this.#decoder.whole(value)));
+    yield;
     return this.#completed(() => this.#taken(), 'text/event-stream');
   }
 
   push(chunk: Buffer): Buffer {
     for (const event of this.#framer.push(chunk)) this.#take(event);
-    if (this.#framer.isOverfull) this.#damage = malformed('an event over the size limit');
+    if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
     return this.#taken();
   }
 
@@ -146,6 +169,18 @@ export class TranslatingReader implements ReplyReader {
     this.#written = '';
     return bytes;
   }
+}
+
+/** @throws GatewayError for a body that would take too long to read */
+function* parse(body: Buffer): Generator<undefined, JsonObject | undefined> {
+  const text = body.toString();
+  yield;
+  const excess = findExcess(text, bounds.replyValues);
+  if (excess !== undefined) throw malformed(`an answer with ${excess}`);
+  yield;
+  const value = yield* bodySteps(text);
+  yield;
+  return value;
 }
 
 function malformed(what: string): GatewayError {

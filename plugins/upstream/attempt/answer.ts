@@ -18,6 +18,8 @@ export interface Answer {
   readonly clock: AttemptClock;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** True when the attempt has ended: nobody waits for the rest of the answer. */
+  readonly isOver: boolean;
   /** Hands the reply to the client: no other route can take over from here on. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
   /** Ends the attempt: with a fault when the answer did not serve to its end. */

@@ -1,12 +1,16 @@
 import type { Dispatcher } from 'undici';
 import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
+import { nextTurn } from '#core/timing/turn.ts';
 import type { Answer, AnswerBody } from './answer.ts';
 import { AttemptClock, type Lateness } from './clock.ts';
 import { isUnanswered, type UpstreamConnection, whenWritten } from './connector.ts';
 import { connectionFault, type Fault, interruptedFault, routeFault, silenceFault } from './fault.ts';
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './request.ts';
+
+/** Ms that reading an answer may take before others get their turn. */
+const longestWork = 10;
 
 /**
  * One request to one route with one key.
@@ -45,6 +49,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   #isHandedOver = false;
   #isClosed = false; // by the upstream
   #isOver = false;
+  #isPaused = false; // for a slow reader
+  #isResting = false;
+  #work = 0; // ms since the last rest
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
     this.request = request;
@@ -56,6 +63,10 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   /** Of the upstream's answer; 0 before it has come. */
   get status(): number {
     return this.#status;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get headers(): Answer['headers'] {
@@ -95,7 +106,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    if (!this.#isOver) this.#body?.take(chunk);
+    if (this.#isOver) return;
+    const began = performance.now();
+    this.#body?.take(chunk);
+    this.#work += performance.now() - began;
+    if (this.#work > longestWork && !this.#isResting) void this.#rest();
   }
 
   onResponseEnd(): void {
@@ -129,11 +144,23 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#controller?.pause();
   }
 
   resume(): void {
-    this.#controller?.resume();
+    this.#isPaused = false;
+    if (!this.#isResting) this.#controller?.resume();
+  }
+
+  /** Lets others have their turn: an upstream may send thousands of events at once. */
+  async #rest(): Promise<void> {
+    this.#isResting = true;
+    this.#controller?.pause();
+    await nextTurn();
+    this.#isResting = false;
+    this.#work = 0;
+    if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
   }
 
   #expire(lateness: Lateness): void {

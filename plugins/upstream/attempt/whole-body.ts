@@ -1,6 +1,7 @@
-import type { ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
+import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { bounds } from '#core/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/errors/table.ts';
+import { inTurns } from '#core/timing/turn.ts';
 import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf, finishGrace } from './answer.ts';
 import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
@@ -43,6 +44,7 @@ export class WholeBody implements AnswerBody {
   /** Reads along in a stream, which may stay open after its end. */
   readonly #watcher: ReplyReader | undefined;
   #isInGrace = false;
+  #isEnding = false;
 
   /** @param isStream true for a stream of events, although none was requested */
   constructor(answer: Answer, isStream: boolean) {
@@ -53,6 +55,7 @@ export class WholeBody implements AnswerBody {
   }
 
   take(chunk: Buffer): void {
+    if (this.#isEnding) return;
     this.#answer.clock.heard();
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.wholeReply)
@@ -61,23 +64,50 @@ export class WholeBody implements AnswerBody {
   }
 
   end(): void {
-    const { status, request } = this.#answer;
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    if (this.#collected.size > bounds.stepwiseBody) return void this.#endInTurns();
     try {
-      const { body, contentType } = this.#read();
-      this.#answer.handOver({ body }, contentType);
-      this.#answer.end();
+      this.#handOver(this.#read());
     } catch (error) {
-      this.#answer.end(answerFault(toGatewayError(error), status, request.secrets?.()));
+      this.#fail(error);
     }
   }
 
   expire(timeout: Fault): void {
+    // All of it has come.
+    if (this.#isEnding) return;
     if (this.#isInGrace) this.end();
     else this.#answer.end(timeout);
   }
 
   disconnect(fault: Fault): void {
     this.expire(fault);
+  }
+
+  async #endInTurns(): Promise<void> {
+    try {
+      const { reader } = this.#answer;
+      const steps = reader.steps?.(this.#collected.json(), jsonType(contentTypeOf(this.#answer)), this.#kind());
+      const reply = steps === undefined ? this.#read() : await inTurns(steps);
+      if (!this.#answer.isOver) this.#handOver(reply);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #handOver({ body, contentType }: WholeReply): void {
+    this.#answer.handOver({ body }, contentType);
+    this.#answer.end();
+  }
+
+  #fail(error: unknown): void {
+    const { status, request } = this.#answer;
+    this.#answer.end(answerFault(toGatewayError(error), status, request.secrets?.()));
+  }
+
+  #kind(): AnswerKind {
+    return { isEventStream: this.#isStream, isStreamRequested: this.#answer.request.isStream };
   }
 
   #watch(watcher: ReplyReader, chunk: Buffer): void {

@@ -289,3 +289,31 @@ describe('a JSON body', () => {
     expect(parseJsonBody(String.raw`{"a":"\ud800"}`)).toEqual({ a: '\ud800' });
   });
 });
+
+describe('a body that takes long to read', () => {
+  const large = { maxBytes: 10_000_000 };
+
+  it('is refused by what is in it, however small', async () => {
+    const members = Array.from({ length: 100_000 }, (_, index) => `"k${index}":1`).join(',');
+    expect(await codeOf(received(`{${members}}`, large).json())).toBe('request_too_large');
+    expect(await codeOf(received(`{"a":[${'[],'.repeat(200_000)}1]}`, large).json())).toBe('request_too_large');
+  });
+
+  it('is refused before it is parsed', async () => {
+    expect(await codeOf(received(`{"a":[${'[],'.repeat(200_000)}`, large).json())).toBe('request_too_large');
+  });
+
+  it('is read in several turns, so that others have theirs', async () => {
+    const body = received(JSON.stringify({ text: 'a'.repeat(2_000_000) }), large);
+    await body.bytes();
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await body.json();
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(2);
+  });
+});

@@ -1,0 +1,111 @@
+import { randomInt } from 'node:crypto';
+import { bounds } from './bounds.ts';
+import { endOfString, maxJsonDepth } from './json.ts';
+
+/** Characters of a text that is read in no time, whatever it holds; it is not measured. */
+const short = 65_536;
+/** Names that are longer count as new wherever they occur. */
+const longestName = 64;
+
+// A text is measured without a pause in between, so that all measurements share these.
+/** Of the members so far of the object at each depth; deeper ones are refused by whoever asked. */
+const shapes = new Int32Array(maxJsonDepth + 1);
+const seen = new Int32Array(65_536);
+let measurement = 0;
+/** So that nobody can know which lists of members are taken for the same. */
+const seed = randomInt(2 ** 31);
+
+/**
+ * What a JSON text has too much of to be read in the time of one turn, such as `more than 100000 values`; undefined for a
+ * text that can be read. Reading takes time by the values in a text, by its objects of new shapes and by its escapes, not
+ * by its length: strings without escapes are copied.
+ *
+ * It takes about a millisecond for a text of 1 MB, and 40 ms for the worst of 32 MB. A malformed text has no excess, or the
+ * one up to its first mistake.
+ */
+export function findExcess(text: string, maxValues: number): string | undefined {
+  if (text.length <= short) return undefined;
+  const escapes = text.length > bounds.jsonEscapes ? new EscapeCounter(text) : undefined;
+  measurement = (measurement + 1) | 0;
+  let [values, outside, newShapes, depth, nameBegin, nameEnd] = [0, 0, 0, 0, 0, 0];
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
+      case 0x22: // "
+        nameBegin = index + 1;
+        nameEnd = index = escapes === undefined ? endOfString(text, index) : escapes.endOf(index);
+        if (escapes !== undefined && escapes.count > bounds.jsonEscapes)
+          return `more than ${bounds.jsonEscapes} escaped characters`;
+        continue;
+      case 0x3a: // :
+        if (isNewShape(text, nameBegin, nameEnd, depth) && ++newShapes > bounds.jsonShapes)
+          return `more than ${bounds.jsonShapes} different members`;
+        break;
+      case 0x2c: // ,
+        if (++values > maxValues) return `more than ${maxValues} values`;
+        break;
+      case 0x7b: // {
+      case 0x5b: // [
+        if (++values > maxValues) return `more than ${maxValues} values`;
+        if (++depth <= maxJsonDepth) shapes[depth] = seed;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        if (depth > 0) depth--;
+    }
+    if (++outside > bounds.jsonOutsideStrings) return `more than ${bounds.jsonOutsideStrings} bytes outside of strings`;
+  }
+  return undefined;
+}
+
+/**
+ * True when no object before has had the same members up to this one: the engine describes each such list anew. Of ten
+ * thousand, some hundred are taken for others.
+ */
+function isNewShape(text: string, begin: number, end: number, depth: number): boolean {
+  if (end - begin > longestName || depth > maxJsonDepth) return true;
+  let shape = shapes[depth] as number;
+  for (let index = begin; index < end; index++) shape = Math.imul(shape ^ text.charCodeAt(index), 0x01000193);
+  // The end of a name counts as well: "ab" and "c" are not "a" and "bc".
+  shape = Math.imul(shape ^ 0x22, 0x01000193);
+  shapes[depth] = shape;
+  const place = (shape ^ (shape >>> 16)) & 0xffff;
+  if (seen[place] === measurement) return false;
+  seen[place] = measurement;
+  return true;
+}
+
+/** Characters that are looked at one by one before a search, which takes as long: escapes come in rows. */
+const near = 6;
+
+/** Finds the ends of strings one after the other, and counts the backslashes in them. */
+class EscapeCounter {
+  readonly #text: string;
+  #backslash = -1;
+  count = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Index of the quote that closes the string opened at `start`; the text's length when it is not closed. */
+  endOf(start: number): number {
+    let end = this.#next('"', start + 1);
+    let backslash = this.#backslash > start ? this.#backslash : this.#next('\\', start + 1);
+    while (backslash < end && this.count <= bounds.jsonEscapes) {
+      this.count++;
+      if (backslash + 1 === end) end = this.#next('"', end + 1);
+      backslash = this.#next('\\', backslash + 2);
+    }
+    this.#backslash = backslash;
+    return end;
+  }
+
+  /** Index of the next such character; the text's length when there is none. */
+  #next(char: string, from: number): number {
+    const text = this.#text;
+    const code = char.charCodeAt(0);
+    for (let index = from; index < from + near; index++) if (text.charCodeAt(index) === code) return index;
+    const at = text.indexOf(char, from + near);
+    return at === -1 ? text.length : at;
+  }
+}

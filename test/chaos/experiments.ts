@@ -1,5 +1,6 @@
 import { hedged, resumed } from './experiments/backups.ts';
 import { clientLeft } from './experiments/client-left.ts';
+import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
@@ -21,4 +22,5 @@ export const experiments: readonly Experiment[] = [
   drain,
   deadRoute,
   burst,
+  eventLoop,
 ];

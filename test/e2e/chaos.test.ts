@@ -11,7 +11,9 @@ const postgres = {
 };
 
 /** The short form of `npm run chaos`: experiments that no other test covers and that need no idle machine. */
-const chosen = experiments.filter(({ name }) => ['table', 'records', 'client-left', 'burst'].includes(name));
+const chosen = experiments.filter(({ name }) =>
+  ['table', 'records', 'client-left', 'burst', 'event-loop'].includes(name),
+);
 
 it.each(chosen)('$name: $description', async (experiment) => {
   const figures = await experiment.run({ postgres, isShort: true, print: () => undefined });

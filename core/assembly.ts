@@ -32,7 +32,8 @@ export async function assemble(
   const registry = new Registry();
   for (const section of [...coreSections, operatorSection, ...catalogSections, operatorsSection])
     registry.section(section);
-  const { server, listener } = createServer(log);
+  const { server, listener, refusals } = createServer(log);
+  registry.gauge(refusals.gauge);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
   await preparePages(server, registry, host);

@@ -14,6 +14,8 @@ export interface Gauge {
   readonly description: string;
   /** Names of the labels of its readings. */
   readonly labels?: readonly string[];
+  /** True for a count that only grows; its name ends with `_total`. */
+  readonly isCounter?: true;
   /** An error is logged, and the metric left out. */
   read(host: Host): Iterable<Reading> | Promise<Iterable<Reading>>;
 }

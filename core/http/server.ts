@@ -7,11 +7,13 @@ import { renderError } from '../errors/render.ts';
 import { callerDialect } from './dialect.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
+import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable } from './paths.ts';
 
 /** hapi on a listener of our own; the app decides when it listens. */
-export function createServer(log: Logger): { server: Server; listener: HttpServer } {
+export function createServer(log: Logger): { server: Server; listener: HttpServer; refusals: ParserRefusals } {
   const listener = createListener();
+  const refusals = new ParserRefusals(log);
   const server = createHapi({
     listener,
     autoListen: false,
@@ -22,12 +24,12 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
     // Compression would hold events back until there are enough of them.
     mime: { override: { 'text/event-stream': { source: 'iana', compressible: false } } },
   });
-  replaceHapiListeners(listener);
+  replaceHapiListeners(listener, refusals);
   server.events.on({ name: 'request', channels: ['error', 'internal'] }, (request, event) => {
     if (event.error !== undefined && event.channel === 'error')
       log.error(`${request.path} failed, request ${request.info.id}`, event.error);
   });
-  return { server, listener };
+  return { server, listener, refusals };
 }
 
 /** Adds the routes that run the pipeline, and their aliases. */

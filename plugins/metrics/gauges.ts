@@ -1,4 +1,4 @@
-import { Gauge as PromGauge, type Registry } from 'prom-client';
+import { Counter, Gauge as PromGauge, type Registry } from 'prom-client';
 import { checkDependencies } from '#core/http/dependencies.ts';
 import type { Gauge } from '#core/extension/gauge.ts';
 import type { Host } from '#core/host.ts';
@@ -16,7 +16,8 @@ export const dependencyGauge: Gauge = {
 
 /** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
-  const exposed: PromGauge = new PromGauge({
+  const Metric = gauge.isCounter === true ? Counter : PromGauge;
+  const exposed: Counter | PromGauge = new Metric({
     name: gauge.name,
     help: gauge.description,
     labelNames: [...(gauge.labels ?? [])],
@@ -24,7 +25,7 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
     async collect() {
       const readings = await readGauge(gauge, host());
       exposed.reset();
-      for (const { labels = {}, value } of readings) exposed.set(labels, value);
+      for (const { labels = {}, value } of readings) exposed.inc(labels, value);
     },
   });
 }

@@ -95,6 +95,13 @@ export class ClientFaultFixture {
     return this.#gateway.url;
   }
 
+  /** The value of a series of the metrics; 0 before it exists. */
+  async metric(series: string): Promise<number> {
+    const text = await (await fetch(`${this.#gateway.operatorUrl}/metrics`)).text();
+    const line = text.split('\n').find((other) => other.startsWith(`daypass_${series} `));
+    return Number(line?.split(' ').at(-1) ?? 0);
+  }
+
   get key(): string {
     return this.#home.key;
   }

@@ -62,6 +62,29 @@ describe('request headers', () => {
   });
 });
 
+describe('a request that is no HTTP', () => {
+  it.each([
+    ['BREW /v1/models HTTP/1.1\r\nHost: gateway\r\n\r\n', 400, 'malformed', null],
+    [
+      `GET /v1/models HTTP/1.1\r\nx-large: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+      'request_too_large',
+    ],
+    ['GET /v1/models HTTP/1.1\r\nx-slow: ', 408, 'timeout', 'request_timeout'],
+  ])('gets an error as JSON and is counted: %s', async (bytes, status, reason, code) => {
+    const series = `parser_refusals_total{reason="${reason}"}`;
+    const before = await fixture.metric(series);
+    const { text } = await fixture.exchangeRaw(bytes);
+    const [head = '', body = ''] = text.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head).toMatch(/^content-type: application\/json/m);
+    expect(head).toMatch(/^cache-control: no-store/m);
+    expect(JSON.parse(body)).toMatchObject({ error: { message: expect.any(String), code } });
+    expect(await fixture.metric(series)).toBe(before + 1);
+  });
+});
+
 describe('a request with an unexpected method, protocol or path:', () => {
   it.each(['TRACE', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s gets 405', async (method) => {
     const head = `${method} /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;

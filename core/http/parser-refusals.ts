@@ -1,0 +1,127 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { bounds } from '../bounds.ts';
+import { renderError } from '../errors/render.ts';
+import { type ErrorCode, GatewayError } from '../errors/table.ts';
+import type { Gauge } from '../extension/gauge.ts';
+import type { Logger } from '../logger.ts';
+import { Throttle } from '../timing/throttle.ts';
+
+/** Why Node's parser or listener has refused a request; the label of the metric. */
+type Reason = 'malformed' | 'timeout' | 'headers_too_large' | 'chunk_extensions_too_large';
+
+interface Refusal {
+  readonly reason: Reason;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const malformed: Refusal = {
+  reason: 'malformed',
+  status: 400,
+  code: 'invalid_request',
+  message: 'The request is not valid HTTP/1.1.',
+};
+
+/** By the code of Node's error; all others are malformed requests. */
+const refusals: Readonly<Record<string, Refusal>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    reason: 'timeout',
+    status: 408,
+    code: 'request_timeout',
+    message: 'The request did not arrive in time.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    reason: 'chunk_extensions_too_large',
+    status: 413,
+    code: 'request_too_large',
+    message: 'The chunk extensions of the body are too large.',
+  },
+  HPE_HEADER_OVERFLOW: {
+    reason: 'headers_too_large',
+    status: 431,
+    code: 'request_too_large',
+    message: `The headers are larger than ${bounds.requestHead} bytes, or too many.`,
+  },
+};
+
+/** Ms for which a refused connection stays open, so that the client reads the answer before a reset. */
+const lingering = 1_000;
+
+/** Ms between two lines in the log. */
+const logInterval = 60_000;
+
+/**
+ * Answers requests that Node refuses before there is an exchange: no stage sees them and no record is written. They are
+ * counted by reason, and the log has a line for the last one at most once a minute.
+ */
+export class ParserRefusals {
+  readonly #log: Logger;
+  readonly #throttle = new Throttle(logInterval);
+  readonly #counts = new Map<Reason, number>();
+  /** Since the last line in the log. */
+  #unlogged = 0;
+  /** The current, or else the last, response of a connection. */
+  readonly #latest = new WeakMap<Socket, ServerResponse>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  get gauge(): Gauge {
+    return {
+      name: 'parser_refusals_total',
+      description: 'Requests refused before they could be read as HTTP, by reason. They have no record.',
+      labels: ['reason'],
+      isCounter: true,
+      read: () => [...this.#counts].map(([reason, value]) => ({ value, labels: { reason } })),
+    };
+  }
+
+  attach(server: Server): void {
+    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => this.#latest.set(socket, response));
+    server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+  }
+
+  /** Answers unless another answer is in flight on the connection, and closes the connection. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    // The client has left.
+    if (error.code === 'ECONNRESET') return void socket.destroy();
+    // A client that keeps sending gets here again.
+    if (!socket.writable) return;
+    const refusal = refusals[error.code ?? ''] ?? malformed;
+    this.#count(refusal, error.code, socket.remoteAddress);
+    const response = this.#latest.get(socket);
+    const isAnswering = response !== undefined && response.headersSent && !response.writableFinished;
+    if (isAnswering) return void socket.destroy();
+    socket.end(write(refusal));
+    setTimeout(() => socket.destroy(), lingering);
+  }
+
+  #count({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
+    this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+    this.#unlogged++;
+    if (!this.#throttle.pass()) return;
+    const others = this.#unlogged > 1 ? `; ${this.#unlogged} since the last such line` : '';
+    this.#log.warn(`request from ${address} refused with ${status} before it could be read: ${code}${others}`);
+    this.#unlogged = 0;
+  }
+}
+
+/** The bytes of an answer in the shape of OpenAI's errors: nothing is known about the client. */
+function write({ status, code, message }: Refusal): string {
+  const { headers, body } = renderError(new GatewayError(code, message), {
+    id: '',
+    format: undefined,
+    dialect: 'openai',
+  });
+  const text = String(body);
+  const lines = Object.entries({
+    ...headers,
+    'cache-control': 'no-store',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
+}

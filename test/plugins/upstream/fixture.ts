@@ -125,6 +125,9 @@ export interface RelayFixture extends AsyncDisposable {
   now: number; // epoch ms
   readonly keys: (route: Route) => KeyPool;
   readonly health: RouteHealth;
+  readonly budget: RetryBudget;
+  /** Waits until every request has been answered that was sent to an upstream, or given up. */
+  settled(upstream: { readonly url: string }): Promise<void>;
   relay(exchange: Exchange): Promise<Reply>;
 }
 
@@ -152,6 +155,8 @@ export function createRelayFixture(
   const failures = new FailureLog(() => fixture.now);
   const fixture: RelayFixture = {
     health,
+    budget,
+    settled: ({ url }) => connections.pool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
     keys,
     relay: (exchange) =>

@@ -231,6 +231,8 @@ describe('an attempt that is given up', () => {
     const fault = routeFault('upstream_failed', 'given up');
     attempt.end(fault);
     await expect(attempt.run()).rejects.toBe(fault);
+    // Ends after everything that was sent has been answered.
+    await connections.pool(upstream.url, 1).close();
     expect(upstream.requests).toHaveLength(0);
   });
 

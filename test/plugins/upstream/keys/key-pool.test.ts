@@ -89,7 +89,16 @@ describe('a pool of keys', () => {
   it('never shortens a cooldown', () => {
     pool.coolDown('a', 'm', 1, 100);
     pool.coolDown('a', 'm', 1, 50);
-    expect(pick(3, 60)).toBe('bcb');
+    expect([pool.coolingDown(60, 'm'), pool.coolingDown(100, 'm')]).toEqual([1, 0]);
+  });
+
+  it('lasts as long as the longer one of a key that was refused and throttled', () => {
+    const only = new KeyPool(upstreamAt('http://x', { apiKeys: ['a'] }));
+    only.refuse('a', 0);
+    only.coolDown('a', 'm', 0, 1_000);
+    expect([only.isReady(59_999, 'm'), only.isReady(60_000, 'm')]).toEqual([false, true]);
+    only.coolDown('a', 'm', 60_000, 200_000);
+    expect([only.isReady(199_999, 'm'), only.isReady(200_000, 'm')]).toEqual([false, true]);
   });
 
   it('does not mind a key that it does not have', () => {

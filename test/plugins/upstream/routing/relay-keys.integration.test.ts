@@ -110,6 +110,20 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
+  it.each([
+    ['seconds', { 'retry-after': '2' }, 2_000],
+    ['milliseconds', { 'retry-after-ms': '2000' }, 2_000],
+  ])('that were throttled for some %s are used again right after them', async (_unit, headers, wait) => {
+    await using upstream = await createUpstream([refuse(429, headers), serve]);
+    const route = routeTo(upstreamAt(upstream.url));
+    await refusalOf(fixture.relay(exchangeFor([route])));
+    fixture.now += wait - 1;
+    await refusalOf(fixture.relay(exchangeFor([route])));
+    expect(upstream.requests).toHaveLength(1);
+    fixture.now += 1;
+    expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
+  });
+
   it('that were throttled for one model are asked for another', async () => {
     await using upstream = await createUpstream([refuse(429, { 'retry-after': '60' }), serve]);
     const there = upstreamAt(upstream.url, { apiKeys: ['a'] });

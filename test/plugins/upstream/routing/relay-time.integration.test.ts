@@ -251,6 +251,7 @@ describe('an exchange that ends early', () => {
     const gone = new ClientGone();
     exchange.abort(gone);
     await expect(fixture.relay(exchange)).rejects.toBe(gone);
+    await fixture.settled(upstream);
     expect(upstream.requests).toHaveLength(0);
   });
 

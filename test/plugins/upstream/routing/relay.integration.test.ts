@@ -213,6 +213,22 @@ describe('failover', () => {
     expect(backup.requests.length).toBeLessThanOrEqual(27);
   });
 
+  it('leaves the probe of a route to the next request when the retry budget is empty', async () => {
+    fixture.health.options.minimumCalls = 1_000;
+    await using dying = await createUpstream(refuse(500));
+    await using back = await createUpstream([refuse(500), serve]);
+    const first = routeTo(upstreamAt(dying.url));
+    const second = routeTo(upstreamAt(back.url, { name: 'two' }));
+    fixture.health.options.failures = 1;
+    await refusalOf(fixture.relay(exchangeFor([second])));
+    fixture.health.options.failures = 1_000;
+    while (fixture.budget.spend());
+    fixture.now += fixture.health.options.cooldown;
+    await refusalOf(fixture.relay(exchangeFor([first, second])));
+    expect(back.requests).toHaveLength(1);
+    expect((await fixture.relay(exchangeFor([second]))).status).toBe(200);
+  });
+
   it('without any route reports that the model is unavailable', async () => {
     expect(await refusalOf(fixture.relay(exchangeFor([])))).toMatchObject({ code: 'unavailable' });
   });

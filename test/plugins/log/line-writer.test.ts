@@ -1,4 +1,5 @@
-import { openSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LineWriter } from '../../../plugins/log/line-writer.ts';
@@ -10,6 +11,31 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** A pipe takes 64 KB and then nothing, as a disk does that becomes full within a write. */
+class FullPipe {
+  readonly writeEnd: number;
+  /** Everything drained. */
+  text = '';
+  readonly #readEnd: number;
+
+  constructor(folder: TemporaryFolder) {
+    const path = join(folder.path, 'pipe');
+    execFileSync('mkfifo', [path]);
+    this.#readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    this.writeEnd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  }
+
+  drain(): void {
+    const bytes = Buffer.alloc(1024 * 1024);
+    this.text += bytes.toString('latin1', 0, readSync(this.#readEnd, bytes));
+  }
+
+  close(): void {
+    closeSync(this.writeEnd);
+    closeSync(this.#readEnd);
+  }
+}
 
 describe('line writer', () => {
   it.runIf(process.platform === 'linux')('keeps lines while the disk is full and writes them afterwards', () => {
@@ -26,6 +52,24 @@ describe('line writer', () => {
     expect(writer.flush()).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe('first\nsecond\n');
     expect(failures).toMatchObject([{ code: 'ENOSPC' }]);
+  });
+
+  it.runIf(process.platform === 'linux')('continues where the file took only the first part of its lines', () => {
+    using folder = new TemporaryFolder();
+    const pipe = new FullPipe(folder);
+    const writer = new LineWriter(pipe.writeEnd, () => {});
+    const lines = Array.from({ length: 20 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
+    for (const line of lines) writer.add(line);
+    expect(writer.flush()).toBe(false);
+    expect(writer.written).toBeGreaterThan(0);
+    expect(writer.written + writer.waiting).toBe(lines.join('\n').length + 1);
+    do {
+      pipe.drain();
+      vi.advanceTimersByTime(1_000);
+    } while (!writer.flush());
+    pipe.drain();
+    expect(pipe.text.split('\n')).toEqual([...lines, '']);
+    pipe.close();
   });
 
   it.runIf(process.platform === 'linux')('refuses lines when its buffer is full', () => {

@@ -1,7 +1,20 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Exchange } from '#core/pipeline/exchange.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
+
+/** Leaves what a killed instance leaves: its segment with these requests in flight. */
+async function killWhileRunning(folder: TemporaryFolder, running: readonly Exchange[]): Promise<void> {
+  using elsewhere = new TemporaryFolder();
+  await using dead = openLog({ folder: elsewhere, instance: 'dead', segmentAge: 60_000 });
+  for (const exchange of running) dead.journal.begin(exchange);
+  await until(() => elsewhere.text() !== '');
+  mkdirSync(join(folder.path, 'journal'));
+  for (const name of elsewhere.journal()) {
+    copyFileSync(join(elsewhere.path, 'journal', name), join(folder.path, 'journal', name));
+  }
+}
 
 test('records wait in few files while the database is unavailable, and are shipped afterwards', async () => {
   using folder = new TemporaryFolder();
@@ -84,6 +97,19 @@ test('segments of a dead instance are shipped, its requests in flight are interr
   expect(store.records.get(running.id)).toMatchObject({ instance: 'dead', model: 'gpt-5', key_hint: 'dp-a1b2…wxyz' });
   expect(folder.journal().filter((name) => name.startsWith('dead'))).toEqual([]);
   expect(log.out.filter((line) => line.includes('was moved to'))).toHaveLength(1);
+});
+
+test('interrupted requests of a dead instance are recorded although the database refused connections at first', async () => {
+  using folder = new TemporaryFolder();
+  const running = identify(arrive());
+  await killWhileRunning(folder, [running]);
+  const store = new MemoryStore();
+  store.isAway = true;
+  await using log = openLog({ folder, store });
+  await until(() => store.inserts > 1);
+  store.isAway = false;
+  await until(() => log.out.some((line) => line.includes('all records of dead instance dead are in the database')));
+  expect([...store.records].map(([id, { outcome: end }]) => [id, end])).toEqual([[running.id, 'interrupted']]);
 });
 
 test('the segments of a live instance are not touched', async () => {

@@ -129,6 +129,19 @@ describe('a request body that does not arrive', () => {
     expect(await code).toBe('request_timeout');
   });
 
+  it('is refused at once when it is cut inside its compression', async () => {
+    vi.useFakeTimers();
+    const { request, body } = receive({ headers: { 'content-encoding': 'gzip' } });
+    const code = codeOf(body.bytes());
+    request.push(gzipSync('{"a":1}').subarray(0, 12));
+    await vi.advanceTimersByTimeAsync(0);
+    request.destroy(new Error('aborted'));
+    expect(await Promise.race([code, vi.advanceTimersByTimeAsync(1).then(() => 'still waiting')])).toBe(
+      'invalid_request',
+    );
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('is read on while bytes arrive', async () => {
     vi.useFakeTimers();
     const { request, body } = receive({ timeout: 10 });

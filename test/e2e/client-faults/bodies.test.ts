@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { chat, chatBody, chunk, maxBodyBytes, ClientFaultFixture } from './fixture.ts';
 
 const fixture = ClientFaultFixture.use();
@@ -46,6 +46,22 @@ describe('a request body', () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     expect(bomb.length).toBeLessThan(maxBodyBytes);
     expect((await fixture.ask(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);
+  });
+
+  it('that comes after its refusal leaves its connection open, for good', async () => {
+    using client = await fixture.connect();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      client.send(`${fixture.post('Content-Length: 10\r\n', '/v1/first')}12345`);
+      await client.waitFor('/v1/first');
+      client.send(`67890${fixture.post('Content-Length: 0\r\n', '/v1/second')}`);
+      await client.waitFor('/v1/second');
+      vi.advanceTimersByTime(60_000);
+    } finally {
+      vi.useRealTimers();
+    }
+    client.send(fixture.post('Content-Length: 0\r\n', '/v1/third'));
+    await client.waitFor('/v1/third');
   });
 
   it('that is declared but not encoded as gzip gets 400', async () => {

@@ -108,6 +108,12 @@ describe('a caller', () => {
     expect(stage.enter?.(createExchange(bearer(key)))).toBeUndefined();
   });
 
+  it('is looked up for every request when keys are not cached', async () => {
+    stage = await auth.create({ cache_seconds: 0, failures }, host);
+    for (let request = 0; request < 3; request++) await enter(bearer(key));
+    expect(gauge.queries).toBe(3);
+  });
+
   it('is looked up once for a hundred concurrent requests', async () => {
     await Promise.all(Array.from({ length: 100 }, () => enter(bearer(key))));
     expect(gauge.queries).toBe(1);

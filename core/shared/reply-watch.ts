@@ -1,11 +1,11 @@
 /** Ms of one turn, before the delay of the event loop is added. */
-const turn = 8;
-/** Turns of silence after which a caller may decide without its reply: 32 to 40 ms on an idle machine. */
-const silentTurns = 5;
+const turn = 12;
+/** Turns of silence after which a caller may decide without its reply: 24 to 36 ms on an idle machine. */
+const silentTurns = 3;
 /** The same while replies to earlier commands still arrive. */
-const queuedTurns = 12;
+const queuedTurns = 8;
 /** Turns of silence after which the connection counts as dead. */
-const deadTurns = 30;
+const deadTurns = 20;
 
 /** The reply did not come in time; it may still come, and the command may have been executed. */
 export class ReplyLate extends Error {
@@ -35,7 +35,7 @@ interface Wait {
 /**
  * Waits for the replies of one connection.
  *
- * Time is counted in turns of the event loop. A turn takes 8 ms and ends after the loop has read its sockets, so a process
+ * Time is counted in turns of the event loop. A turn takes 12 ms and ends after the loop has read its sockets, so a process
  * that was stopped or busy always reads the replies that wait before it calls them late. A reply restarts the wait of the
  * commands behind it: a long queue is not silence.
  */

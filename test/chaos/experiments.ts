@@ -5,6 +5,7 @@ import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
 import { records } from './experiments/records.ts';
+import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
@@ -23,4 +24,5 @@ export const experiments: readonly Experiment[] = [
   deadRoute,
   burst,
   eventLoop,
+  redis,
 ];

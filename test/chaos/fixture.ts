@@ -52,7 +52,7 @@ export interface ChaosFixture extends AsyncDisposable {
   readonly database: TcpProxy;
   /** The gateway.yaml of `start`; `home.write` takes it with changes. */
   readonly yaml: string;
-  start(): Promise<GatewayProcess>;
+  start(environment?: Record<string, string>): Promise<GatewayProcess>;
   client(gateway: GatewayProcess): Client;
 }
 
@@ -88,7 +88,7 @@ export async function openChaosFixture(
     upstream,
     database,
     yaml,
-    start: () => home.start({ DATABASE_URL: throughProxy.href }),
+    start: (environment = {}) => home.start({ DATABASE_URL: throughProxy.href, ...environment }),
     client: (gateway) => owned.use(new Client(gateway.url, home.key)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

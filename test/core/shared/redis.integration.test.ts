@@ -168,7 +168,7 @@ describe('a Redis that has become a replica', () => {
     await using shared = await openRedis(`redis://127.0.0.1:${proxy.port}`);
     await shared.limiter.take('k', limits({}));
     target = Number(new URL(primary?.url ?? '').port);
-    const admin = new Redis(replica?.url ?? '');
+    const admin = new Redis(replica?.url ?? '').on('error', () => undefined);
     await admin.replicaof('127.0.0.1', 1);
     admin.disconnect();
     await vi.waitFor(() => shared.limiter.take('k', limits({})), { timeout: 15_000 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReplyLate, ReplyWatch } from '#core/shared/reply-watch.ts';
 
 /** Ms of a turn on a loop that is never late. */
-const turn = 8;
+const turn = 12;
 const onSilence = vi.fn<() => void>();
 let watch: ReplyWatch;
 
@@ -23,10 +23,10 @@ describe('a reply', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('that is late is replaced after 40 ms by what its caller does instead', async () => {
+  it('that is late is replaced after 36 ms by what its caller does instead', async () => {
     const instead = vi.fn<() => string>(() => 'own');
     const waiting = watch.wait(never, instead);
-    await pass(4);
+    await pass(2);
     expect(instead).not.toHaveBeenCalled();
     await pass(1);
     expect(await waiting).toEqual({ value: 'own', isLate: true });
@@ -46,10 +46,10 @@ describe('a reply', () => {
     const first = Promise.withResolvers<string>();
     const instead = vi.fn<() => string>(() => 'own');
     const waiting = [watch.wait(() => first.promise), watch.wait(never, instead)];
-    await pass(4);
+    await pass(2);
     first.resolve('first');
     await waiting[0];
-    await pass(4);
+    await pass(2);
     expect(instead).not.toHaveBeenCalled();
     await pass(1);
     expect(instead).toHaveBeenCalledTimes(1);
@@ -58,7 +58,7 @@ describe('a reply', () => {
   it('to an earlier command does so for 100 ms at most', async () => {
     const instead = vi.fn<() => string>(() => 'own');
     void watch.wait(never, instead);
-    for (let turns = 0; turns < 11; turns++) {
+    for (let turns = 0; turns < 7; turns++) {
       await watch.wait(async () => 'earlier');
       await pass(1);
     }
@@ -68,9 +68,9 @@ describe('a reply', () => {
   });
 });
 
-it('silence is reported after 250 ms, when some have waited for all of it', async () => {
+it('silence is reported after 240 ms, when some have waited for all of it', async () => {
   void watch.wait(never);
-  await pass(29);
+  await pass(19);
   expect(onSilence).not.toHaveBeenCalled();
   await pass(1);
   expect(onSilence).toHaveBeenCalledTimes(1);
@@ -79,7 +79,7 @@ it('silence is reported after 250 ms, when some have waited for all of it', asyn
 it('a failed watch fails all that wait, and waits for nothing', async () => {
   const waiting = [watch.wait(never), watch.wait(never)];
   const settled = Promise.allSettled(waiting);
-  await pass(6);
+  await pass(4);
   watch.fail(new ReplyLate());
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await pass(1);

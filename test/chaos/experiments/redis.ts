@@ -1,0 +1,131 @@
+import { Redis } from 'ioredis';
+import { type OwnRedisServer, startRedis } from '../../support/global-redis.ts';
+import type { GatewayProcess } from '../../support/gateway-home.ts';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import type { Client } from '../client.ts';
+import { type ChaosFixture, openChaosFixture } from '../fixture.ts';
+import { type Experiment, type Figure, inParallel, noneOf } from '../figure.ts';
+import { describeObservation } from '../records.ts';
+
+const clients = 16;
+/** Ms that the slow Redis takes for each answer. */
+const latency = 200;
+/** Ms of an outage before a burst. */
+const outage = 1_000;
+/** Requests that two instances may let pass together. */
+const limit = 100;
+
+/** Redis stops or becomes slow: what requests wait for it, and what limits let pass. */
+export const redis: Experiment = {
+  name: 'redis',
+  description: 'Redis is stopped, slow, or back; limits are exact while /readyz is clean',
+  async run({ postgres, isShort, print }) {
+    await using server = await startRedis();
+    if (server === undefined) {
+      print('  there is no redis-server on this machine');
+      return [];
+    }
+    const { hostname: host, port } = new URL(server.url);
+    await using proxy = await createTcpProxy({ host, port: Number(port) });
+    const url = `redis://127.0.0.1:${proxy.port}`;
+    const count = isShort ? 100 : 2_000;
+    await using fixture = await openChaosFixture(postgres);
+    const gateway = await fixture.start({ REDIS_URL: url });
+    // Unmeasured: the first requests compile what they run through.
+    await ask(fixture, gateway, clients * 20);
+    const before = await ask(fixture, gateway, count);
+    server.signal('SIGSTOP');
+    const stopped = await ask(fixture, gateway, count);
+    server.signal('SIGCONT');
+    await untilClean(gateway);
+    proxy.delay(latency);
+    const slow = await ask(fixture, gateway, count);
+    proxy.delay(0);
+    await untilClean(gateway);
+    const usual = await ask(fixture, gateway, count, before.times);
+    return [
+      added('while Redis is stopped', stopped, usual, 50),
+      added(`while Redis takes ${latency} ms`, slow, usual, 60),
+      noneOf('lost while Redis was stopped or slow', count * 2, [...stopped.failed, ...slow.failed]),
+      ...(await shareLimits(fixture, server, isShort ? 2 : 10)),
+    ];
+  },
+};
+
+interface Load {
+  readonly times: readonly number[]; // ms
+  readonly p99: number; // ms
+  readonly count: number;
+  readonly failed: readonly string[];
+}
+
+/** @param earlier times of an earlier load of the same kind, to be judged together */
+async function ask(
+  fixture: ChaosFixture,
+  gateway: GatewayProcess,
+  count: number,
+  earlier: readonly number[] = [],
+): Promise<Load> {
+  const client = fixture.client(gateway);
+  const seen = await inParallel(count, clients, () => client.ask({ format: 'chat', isStream: false, model: 'fine' }));
+  const times = [...earlier, ...seen.map(({ sentAt, endedAt }) => endedAt - sentAt)].toSorted((a, b) => a - b);
+  return {
+    times,
+    p99: times[Math.ceil(times.length * 0.99) - 1] ?? Infinity,
+    count,
+    failed: seen.filter(({ ending }) => ending !== 'complete').map(describeObservation),
+  };
+}
+
+function added(name: string, load: Load, usual: Load, most: number): Figure {
+  const milliseconds = load.p99 - usual.p99;
+  return {
+    name: `added p99 ${name}`,
+    count: load.count,
+    seen: `${milliseconds.toFixed(0)} ms (${usual.p99.toFixed(0)} → ${load.p99.toFixed(0)} ms)`,
+    aim: `at most ${most} ms`,
+    isMet: milliseconds <= most,
+    isTimed: true,
+  };
+}
+
+/** Two instances with one limit, and a Redis that stops and goes on: a burst once `/readyz` is clean. */
+async function shareLimits(fixture: ChaosFixture, server: OwnRedisServer, rounds: number): Promise<Figure[]> {
+  const shared = `rate-limit: { limit: ${limit}, period: 86400, burst: ${limit}, concurrent: 1000 }`;
+  await fixture.home.write(fixture.yaml.replace(/rate-limit: .*/, shared));
+  const environment = { REDIS_URL: server.url };
+  const both = await Promise.all([fixture.start(environment), fixture.start(environment)]);
+  const asked = both.map((gateway) => fixture.client(gateway));
+  const admin = new Redis(server.url);
+  const wrong: string[] = [];
+  try {
+    for (let round = 0; round < rounds; round++) {
+      await admin.flushall();
+      server.signal('SIGSTOP');
+      await new Promise((resolve) => setTimeout(resolve, outage));
+      server.signal('SIGCONT');
+      await Promise.all(both.map(untilClean));
+      const seen = await inParallel(limit * 3, limit * 3, async (index) =>
+        (asked[index % 2] as Client).ask({ format: 'chat', isStream: false, model: 'fine' }),
+      );
+      const passed = seen.filter(({ status }) => status === 200).length;
+      if (passed !== limit) wrong.push(`${passed} of ${limit} passed`);
+    }
+  } finally {
+    admin.disconnect();
+  }
+  const name = `bursts of ${limit * 3} over two instances, after an outage, of which not exactly ${limit} passed`;
+  return [{ ...noneOf(name, rounds, wrong), isTimed: true }];
+}
+
+/** Waits until `/readyz` says that every dependency answers. */
+async function untilClean({ operatorUrl }: GatewayProcess): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (performance.now() < end) {
+    const response = await fetch(`${operatorUrl}/readyz?verbose`);
+    const { status } = (await response.json()) as { status: string };
+    if (status === 'ok') return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('timed out waiting for Redis');
+}

@@ -32,6 +32,7 @@ export class Circuit implements Disposable {
   readonly #closing = new AbortController();
   /** Why it is open; undefined while it is closed. */
   #reason: string | undefined = 'not connected';
+  readonly #firstClose = Promise.withResolvers<void>();
   #isLogged = false;
   #isProbing = false;
 
@@ -76,12 +77,10 @@ export class Circuit implements Disposable {
     this.#probe();
   }
 
-  /** Resolves after the first round of probes: closed when Redis answers them in time. */
-  async start(): Promise<void> {
-    const failure = await this.#failureOfProbes();
-    if (failure === undefined) return this.#close();
-    this.#report();
+  /** Begins to probe. Resolves when Redis has answered in time, or after so many ms. */
+  async start(milliseconds: number): Promise<void> {
     this.#probe();
+    await firstOrTimeout([this.#firstClose.promise], milliseconds);
   }
 
   [Symbol.dispose](): void {
@@ -114,6 +113,7 @@ export class Circuit implements Disposable {
     if (this.#isLogged) this.#options.log.info('Redis is up again');
     this.#isLogged = false;
     this.#options.onClose();
+    this.#firstClose.resolve();
   }
 
   /** Only what a probe has found too is worth a line. */

@@ -53,9 +53,9 @@ const options = {
  * own: `Circuit` sets it.
  */
 export async function connectClient(url: string): Promise<ScriptedRedis> {
+  const lua = await Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
   const client = new Redis(url, options) as ScriptedRedis;
   limitHandshake(client);
-  const lua = await Promise.all(scripts.map(([, name]) => readFile(join(import.meta.dirname, `${name}.lua`), 'utf8')));
   for (const [index, [command, , numberOfKeys]] of scripts.entries())
     client.defineCommand(command, { numberOfKeys, lua: lua[index] as string });
   return client;

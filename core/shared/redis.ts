@@ -12,8 +12,9 @@ import type { Shared } from './shared.ts';
 
 /** Ms between heartbeats, which also renew the slots of requests in flight. */
 const heartbeatInterval = 5_000;
-/** Ms that a start waits for Redis. */
+/** Ms that a start waits for the connection to Redis, and then for answers in time. */
 const startTimeout = 3_000;
+const answerTimeout = 1_000;
 
 /** Shared state of a gateway with any number of processes. */
 export class RedisShared implements Shared {
@@ -54,7 +55,7 @@ export class RedisShared implements Shared {
     const client = await connectClient(url);
     const shared = new RedisShared(client, connectSubscriber(url), log);
     await waitUntilReady(client);
-    await shared.#circuit.start();
+    await shared.#circuit.start(client.status === 'ready' ? answerTimeout : 0);
     return shared;
   }
 

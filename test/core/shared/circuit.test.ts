@@ -21,7 +21,7 @@ beforeEach(async () => {
   vi.clearAllMocks();
   probe.mockReset().mockResolvedValue('alive');
   circuit = new Circuit({ probe, replaceConnection, onClose, log: { ...silentLog, warn, info } });
-  await circuit.start();
+  await circuit.start(1_000);
   vi.clearAllMocks();
 });
 afterEach(() => {
@@ -82,6 +82,28 @@ describe('an open circuit', () => {
     probe.mockRejectedValue(new Error('READONLY You cannot write against a read only replica.'));
     await pass(1_000);
     expect(circuit.isOpen).toBe(true);
+  });
+});
+
+describe('a start', () => {
+  const open = () => new Circuit({ probe, replaceConnection, onClose, log: { ...silentLog, warn, info } });
+
+  it('waits for probes in time, not for the first that is late', async () => {
+    using started = open();
+    probe.mockImplementationOnce(takes(100));
+    const starting = started.start(1_000);
+    await pass(400);
+    await starting;
+    expect(started.isOpen).toBe(false);
+  });
+
+  it('goes on without Redis after a while', async () => {
+    using started = open();
+    probe.mockRejectedValue(new Error('Connection is closed.'));
+    const starting = started.start(1_000);
+    await pass(1_000);
+    await starting;
+    expect([started.isOpen, warn.mock.calls.length]).toEqual([true, 1]);
   });
 });
 

@@ -10,6 +10,7 @@ const replaceConnection = vi.fn<() => void>();
 const probe = vi.fn<() => Promise<unknown>>();
 const never = () => new Promise<string>(() => undefined);
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
+const open = () => new Circuit({ probe, replaceConnection, onClose, log: { ...silentLog, warn, info } });
 let circuit: Circuit;
 
 /** A Redis that takes so long for each reply. */
@@ -20,7 +21,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
   vi.clearAllMocks();
   probe.mockReset().mockResolvedValue('alive');
-  circuit = new Circuit({ probe, replaceConnection, onClose, log: { ...silentLog, warn, info } });
+  circuit = open();
   await circuit.start(1_000);
   vi.clearAllMocks();
 });
@@ -86,8 +87,6 @@ describe('an open circuit', () => {
 });
 
 describe('a start', () => {
-  const open = () => new Circuit({ probe, replaceConnection, onClose, log: { ...silentLog, warn, info } });
-
   it('waits for probes in time, not for the first that is late', async () => {
     using started = open();
     probe.mockImplementationOnce(takes(100));

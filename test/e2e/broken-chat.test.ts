@@ -185,6 +185,11 @@ describe.each(textFormats)('a %s client of a Chat upstream', (client) => {
     expect(readers[client].stream(text)).toMatchObject({ finish, error: undefined });
   });
 
+  it.each(Object.entries(breaks))('gets the whole answer when %s after the finish reason', async (_name, ending) => {
+    const { text } = await ask(client, playing([...(streams['text'] ?? []), chunkOf({}, 'stop')], ending));
+    expect(readers[client].stream(text)).toMatchObject({ text: 'one two', finish: 'stop', error: undefined });
+  });
+
   it.each([
     ['call', streams['call']?.slice(0, 3) ?? []],
     ['second call', streams['text and calls'] ?? []],

@@ -156,7 +156,9 @@ export class GrammarGuard {
         this.#complete();
         return;
       case 'error':
-        this.failure = fragment.error;
+        // What follows a finished answer takes nothing from it: same-format clients have its finish by then.
+        if (this.#finish !== undefined && this.isFinished) this.#complete();
+        else this.failure = fragment.error;
         return;
     }
   }

@@ -41,6 +41,8 @@ export class PassThroughReader implements ReplyReader {
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
+  /** True once a fault has followed a finished answer, which the client has: it stands, as it does after a cut. */
+  #isClosed = false;
   progress = 0;
 
   constructor(observer: ReplyObserver, { repair, adapter, namer, converter }: PassThroughOptions = {}) {
@@ -64,6 +66,10 @@ export class PassThroughReader implements ReplyReader {
   }
 
   get failure(): GatewayError | undefined {
+    return this.#isClosed ? undefined : this.#fault;
+  }
+
+  get #fault(): GatewayError | undefined {
     return this.#damage ?? this.#observer.failure ?? this.#repair?.failure;
   }
 
@@ -135,7 +141,7 @@ export class PassThroughReader implements ReplyReader {
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.#observer.isOver) return none;
+    if (this.#observer.isOver || this.#isClosed) return none;
     const events = this.#framer.push(chunk);
     if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
     return events.length === 0 ? none : join(this.#pass(events));
@@ -153,7 +159,7 @@ export class PassThroughReader implements ReplyReader {
   /** A last event without its blank line counts when the answer is complete with it. Half an event is dropped. */
   #last(): readonly Buffer[] {
     const events = this.#framer.end();
-    if (this.#observer.isOver || events.some(isTorn)) return [];
+    if (this.#observer.isOver || this.#isClosed || events.some(isTorn)) return [];
     const passed = this.#pass(events);
     if (!this.#observer.isComplete || passed.length === 0) return [];
     return this.#observer.isOver ? passed : [...passed, blankLine];
@@ -172,16 +178,18 @@ export class PassThroughReader implements ReplyReader {
   #pass(events: readonly StreamEvent[]): readonly Buffer[] {
     const passed: Buffer[] = [];
     for (const event of events) {
+      const wasFinished = this.#observer.isFinished;
       for (const repaired of this.#repair?.event(event) ?? [event]) this.#passOne(repaired, passed);
-      if (this.failure !== undefined || this.#observer.isOver) break;
+      if (this.#fault !== undefined && wasFinished) this.#isClosed = true;
+      if (this.#fault !== undefined || this.#observer.isOver) break;
     }
     return passed;
   }
 
   #passOne(event: StreamEvent, passed: Buffer[]): void {
-    if (this.failure !== undefined || this.#observer.isOver) return;
+    if (this.#fault !== undefined || this.#observer.isOver) return;
     this.#observe(event);
-    if (this.failure !== undefined || !isReadable(event)) return;
+    if (this.#fault !== undefined || !isReadable(event)) return;
     const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
     if (adapted === event.text) passed.push(...this.#bytesOf(event));
     else if (adapted !== '') passed.push(Buffer.from(this.#named(adapted)));

@@ -5,7 +5,7 @@ import { findExcess } from '#core/json-measure.ts';
 const values = bounds.requestValues;
 /** A body with so many entries of a list; a long text makes sure that it is measured. */
 const listOf = (count: number, entry: (index: number) => string) =>
-  `{"padding":"${' '.repeat(70_000)}","list":[${Array.from({ length: count }, (_, index) => entry(index)).join(',')}]}`;
+  `{"padding":"${' '.repeat(140_000)}","list":[${Array.from({ length: count }, (_, index) => entry(index)).join(',')}]}`;
 const message = (index: number) =>
   `{"role":"user","content":[{"type":"text","text":"${index} says \\"hi, [you]\\": {}\\\\"}]}`;
 const excessOf = (text: string) => findExcess(text, values);
@@ -51,7 +51,7 @@ describe('a JSON text that can be read', () => {
     ['as many escapes as there may be', `{"text":"${'\\"'.repeat(bounds.jsonEscapes)}"}`],
     ['a string that is not closed', `{"text":"${'a'.repeat(2_000_000)}`],
     ['more closings than openings', `${']'.repeat(100_000)}`],
-    ['objects deeper than any body may have them', `${'{"a":'.repeat(9_000)}1${' '.repeat(70_000)}`],
+    ['objects deeper than any body may have them', `${'{"a":'.repeat(9_000)}1${' '.repeat(140_000)}`],
   ])('has %s', (_name, text) => {
     expect(excessOf(text)).toBeUndefined();
   });

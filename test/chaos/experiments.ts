@@ -1,5 +1,6 @@
 import { hedged, resumed } from './experiments/backups.ts';
 import { clientLeft } from './experiments/client-left.ts';
+import { dripping } from './experiments/dripping.ts';
 import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
@@ -7,6 +8,7 @@ import { cutStreams, failover } from './experiments/failover.ts';
 import { records } from './experiments/records.ts';
 import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
+import { silentConnections } from './experiments/silent-connections.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
 
@@ -23,6 +25,8 @@ export const experiments: readonly Experiment[] = [
   drain,
   deadRoute,
   burst,
+  silentConnections,
+  dripping,
   eventLoop,
   redis,
 ];

@@ -1,0 +1,58 @@
+import { formatAt } from '../answers.ts';
+import type { Scene } from '../faults.ts';
+import { type Experiment, inParallel, noneOf } from '../figure.ts';
+import { openChaosFixture } from '../fixture.ts';
+import { describeObservation, findMistake, recordsOf } from '../records.ts';
+
+const concurrency = 48;
+/** Seconds for all attempts of a request. */
+const deadline = 4;
+const dripInterval = 100; // ms
+
+/** The first route sends its answer drop by drop, so that it is never silent; the backup must serve within the deadline. */
+export const dripping: Experiment = {
+  name: 'dripping',
+  description: 'the first route drips: whitespace, pings, single bytes of an answer',
+  async run({ postgres, isShort }) {
+    await using fixture = await openChaosFixture(postgres, {
+      stage: `{ deadline: ${deadline}, retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }`,
+      plays: { pings: (scene) => drip(scene, endless(scene)), bytes: (scene) => drip(scene, bytesOf(scene)) },
+    });
+    const client = fixture.client(await fixture.start());
+    const seen = await inParallel(isShort ? 24 : 300, concurrency, (index) =>
+      client.ask({ format: formatAt(index), isStream: index % 8 < 4, model: index % 16 < 8 ? 'pings' : 'bytes' }),
+    );
+    const records = await recordsOf(fixture.home.database, seen);
+    const lost = seen.filter(({ ending }) => ending !== 'complete');
+    return [
+      noneOf('lost while the first route dripped', seen.length, lost.map(describeObservation)),
+      noneOf(
+        'records missing, duplicated or wrong',
+        seen.length,
+        seen.flatMap((observed) => findMistake(observed, records.get(observed.serial)) ?? []),
+      ),
+    ];
+  },
+};
+
+/** Sends one part after the other until there is none, or the gateway has given up. */
+async function drip({ response, isStream }: Scene, parts: Iterable<string>): Promise<void> {
+  let isClosed = false;
+  void response.closed.then(() => (isClosed = true));
+  response.head(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
+  for (const part of parts) {
+    if (isClosed) return;
+    await response.write(part);
+    await new Promise((resolve) => setTimeout(resolve, dripInterval));
+  }
+}
+
+function* endless({ isStream }: Scene): Iterable<string> {
+  for (;;) yield isStream ? ': ping\n\n' : ' ';
+}
+
+/** The bytes of an answer, one by one: its first content would come after the deadline. */
+function* bytesOf({ isStream, answer }: Scene): Iterable<string> {
+  const text = isStream ? `: ${'x'.repeat(1_000)}\n\n` : JSON.stringify(answer.whole);
+  yield* text;
+}

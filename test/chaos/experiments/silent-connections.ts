@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTcpProxy } from '../../support/tcp-proxy.ts';
+import { createTlsUpstream, testCertificate } from '../../support/tls-upstream.ts';
+import { writeAnswer } from '../answers.ts';
+import type { Client, Observation } from '../client.ts';
+import { type Experiment, noneOf } from '../figure.ts';
+import { openChaosFixture } from '../fixture.ts';
+import { describeObservation } from '../records.ts';
+
+const clients = 20;
+/** Requests that may be lost each time that the connections of a route without a backup go silent. */
+const maxLost = 2;
+const firstByteTimeout = 1; // seconds
+
+/** All open connections to a TLS upstream go silent at once; new ones work. */
+export const silentConnections: Experiment = {
+  name: 'silent-connections',
+  description: 'all connections to an upstream with TLS and HTTP/2 go silent, again and again',
+  async run({ postgres, isShort }) {
+    const rounds = isShort ? 1 : 10;
+    await using resources = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'daypass-chaos-'));
+    resources.defer(() => rm(folder, { recursive: true, force: true }));
+    const certificate = join(folder, 'certificate.pem');
+    await writeFile(certificate, testCertificate);
+    const upstream = resources.use(await createTlsUpstream(() => writeAnswer('chat', 'fine-1').whole));
+    const proxy = resources.use(await createTcpProxy({ host: '127.0.0.1', port: upstream.port }));
+    const fixture = resources.use(await openChaosFixture(postgres));
+    const route = `{ to: silent/fine, first_byte_timeout: ${firstByteTimeout} }`;
+    await fixture.home.write(
+      fixture.yaml
+        .replace(
+          '\nupstreams:\n',
+          `\nupstreams:\n  silent: { format: chat, base_url: "https://localhost:${proxy.port}" }\n`,
+        )
+        .replace(
+          '\nmodels:\n',
+          `\nmodels:\n  alone: { routes: [${route}] }\n  backed: { routes: [${route}, backup/fine] }\n`,
+        ),
+    );
+    const client = fixture.client(await fixture.home.start({ NODE_EXTRA_CA_CERTS: certificate }));
+    const seen = { alone: [] as Observation[], backed: [] as Observation[], after: [] as Observation[] };
+    for (let round = 0; round < rounds; round++) {
+      for (const model of ['alone', 'backed'] as const) {
+        await ask(client, 'alone');
+        proxy.freeze();
+        seen[model].push(...(await ask(client, model)));
+        seen.after.push(...(await ask(client, 'alone')));
+      }
+    }
+    const alone = lost(seen.alone);
+    const late = seen.after.filter(({ sentAt, endedAt }) => endedAt - sentAt > firstByteTimeout * 1_000);
+    return [
+      {
+        name: `lost to a route without a backup, ${clients} requests at once, ${rounds} times silent`,
+        count: seen.alone.length,
+        seen: String(alone.length),
+        aim: `at most ${maxLost * rounds}`,
+        isMet: alone.length <= maxLost * rounds,
+        details: alone.map(describeObservation),
+      },
+      noneOf('lost with a backup', seen.backed.length, lost(seen.backed).map(describeObservation)),
+      noneOf(
+        'lost or late after one had found out',
+        seen.after.length,
+        [...lost(seen.after), ...late].map(describeObservation),
+      ),
+    ];
+  },
+};
+
+function lost(observations: readonly Observation[]): readonly Observation[] {
+  return observations.filter(({ ending }) => ending !== 'complete');
+}
+
+function ask(client: Client, model: string): Promise<Observation[]> {
+  return Promise.all(Array.from({ length: clients }, () => client.ask({ format: 'chat', isStream: false, model })));
+}

@@ -11,7 +11,7 @@ import { pipelineNotices } from './config/pipeline-rules.ts';
 import type { SectionValue } from './config/section.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { createHost, type Host } from './host.ts';
-import { createClientAddress } from './http/client-address.ts';
+import { connectionReader } from './http/client-connection.ts';
 import { drain } from './http/drain.ts';
 import { ExchangeHandler, type Serving } from './http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from './http/health.ts';
@@ -282,7 +282,6 @@ export class Gateway {
     const catalog = buildCatalog(config, await this.#vendors.running(config, undo));
     const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog);
     const section = config.get(listen);
-    const clientAddress = createClientAddress(section.trusted_proxies);
     return {
       host,
       pipeline: await buildPipeline(
@@ -293,7 +292,7 @@ export class Gateway {
       ),
       bodyLimits: bodyLimitsOf(section),
       writeTimeout: section.write_timeout,
-      clientAddress,
+      readConnection: connectionReader(host),
     };
   }
 

@@ -136,7 +136,8 @@ export const listen = defineSection({
         type: 'array',
         items: { type: 'string' },
         default: [],
-        description: 'Addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted.',
+        description:
+          'Addresses or CIDR ranges of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are trusted.',
       },
     },
     additionalProperties: false,

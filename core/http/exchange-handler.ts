@@ -12,7 +12,7 @@ import { discard } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '../timing/deadline.ts';
-import type { ClientAddress } from './client-address.ts';
+import type { ReadClientConnection } from './client-connection.ts';
 import { callerDialect } from './dialect.ts';
 import { sendContinue } from './listener.ts';
 import type { EndpointTable, Match, WrongMethod } from './paths.ts';
@@ -25,7 +25,7 @@ export interface Serving {
   readonly pipeline: Pipeline;
   readonly bodyLimits: BodyLimits;
   readonly writeTimeout: number; // seconds without a byte taken by the client
-  readonly clientAddress: ClientAddress;
+  readonly readConnection: ReadClientConnection;
 }
 
 /** Ms for which the remainder of a refused body is read and discarded, so that the client reads the answer. */
@@ -83,7 +83,7 @@ export class ExchangeHandler {
   };
 
   async #run({ raw: { req, res }, path, info }: Request): Promise<void> {
-    const { pipeline, host, bodyLimits, writeTimeout, clientAddress } = this.serving;
+    const { pipeline, host, bodyLimits, writeTimeout, readConnection } = this.serving;
     const method = req.method ?? 'GET';
     const match = this.#match(method, path, req);
     const receivedAt = host.now();
@@ -96,7 +96,7 @@ export class ExchangeHandler {
       path,
       query: queryOf(req.url),
       headers: req.headers,
-      remoteAddress: clientAddress(info.remoteAddress, req.headers),
+      remoteAddress: readConnection(info.remoteAddress, req.headers).address,
       receivedAt,
       body: new RequestBody(req, bodyLimits, () => sendContinue(req)),
     });

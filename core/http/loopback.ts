@@ -9,5 +9,6 @@ export function isLoopback(host: string): boolean {
 
 /** `127.0.0.1` for `::ffff:127.0.0.1`, as a listener on `::` reports IPv4 peers. */
 export function plainAddress(address: string): string {
+  if (!address.startsWith('::')) return address;
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }

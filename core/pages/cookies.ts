@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, ResponseToolkit, ServerStateCookieOptions } from '@hapi/hapi';
 import type { Host } from '../host.ts';
+import { clientConnection } from '../http/client-connection.ts';
 
 /**
  * Cookies of the pages. All are HttpOnly but the time zone, which the page's script writes.
@@ -27,12 +28,9 @@ export function isSessionToken(token: string | undefined): token is `s${string}`
   return token?.startsWith('s') === true;
 }
 
-/**
- * True when the browser's connection is HTTPS. Any client can send `x-forwarded-proto`; one that forges it gets cookies
- * that its own browser does not send back.
- */
-export function isSecure({ raw }: Pick<Request, 'raw'>, { service }: Pick<Host, 'service'>): boolean {
-  return service.baseUrl.startsWith('https:') || String(raw.req.headers['x-forwarded-proto']).startsWith('https');
+/** True when the browser's connection is HTTPS, as `service.base_url` or a trusted proxy says. */
+export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host, 'section' | 'service'>): boolean {
+  return host.service.baseUrl.startsWith('https:') || clientConnection(request, host).isSecure;
 }
 
 /** `dp_session`; with HTTPS `__Host-dp_session`, which no other host of the domain can plant. */
@@ -43,7 +41,7 @@ function nameOf(cookie: CookieName, prefix: string, isHttps: boolean): string {
 /** Of each request its cookies: what one part of the gateway sets, the others see. */
 const known = new WeakMap<Request, Cookies>();
 
-export function cookiesOf(request: Request, host: Pick<Host, 'service'>): Cookies {
+export function cookiesOf(request: Request, host: Pick<Host, 'section' | 'service'>): Cookies {
   const cookies = known.get(request) ?? new Cookies(request, host);
   known.set(request, cookies);
   return cookies;
@@ -57,7 +55,7 @@ export class Cookies {
   /** What this answer sets: it counts at once. */
   readonly #changed = new Map<CookieName, string | undefined>();
 
-  constructor(request: Request, host: Pick<Host, 'service'>) {
+  constructor(request: Request, host: Pick<Host, 'section' | 'service'>) {
     this.#request = request;
     this.#prefix = host.service.prefix;
     this.#isHttps = isSecure(request, host);

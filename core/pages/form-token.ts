@@ -1,5 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
+import type { Host } from '../host.ts';
+import { clientConnection } from '../http/client-connection.ts';
 import { PageError } from './page-error.ts';
 
 /**
@@ -42,11 +44,13 @@ export function readFormToken(token: unknown, sessionToken: string | undefined, 
  *
  * @throws PageError
  */
-export function requireSameOrigin({ raw, info }: Request, baseUrl: string): void {
-  const { origin, 'sec-fetch-site': site } = raw.req.headers;
+export function requireSameOrigin(request: Request, host: Pick<Host, 'section' | 'service'>): void {
+  const { origin, 'sec-fetch-site': site } = request.raw.req.headers;
   const isForeign =
     site === undefined
-      ? origin !== undefined && origin !== new URL(baseUrl).origin && URL.parse(origin)?.host !== info.host
+      ? origin !== undefined &&
+        origin !== new URL(host.service.baseUrl).origin &&
+        URL.parse(origin)?.host !== clientConnection(request, host).host
       : site !== 'same-origin' && site !== 'none';
   if (isForeign) throw new PageError(403, 'form.foreign');
 }

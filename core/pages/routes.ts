@@ -87,7 +87,7 @@ export class PageRoutes {
   /** @returns the id of the form */
   #requireOwnForm(page: Page, visit: Visit, request: Request): string {
     try {
-      requireSameOrigin(request, visit.host.service.baseUrl);
+      requireSameOrigin(request, visit.host);
       const token = (request.payload as Record<string, unknown> | null)?.[formTokenField];
       return readFormToken(token, visit.cookies.token, request.path, visit.host.now());
     } catch (error) {

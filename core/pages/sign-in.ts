@@ -39,7 +39,7 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
     async authenticate(request, h) {
       const { token } = cookiesOf(request, host());
       if (!isSessionToken(token)) return h.unauthenticated(signedOut());
-      if (!safeMethods.has(request.method)) requireSameOrigin(request, host().service.baseUrl);
+      if (!safeMethods.has(request.method)) requireSameOrigin(request, host());
       const open = await readSession(host(), token);
       if (open === undefined) return h.unauthenticated(signedOut());
       const isOperator = isOperatorOf(host(), open);

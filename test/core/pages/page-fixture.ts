@@ -1,4 +1,5 @@
 import { type Server, server as createHapi } from '@hapi/hapi';
+import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { Keeper } from '#core/extension/keeper.ts';
@@ -25,12 +26,17 @@ export async function servePages(host: Host, register: (server: Server) => unkno
 export function pageHost(settings: Partial<Host> & { operators?: readonly string[] } = {}): Host {
   const { operators = [], service, ...others } = settings;
   const keeper = new Keeper();
+  // Requests of tests come from there.
+  const proxies = ['127.0.0.1'];
   const host: Partial<Host> = {
     log: silentLog,
     shared: new MemoryShared(),
     now: () => Date.now(),
     keep: (key, create) => keeper.keep(key, create),
-    section: ((section: unknown) => (section === operatorsSection ? operators : [])) as unknown as Host['section'],
+    section: ((section: unknown) => {
+      if (section === listen) return { trusted_proxies: proxies };
+      return section === operatorsSection ? operators : [];
+    }) as unknown as Host['section'],
     service: service ?? {
       name: 'Daypass',
       prefix: 'dp',

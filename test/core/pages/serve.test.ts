@@ -241,6 +241,16 @@ describe('the headers of a page', () => {
     expect([headers['x-content-type-options'], typeof headers['x-request-id']]).toEqual(['nosniff', 'string']);
   });
 
+  it('do not ask for HTTPS because a stranger says that it was used', async () => {
+    const server = await servePages(pageHost(), ({ gateway }) => {
+      gateway.texts(testTexts);
+      gateway.page(pageAt('/fine'));
+    });
+    const headers = { 'x-forwarded-proto': 'https' };
+    const response = await server.inject({ url: '/fine', headers, remoteAddress: '192.0.2.1' });
+    expect(response.headers['strict-transport-security']).toBeUndefined();
+  });
+
   it.each([
     ['http://localhost', {}, undefined],
     ['https://ai.example', {}, 'max-age=63072000'],

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
 import type { Model } from '#core/catalog/catalog.ts';
+import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { type RouteStatus, routesReport } from '#core/model-call/route-status.ts';
 import { operatorsSection } from '#core/pages/operators.ts';
@@ -25,7 +26,7 @@ const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: {
 /** A server with nothing but the dashboard. */
 async function serve(home: Home = {}): Promise<Server> {
   const { models = [modelOf('test')], service = {}, yaml = '', statuses, hasSignIn = false } = home;
-  const sections = [plansSection, currencySection, operatorsSection];
+  const sections = [listen, plansSection, currencySection, operatorsSection];
   const config = readYaml(`pipeline: [any]\n${yaml}`, { sections, stages: [stage] });
   const bare = hostOf(models);
   const host = pageHost({

@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What proxies say about the connection before them, the nearest proxy last. */
+export interface ForwardedHops {
+  readonly addresses: readonly string[];
+  readonly schemes: readonly string[];
+  readonly hosts: readonly string[];
+}
+
+/** Hops that are read, from the nearest one. */
+const maxHops = 32;
+
+/**
+ * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239) where there is no `X-Forwarded-For`: proxies that
+ * write one of the two pass the other on as the client sent it. Headers are bounded by the head of the request.
+ */
+export function readForwarded(headers: IncomingHttpHeaders): ForwardedHops {
+  if (headers['x-forwarded-for'] === undefined && headers['forwarded'] !== undefined)
+    return readStandard(headers['forwarded']);
+  return {
+    addresses: listOf(headers['x-forwarded-for']),
+    schemes: listOf(headers['x-forwarded-proto']),
+    hosts: listOf(headers['x-forwarded-host']),
+  };
+}
+
+function listOf(header: string | string[] | undefined): string[] {
+  if (header === undefined) return [];
+  return String(header)
+    .split(',')
+    .slice(-maxHops)
+    .map((entry) => entry.trim());
+}
+
+/** One element a hop; a parameter that a hop does not have is ''. */
+function readStandard(header: string): ForwardedHops {
+  const elements = (header.match(/(?:[^,"]|"[^"]*")+/g) ?? []).slice(-maxHops).map(parametersOf);
+  const all = (name: string) => elements.map((parameters) => parameters.get(name) ?? '');
+  return { addresses: all('for'), schemes: all('proto'), hosts: all('host') };
+}
+
+function parametersOf(element: string): Map<string, string> {
+  const pairs = (element.match(/(?:[^;"]|"[^"]*")+/g) ?? []).map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return [name.trim().toLowerCase(), value.join('=').trim().replaceAll('"', '')] as const;
+  });
+  return new Map(pairs);
+}

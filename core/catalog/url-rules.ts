@@ -18,9 +18,12 @@ export function baseUrlMistake(text: string): readonly [wrong: string, right: st
   ];
 }
 
-/** Paths of vendors' endpoints, as their documentation shows them behind the base URL. */
+/**
+ * Paths of vendors' endpoints, as their documentation shows them behind the base URL. A single word is one only behind a
+ * version: without it, a proxy may use it for its own purposes.
+ */
 const endpoints =
-  /\/(?:chat\/completions|completions|embeddings|responses|messages|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+)\/*$/;
+  /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
 
 /** The path of the format would follow the one that is there already, and every request would fail. */
 function endpointMistake(path: string): readonly [wrong: string, right: string] | undefined {

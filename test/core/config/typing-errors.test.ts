@@ -55,6 +55,7 @@ describe('a gateway.yaml', () => {
       'first_byte_timeout: 60, deadline: 180',
       'deadline: 30',
     ],
+    ['the word of an endpoint in a path of its own', 'llm.example.com/v1', 'llm.example.com/messages'],
     ['a long pause inside a stream', 'deadline: 180', 'deadline: 180, idle_timeout: 600'],
     [
       'another format at a base URL of its own',

@@ -3,6 +3,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
 import { Account, PlanPeriod, type planPeriodReasons } from '../database/entities.ts';
 import { AccountError } from './account-error.ts';
+import { maxDaysAhead } from './plans.ts';
 
 /** A new entry of the ledger of paid time. */
 export interface NewPeriod {
@@ -13,9 +14,6 @@ export interface NewPeriod {
   /** The reason, for the operator. */
   readonly note?: string | undefined;
 }
-
-/** The most days that an account can hold ahead of now. */
-export const maxDaysAhead = 365;
 
 /**
  * Adds paid days to an account: from the end of its last period, or from now when that has passed, by the database's clock.

@@ -1,5 +1,8 @@
 import { defineSection } from '../config/section.ts';
 
+/** The most days that an account can hold ahead of now. */
+export const maxDaysAhead = 365;
+
 /** The section `plans`: what is sold. */
 export const plansSection = defineSection({
   name: 'plans',

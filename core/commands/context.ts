@@ -5,10 +5,9 @@ import type { CommandContext } from '../extension/command.ts';
 import { type GatewayDocument, readDocument } from '../config/document.ts';
 import { type Config, validate } from '../config/load.ts';
 import { data } from '../config/sections.ts';
-import { createHost, type Host } from '../host.ts';
+import type { Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
 import type { Registry } from '../extension/registry.ts';
-import { OpenServices } from '../services.ts';
 
 /** The context of core's own commands. */
 export interface CoreCommandContext extends CommandContext {
@@ -41,6 +40,8 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
     print: (line) => void process.stdout.write(`${line}\n`),
     async withHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
       const { config, registry } = await load();
+      // Databases, queues and their libraries are loaded only by commands that use them.
+      const [{ OpenServices }, { createHost }] = await Promise.all([import('../services.ts'), import('../host.ts')]);
       const dataFolder = resolve(dirname(file()), config.get(data).folder);
       await using open = await OpenServices.open({
         dataFolder,

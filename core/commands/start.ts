@@ -1,6 +1,5 @@
 import type { Command as Parser } from 'commander';
-import { ensureDemoAccount } from '../accounts/demo-account.ts';
-import { Gateway, type GatewayOptions } from '../app.ts';
+import type { Gateway, GatewayOptions } from '../app.ts';
 import { ConfigError } from '../config/mistake.ts';
 import { watchFile } from '../config/watch.ts';
 import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
@@ -52,6 +51,8 @@ async function startUnless(
   const stopping = new AbortController();
   void stopped.then((cause) => stopping.abort(cause));
   try {
+    // What serves requests is loaded only here: other commands need a fraction of it.
+    const { Gateway } = await import('../app.ts');
     return await Gateway.start({ ...options, signal: stopping.signal });
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
@@ -70,6 +71,7 @@ function finish(cause: NodeJS.Signals | Error): never {
 /** The URLs, and a curl line that works. */
 async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
   const { host, url, operatorUrl } = gateway;
+  const { ensureDemoAccount } = await import('../accounts/demo-account.ts');
   const demo = await ensureDemoAccount(host).catch((error: unknown) => {
     const failure = 'the demo account could not be read or created';
     if (isConnectionError(error)) log.warn(`${failure}: ${describeConnectionError(error)}`);

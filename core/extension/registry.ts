@@ -6,7 +6,7 @@ import type { WireFormat } from '../catalog/formats.ts';
 import type { Command } from './command.ts';
 import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
-import { checkTableNames, type PluginTables } from '../database/tables.ts';
+import type { PluginTables } from '../database/tables.ts';
 import type { Gauge } from './gauge.ts';
 import type { Host } from '../host.ts';
 import type { JobDefinition } from '../jobs/definition.ts';
@@ -80,8 +80,10 @@ export class Registry {
   /** Runs `register`; what it adds belongs to the plugin of this name. Plugins register one after another. */
   async registering(plugin: string, register: () => Promise<void>): Promise<void> {
     this.#plugin = plugin;
+    const known = new Set(this.databaseTables.values());
     try {
       await register();
+      await this.#checkTables([...this.databaseTables.values()].filter((tables) => !known.has(tables)));
     } finally {
       this.#plugin = 'core';
     }
@@ -104,8 +106,14 @@ export class Registry {
   }
 
   tables(tables: PluginTables): void {
-    checkTableNames(tables);
     add(this.databaseTables, 'tables', tables);
+  }
+
+  /** A plugin with tables has loaded MikroORM, which takes long; without one, commands that open no database do not. */
+  async #checkTables(added: readonly PluginTables[]): Promise<void> {
+    if (added.length === 0) return;
+    const { checkTableNames } = await import('../database/tables.ts');
+    for (const tables of added) checkTableNames(tables);
   }
 
   // oxlint-disable-next-line typescript/no-explicit-any -- each job's data is checked against its own schema before it runs

@@ -1,6 +1,5 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '../database/database.ts';
-import { Session } from '../database/entities.ts';
 import { bounds } from '../bounds.ts';
 import { createToken } from './cookies.ts';
 import type { SignedInAccount } from './page.ts';
@@ -53,6 +52,8 @@ export class Sessions {
   /** Opens a session. Its token is new: one that was planted before the sign-in is worth nothing. */
   async create(accountId: string, userAgent: string | undefined): Promise<IssuedSession> {
     const token = createToken('s');
+    // Loaded with the database; commands that open none do without MikroORM.
+    const { Session } = await import('../database/entities.ts');
     const entities = this.#database.fork();
     const session = entities.create(Session, {
       id: randomUUIDv7(),

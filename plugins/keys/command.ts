@@ -1,8 +1,6 @@
 import type { Command as Parser } from 'commander';
 import { AccountError } from '#core/accounts/account-error.ts';
-import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
-import { createAccount, findAccount } from '#core/accounts/accounts.ts';
-import { grantDays, maxDaysAhead } from '#core/accounts/ledger.ts';
+import { maxDaysAhead } from '#core/accounts/plans.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { parseEmail, parseLine, parseInteger } from './arguments.ts';
@@ -34,6 +32,16 @@ export const keyCommand: Command = {
   },
 };
 
+/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+async function accounts() {
+  const [keys, all, ledger] = await Promise.all([
+    import('#core/accounts/account-key.ts'),
+    import('#core/accounts/accounts.ts'),
+    import('#core/accounts/ledger.ts'),
+  ]);
+  return { ...keys, ...all, ...ledger };
+}
+
 function defineCreate(parser: Parser, context: CommandContext): void {
   addLimitOptions(
     subcommand(parser, 'create', 'create an account and print its key, once')
@@ -53,7 +61,9 @@ function defineCreate(parser: Parser, context: CommandContext): void {
         const { name, email, days } = options;
         const limits = limitsFrom(options);
         const period = days === undefined ? undefined : { days, reason: 'grant' as const, note: 'key create' };
-        const issued = await createAccount(host.database, host.service.prefix, { name, email, limits, period });
+        const issued = await (
+          await accounts()
+        ).createAccount(host.database, host.service.prefix, { name, email, limits, period });
         return { ...(await shown(host, issued.accountId)), key: issued.key };
       }),
     );
@@ -73,8 +83,8 @@ function defineRotate(parser: Parser, context: CommandContext): void {
     )
     .action((account: string, options: Output) =>
       run(context, options, async (host) => {
-        const { id } = await findAccount(host.database, account);
-        const { key } = await rotateKey(host.database, host.service.prefix, id);
+        const { id } = await (await accounts()).findAccount(host.database, account);
+        const { key } = await (await accounts()).rotateKey(host.database, host.service.prefix, id);
         return { ...(await shown(host, id)), key };
       }),
     );
@@ -98,8 +108,8 @@ function defineLimit(parser: Parser, context: CommandContext): void {
         usage('Nothing to change: pass --limit, --period, --burst, --concurrent or --reset');
       }
       return run(context, options, async (host) => {
-        const { id } = await findAccount(host.database, account);
-        await changeLimits(host.database, id, limits ?? null);
+        const { id } = await (await accounts()).findAccount(host.database, account);
+        await (await accounts()).changeLimits(host.database, id, limits ?? null);
         return shown(host, id);
       });
     });
@@ -117,9 +127,9 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
       run(context, options, async (host) => {
-        const { id } = await findAccount(host.database, account);
+        const { id } = await (await accounts()).findAccount(host.database, account);
         const { days, note, label } = options;
-        await grantDays(host.database, id, { days, note, label });
+        await (await accounts()).grantDays(host.database, id, { days, note, label });
         return shown(host, id);
       }),
     );
@@ -146,7 +156,7 @@ function examples(lines: readonly string[]): string {
 }
 
 async function shown(host: Host, handle: string): Promise<ShownAccount> {
-  return showAccount(await findAccount(host.database, handle));
+  return showAccount(await (await accounts()).findAccount(host.database, handle));
 }
 
 /** Does the work and prints the account; an AccountError becomes a message with an exit code. */

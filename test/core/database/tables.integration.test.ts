@@ -82,8 +82,9 @@ describe('tables of plugins', () => {
       'tables "other": the table "second_note" must be named "other" or begin with "other_"',
     ],
     [{ ...first, name: 'my-notes', entities: [] }, 'tables "my-notes": the name must be snake_case'],
-  ])('outside their name space are refused: %#', (tables, message) => {
-    expect(() => new Registry().tables(tables)).toThrow(message);
+  ])('outside their name space are refused: %#', async (tables, message) => {
+    const registry = new Registry();
+    await expect(registry.registering('any', async () => registry.tables(tables))).rejects.toThrow(message);
   });
 
   it('of two plugins may not share a name', () => {

@@ -14,9 +14,6 @@ import { resolveSelfReference } from './extension/self-reference.ts';
 /** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
 const usageError = 2;
 
-/** Ms in which the output of a command that has failed may drain. */
-const exitGrace = 250;
-
 /** The command line. @returns the exit code */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   const parser = new Parser('gateway')
@@ -62,5 +59,3 @@ function explain(error: unknown): string {
   if (isOurs) return describeError(error);
   return error.cause === undefined ? error.message : `${error.message}\n  cause: ${explain(error.cause)}`;
 }
-// What a failure has left open, a timer of a plugin say, must not keep the process.
-if (process.exitCode !== 0) setTimeout(() => process.exit(), exitGrace).unref();

@@ -1,0 +1,36 @@
+/** Licences that allow selling a service and shipping the code, with no duty but keeping their notice. */
+const permissive = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'PostgreSQL',
+  'Python-2.0',
+  'Unlicense',
+]);
+/** Also fine for tools, which are not shipped: their own files stay under their licence. */
+const forTools = new Set(['MPL-2.0']);
+
+/** An entry of `packages` in package-lock.json, or a package.json. */
+export interface PackageLicence {
+  readonly license?: string | { readonly type?: string };
+  readonly licenses?: readonly { readonly type?: string }[];
+}
+
+/** The licence that a package declares, as an SPDX expression; undefined when it declares none. */
+export function licenceOf({ license, licenses }: PackageLicence): string | undefined {
+  if (typeof license === 'object') return license.type;
+  return license ?? licenses?.map(({ type }) => type).join(' OR ');
+}
+
+/** Evaluates an SPDX expression: one side of OR must be allowed, and both of AND. */
+export function isAllowed(expression: string, isTool: boolean): boolean {
+  const text = expression.trim().replace(/^\((.*)\)$/, '$1');
+  if (/\sOR\s/.test(text)) return text.split(/\sOR\s/).some((one) => isAllowed(one, isTool));
+  if (/\sAND\s/.test(text)) return text.split(/\sAND\s/).every((one) => isAllowed(one, isTool));
+  return permissive.has(text) || (isTool && forTools.has(text));
+}

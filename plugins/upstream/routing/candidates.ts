@@ -69,6 +69,11 @@ export class Candidates {
     this.#routes = availableFirst(this.#routes, (route) => calls.prefers?.(route) !== false);
   }
 
+  /** Adds a route that was stopped because another served: it has not failed, and may continue what that one breaks off. */
+  putBack(route: Route): void {
+    this.#routes.push(route);
+  }
+
   /** Keeps only the routes with a larger context window than this one. */
   keepWiderThan(route: Route): void {
     this.#routes = widerThan(route, this.#routes);

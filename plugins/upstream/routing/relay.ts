@@ -157,9 +157,10 @@ export class Relay {
   }
 
   #serve(attempts: RouteAttempts, answer: RouteAnswer): RouteAnswer {
-    const { delivery: record, allowance } = this.#context;
+    const { delivery: record, allowance, candidates } = this.#context;
     record.servedBy = attempts.route.id;
     allowance.stopClock();
+    for (const { route } of this.#running.keys()) candidates.putBack(route);
     this.#stopRunning();
     return answer;
   }

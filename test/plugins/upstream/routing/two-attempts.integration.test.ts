@@ -119,10 +119,7 @@ describe('of two attempts at the same time', () => {
   it('the one that began an answer is followed by the route that ended it', async () => {
     await using first = await createUpstream(() => undefined);
     await using backup = await createUpstream(breakOff);
-    await using spare = await createUpstream((_request, response) => {
-      response.sse(content('night.'), finish, '[DONE]');
-      response.end();
-    });
+    await using spare = await createUpstream(endAnswer);
     const routes = routesTo(first.url, backup.url, spare.url);
     const exchange = exchangeFor(routes, { isStream: true, resume: true, hedgeAfter: 0.1 });
     await textOf(await fixture.relay(exchange));
@@ -133,10 +130,33 @@ describe('of two attempts at the same time', () => {
       'u2/model-there served 200',
     ]);
   });
+
+  it('the slower one continues the answer of the other, when it breaks off', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using first = await createUpstream(async (request, response) => {
+      await asked.promise;
+      await breakOff(request, response);
+    });
+    await using backup = await createUpstream([() => asked.resolve(), endAnswer]);
+    const routes = routesTo(first.url, backup.url);
+    const exchange = exchangeFor(routes, { isStream: true, resume: true, hedgeAfter: 0.1 });
+    expect(await textOf(await fixture.relay(exchange))).toContain('night.');
+    expect(recordOf(exchange)).toEqual([
+      'u1/model-there',
+      'u0/model-there failed 200',
+      'u1/model-there aborted',
+      'u1/model-there served 200',
+    ]);
+  });
 });
 
 const breakOff: Handler = async (_request, response) => {
   response.sse();
   await response.event(content('It was '));
   response.cut();
+};
+
+const endAnswer: Handler = (_request, response) => {
+  response.sse(content('night.'), finish, '[DONE]');
+  response.end();
 };

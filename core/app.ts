@@ -117,7 +117,7 @@ export class Gateway {
 
   /** Serves the first configuration, and listens last. */
   async #begin(config: Config, endpoints: EndpointTable, opened: AsyncDisposableStack): Promise<void> {
-    const { server, registry } = this.#assembly;
+    const { server, listener, registry } = this.#assembly;
     const host = () => this.host;
     await this.#serve(config);
     opened.defer(() => this.#handler.serving.pipeline.retire());
@@ -129,7 +129,10 @@ export class Gateway {
     await this.#services.events.listen();
     this.#services.runJobs();
     this.#operator = this.#openOperator(config, health, opened);
-    opened.defer(() => server.stop({ timeout: 0 }));
+    opened.defer(() => {
+      listener.close();
+      listener.closeAllConnections();
+    });
     await this.#listen();
   }
 

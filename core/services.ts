@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { prepareDataFolder } from './data-folder.ts';
 import { openDatabase } from './database/open.ts';
 import type { Host, Services } from './host.ts';
 import { type JobQueue, openJobs } from './jobs/open.ts';
@@ -6,7 +7,9 @@ import { Keeper } from './extension/keeper.ts';
 import type { Logger } from './logger.ts';
 import type { Registry } from './extension/registry.ts';
 import { EventBus } from './shared/event-bus.ts';
+import { describeConnectionError } from './errors/connection-error.ts';
 import { openShared } from './shared/open.ts';
+import type { Shared } from './shared/shared.ts';
 import { unlessAborted, withDeadline } from './timing/deadline.ts';
 
 export interface ServicesOptions {
@@ -58,6 +61,7 @@ export class OpenServices implements AsyncDisposable {
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
     const open: AsyncDisposable[] = [];
+    if (mode === 'serve') await prepareDataFolder(dataFolder);
     try {
       const database = await openDatabase({
         url: environment['DATABASE_URL'] || undefined,
@@ -71,6 +75,7 @@ export class OpenServices implements AsyncDisposable {
       open.push(database);
       const shared = await unlessAborted(openShared({ redisUrl, log }), signal);
       open.push(shared);
+      if (mode === 'serve') await reportMissing(shared, log);
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       open.push(events);
       const jobs = openJobs({
@@ -115,6 +120,17 @@ export class OpenServices implements AsyncDisposable {
   /** The same after a start that has failed: a service that takes longer than a second is left to the end of the process. */
   async abandon(): Promise<void> {
     await closeAll(this.#open, this.services.log, abandonTimeout);
+  }
+}
+
+/** A gateway whose Redis does not respond starts all the same; its operator must learn what that means. */
+async function reportMissing(shared: Shared, log: Logger): Promise<void> {
+  try {
+    await shared.ping();
+  } catch (error) {
+    log.error(
+      `the Redis of REDIS_URL cannot be used (${describeConnectionError(error)}); the gateway starts degraded: until Redis is back, rate limits apply to each instance separately, and jobs wait`,
+    );
   }
 }
 

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access as checkAccess, constants, mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { prepareDataFolder } from '../data-folder.ts';
 import type { Logger } from '../logger.ts';
 import { findBinaries } from './binaries.ts';
 import { initialize, isCluster, moveAside, systemFolder } from './cluster.ts';
@@ -50,7 +51,7 @@ export class EmbeddedPostgres {
    */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
     const identity = await serverIdentity();
-    await prepareFolder(dataFolder);
+    await prepareDataFolder(dataFolder);
     await using _lock = await lockFolder(dataFolder, log, stopping);
     const file = join(dataFolder, 'postgres.json');
     const known = await readAccess(file, resolve(dataFolder, 'postgres'));
@@ -114,16 +115,6 @@ function logFileOf(dataFolder: string): string {
 /** One process at a time creates, starts or revives the server of a folder. */
 function lockFolder(dataFolder: string, log: Logger, stopping: AbortSignal | undefined): Promise<AsyncDisposable> {
   return acquireFileLock(join(dataFolder, 'postgres.lock'), log, stopping);
-}
-
-async function prepareFolder(dataFolder: string): Promise<void> {
-  try {
-    await mkdir(dataFolder, { recursive: true });
-    await checkAccess(dataFolder, constants.W_OK);
-  } catch (cause) {
-    const hint = 'Make it writable for the user of this process, or set another data.folder.';
-    throw new Error(`The data folder ${dataFolder} is not writable. ${hint}`, { cause });
-  }
 }
 
 /** `<data>/postgres`, unless the server's user cannot enter it. */

@@ -1,0 +1,28 @@
+import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Creates the data folder.
+ *
+ * @throws Error with instructions when it cannot be created or written
+ */
+export async function prepareDataFolder(folder: string): Promise<void> {
+  try {
+    await create(folder);
+    await access(folder, constants.W_OK);
+  } catch (cause) {
+    const hint = 'Make it writable for the user of this process, or set another data.folder.';
+    throw new Error(`The data folder ${folder} is not writable. ${hint}`, { cause });
+  }
+}
+
+/** Not `recursive`: Node never ends on a file system that takes no files, such as /proc. */
+async function create(folder: string): Promise<void> {
+  if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return;
+  const parent = dirname(folder);
+  if (parent !== folder) await create(parent);
+  await mkdir(folder).catch(async (error: unknown) => {
+    // Another process may have created it meanwhile.
+    if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true) throw error;
+  });
+}

@@ -1,10 +1,12 @@
 import { hedged, resumed } from './experiments/backups.ts';
+import { brokenStart } from './experiments/broken-starts.ts';
 import { clientLeft } from './experiments/client-left.ts';
 import { dripping } from './experiments/dripping.ts';
 import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
+import { lostDuringStart } from './experiments/lost-during-start.ts';
 import { records } from './experiments/records.ts';
 import { redis } from './experiments/redis.ts';
 import { reload } from './experiments/reload.ts';
@@ -29,4 +31,6 @@ export const experiments: readonly Experiment[] = [
   dripping,
   eventLoop,
   redis,
+  brokenStart,
+  lostDuringStart,
 ];

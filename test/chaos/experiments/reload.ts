@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { formatAt } from '../answers.ts';
 import type { Observation } from '../client.ts';
 import { type Experiment, noneOf } from '../figure.ts';
@@ -6,13 +8,36 @@ import { openChaosFixture } from '../fixture.ts';
 import { untilPrinted } from '../until.ts';
 
 const clients = 16;
+/** A stage of a plugin that refuses its configuration when asked to, after all others were created. */
+const fragile = `export const fragile = {
+  name: 'fragile', description: 'Refuses.', options: { type: 'object', additionalProperties: true },
+  create({ refuses }, host) {
+    if (refuses) host.keep('fragile', () => { const t = setInterval(() => {}, 1000); return { [Symbol.dispose]: () => clearInterval(t) }; });
+    if (refuses) throw new Error('refused on purpose');
+    return {};
+  },
+};`;
+const refuses = (yaml: string) => yaml.replace('- fragile', '- fragile: { refuses: true }');
 
-/** gateway.yaml changes repeatedly while clients send requests. */
+/** Changes of gateway.yaml that cannot be loaded: wrong files, and stages that refuse after others have changed. */
+const refusals: readonly ((yaml: string) => string)[] = [
+  (yaml) => `${yaml}\nmodels: [oops`,
+  (yaml) => yaml.replace('- log', '- log: { keep_days: x }'),
+  refuses,
+  (yaml) => refuses(yaml).replace('retry_share: 1,', 'retry_share: 0, first_byte_timeout: 0.001,'),
+  (yaml) => refuses(yaml).replace('- log', '- log: { keep_days: 1, max_journal_bytes: 16777216, content: true }'),
+  (yaml) => refuses(yaml).replace('upstreams:\n', 'upstreams:\n  extra: { vendor: demo }\n'),
+];
+
+/** gateway.yaml changes repeatedly while clients send requests; every second change is refused and has no effect. */
 export const reload: Experiment = {
   name: 'reload',
   description: 'gateway.yaml is changed and reloaded under load',
   async run({ postgres, isShort }) {
     await using fixture = await openChaosFixture(postgres);
+    const yaml = `plugins: [./fragile.mjs]\n${fixture.yaml.replace('- log', '- log\n  - fragile')}`;
+    await writeFile(join(fixture.home.folder, 'fragile.mjs'), fragile);
+    await fixture.home.write(yaml);
     const gateway = await fixture.start();
     const client = fixture.client(gateway);
     const reloads = isShort ? 3 : 50;
@@ -29,8 +54,11 @@ export const reload: Experiment = {
       }),
     );
     for (let number = 1; number <= reloads; number++) {
-      await fixture.home.write(`${fixture.yaml}\naliases: { alias-${number}: fine }\n`);
+      await fixture.home.write(`${yaml}\naliases: { alias-${number}: fine }\n`);
       await untilPrinted(gateway, 'has been reloaded', number);
+      const refuse = refusals[number % refusals.length] as (typeof refusals)[number];
+      await fixture.home.write(refuse(`${yaml}\naliases: { refused-${number}: fine }\n`));
+      await untilPrinted(gateway, 'the previous configuration stays active', number);
     }
     over.abort();
     await load;
@@ -38,7 +66,7 @@ export const reload: Experiment = {
     const failed = seen.filter(({ ending }) => ending !== 'complete');
     return [
       noneOf(
-        `requests that failed over ${reloads} reloads of gateway.yaml`,
+        `requests that failed over ${reloads} reloads of gateway.yaml and ${reloads} refused ones`,
         seen.length,
         failed.map(describeObservation),
       ),

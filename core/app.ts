@@ -20,7 +20,7 @@ import { type BodyLimits, longestUpload } from './http/request-body.ts';
 import { operatorAddress } from './http/operator/address.ts';
 import { OperatorServer } from './http/operator/server.ts';
 import { EndpointTable } from './http/paths.ts';
-import { routeExchanges } from './http/server.ts';
+import { routeExchanges, stopServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
 import { routePages } from './pages/serve.ts';
 import { buildPipeline } from './pipeline/build.ts';
@@ -194,7 +194,7 @@ export class Gateway {
     this.#isServing = false;
     await this.#changing;
     await drain(this.#handler, this.#config.get(listen).drain_timeout);
-    await this.#assembly.server.stop({ timeout: 1_000 });
+    await stopServer(this.#assembly.server, 1_000);
     await this.#operator?.[Symbol.asyncDispose]();
     await this.#handler.serving.pipeline.retire();
     await this.#vendors[Symbol.asyncDispose]();

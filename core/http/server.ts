@@ -32,6 +32,11 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
   return { server, listener, refusals };
 }
 
+/** Closes the listener; hapi itself fails on one that has never listened. @param timeout ms for connections in use */
+export async function stopServer(server: Server, timeout: number): Promise<void> {
+  if (server.listener.listening) await server.stop({ timeout });
+}
+
 /** Adds the routes that run the pipeline, and their aliases. */
 export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
   const roots = ['/v1', '/v1beta'];

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '#core/logger.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
-import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
+import { createGatewayHome, startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
 let upstream: FaultyUpstream;
 let gateway: TestGateway;
@@ -84,4 +84,14 @@ describe('the operator listener', () => {
     expect(lines.join('\n')).toMatch(/operator\.port has changed in .*it takes effect at the next start/);
     expect((await get(`${gateway.operatorUrl}/livez`, { host: 'gateway.internal' })).status).toBe(200);
   });
+});
+
+it('a start whose port for the operator is in use fails and says what to change', async () => {
+  const { port } = new URL(gateway.operatorUrl);
+  await using home = await createGatewayHome(`${yamlFor(`${upstream.url}/v1`)}operator: { port: ${port} }\n`);
+  const failure: unknown = await home.start().catch((error: unknown) => error);
+  expect(String(failure)).toContain(
+    `cannot listen on http://127.0.0.1:${port} for the operator: the port is in use; set operator.port to another one`,
+  );
+  expect(String(failure)).not.toContain('could not be released');
 });

@@ -6,7 +6,7 @@ import type { Host } from '../../host.ts';
 import type { Logger } from '../../logger.ts';
 import { createRequestId } from '../../records/request-id.ts';
 import { limitListener } from '../listener.ts';
-import { createServer } from '../server.ts';
+import { createServer, stopServer } from '../server.ts';
 import { refuseAccess } from './access.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 import { openListener } from './socket.ts';
@@ -50,8 +50,7 @@ export class OperatorServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // hapi cannot stop what does not listen.
-    if (this.#listener.listening) await this.#server.stop({ timeout: 1_000 });
+    await stopServer(this.#server, 1_000);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { bounds } from './bounds.ts';
 import { endOfString, maxJsonDepth } from './json.ts';
 
-/** Characters of a text that is read in a few milliseconds, whatever it holds; it is not measured. */
+/** Characters of a text that is read in less than a turn may take, whatever it holds; it is not measured. */
 const short = 131_072;
 /** Names that are longer count as new wherever they occur. */
 const longestName = 64;

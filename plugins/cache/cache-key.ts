@@ -25,8 +25,8 @@ export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: 
   const { model: inBody, ...otherMembers } = await exactBody(exchange);
   const models = [inPath, inBody].map((requested) => identify(requested, catalog));
   const address = [endpoint.path, otherParams, query.toString()];
-  const head = JSON.stringify([storedVersion, accountId, address, format?.name, versions, models]);
-  return hashOf(head + canonical(otherMembers));
+  const head = [storedVersion, accountId, address, format?.name, versions, models];
+  return hashOf(canonical([head, otherMembers]));
 }
 
 async function exactBody({ body }: Exchange): Promise<JsonObject> {

@@ -62,8 +62,12 @@ function inner(body: JsonObject): JsonObject {
   return body['candidates'] === undefined && isJsonObject(packed) && packed['candidates'] !== undefined ? packed : body;
 }
 
+const startsChunk = /^\s*[[{]/;
+
 /** Errors of the streaming endpoint may come in a list. */
 function readChunk(data: string): JsonObject | undefined {
+  // A parser's error takes a hundred times as long, and a stream may have thousands of empty events.
+  if (!startsChunk.test(data)) return undefined;
   try {
     const value = parseExactInputs(data) as JsonValue;
     const chunk = Array.isArray(value) ? value[0] : value;

@@ -7,6 +7,7 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { formatNotes, notesHeaderName } from '#core/model-call/notes-header.ts';
+import { turnFor } from '#core/timing/turn.ts';
 import { modelCall } from '../model-call.ts';
 import type { ClientRequest } from '../request/client-request.ts';
 import { expand } from './continuation.ts';
@@ -71,6 +72,8 @@ export class ResponsesStore {
     answer: JsonObject | undefined,
     save: (answer: JsonObject) => Promise<string | undefined>,
   ): Promise<Reply> {
+    const { body } = reply;
+    if (typeof body === 'string' || Buffer.isBuffer(body)) await turnFor(body.length);
     const note = answer && (await save(answer));
     if (note === undefined) return reply;
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);

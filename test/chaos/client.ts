@@ -32,9 +32,14 @@ export interface Observation {
   readonly text: string;
   /** Code or type of the error in the answer. */
   readonly code: string | undefined;
+  /** The last bytes of an answer that was malformed or truncated, with its content type. */
+  readonly received: string | undefined;
   readonly sentAt: number; // on the clock of performance.now(), as the next
   readonly endedAt: number;
 }
+
+/** Characters of an answer that are kept to be shown. */
+const longestExcerpt = 300;
 
 let count = 0;
 
@@ -55,7 +60,7 @@ export class Client implements AsyncDisposable {
     const sentAt = performance.now();
     const leaving = new AbortController();
     if (question.leave instanceof Promise) void question.leave.then(() => leaving.abort());
-    const reading: Reading = { text: '', isComplete: false, isMalformed: false, code: undefined };
+    const reading: Reading = { text: '', isComplete: false, isMalformed: false, code: undefined, received: '' };
     let status: number | undefined;
     let ending: Ending;
     try {
@@ -73,7 +78,8 @@ export class Client implements AsyncDisposable {
       ending = leaving.signal.aborted ? 'left' : status === undefined ? 'none' : 'cut';
     }
     const { text, code } = reading;
-    return { serial, question, status, ending, text, code, sentAt, endedAt: performance.now() };
+    const received = ['malformed', 'truncated'].includes(ending) ? reading.received : undefined;
+    return { serial, question, status, ending, text, code, received, sentAt, endedAt: performance.now() };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -94,14 +100,21 @@ async function read(
   reading: Reading,
   goAway: () => void,
 ): Promise<void> {
-  if (headers['content-type']?.toString().startsWith('text/event-stream') !== true) {
-    readWhole(format, await body.text(), reading);
+  const type = headers['content-type']?.toString();
+  const receive = (text: string) => (reading.received = (reading.received + text).slice(-longestExcerpt));
+  receive(`${type}: `);
+  if (type?.startsWith('text/event-stream') !== true) {
+    const text = await body.text();
+    receive(text);
+    readWhole(format, text, reading);
     return;
   }
   const parser = createParser({ onEvent: ({ data }) => readEvent(format, data, reading) });
   const decoder = new TextDecoder();
   for await (const chunk of body) {
-    parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
+    const text = decoder.decode(chunk as Buffer, { stream: true });
+    receive(text);
+    parser.feed(text);
     if (leave === 'at content' && reading.text !== '') goAway();
   }
 }

@@ -10,6 +10,8 @@ export interface Reading {
   isMalformed: boolean;
   /** Code, or else type, of the error in the answer. */
   code: string | undefined;
+  /** The last characters, as they were received. */
+  received: string;
 }
 
 /** Reads a whole body. */

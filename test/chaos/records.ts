@@ -79,12 +79,13 @@ export function isSpliced({ text }: Observation): boolean {
   return answers.length > 1 || !isInOrder;
 }
 
-export function describeObservation({ ending, status, code, text }: Observation): string {
+export function describeObservation({ ending, status, code, text, received }: Observation): string {
   const [answer] = readProvenance(text).answers;
   const from = answer === undefined ? '' : ` from ${answer.replace(/-\d+$/, '')}`;
   if (ending === 'complete') return `a whole answer${from}`;
   if (ending === 'error') return `text${from}, then an error in its format`;
-  return [ending, status, code].filter((part) => part !== undefined).join(' ') + from;
+  const excerpt = received === undefined ? undefined : JSON.stringify(received);
+  return [ending, status, code, excerpt].filter((part) => part !== undefined).join(' ') + from;
 }
 
 export function describeRecord({ outcome, status, error_code, route }: RequestRecord): string {

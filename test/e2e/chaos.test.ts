@@ -10,10 +10,18 @@ const postgres = {
   [Symbol.asyncDispose]: async () => undefined,
 };
 
-/** The short form of `npm run chaos`: experiments that no other test covers and that need no idle machine. */
-const chosen = experiments.filter(({ name }) =>
-  ['table', 'records', 'client-left', 'burst', 'event-loop'].includes(name),
-);
+/** The short form of `npm run chaos`: what no other test shows with a whole gateway, a few dozen requests each. */
+const names = new Set([
+  'table',
+  'resumed',
+  'records',
+  'client-left',
+  'burst',
+  'silent-connections',
+  'dripping',
+  'event-loop',
+]);
+const chosen = experiments.filter(({ name }) => names.has(name));
 
 it.each(chosen)('$name: $description', async (experiment) => {
   const figures = await experiment.run({ postgres, isShort: true, print: () => undefined });

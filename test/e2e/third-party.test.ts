@@ -217,7 +217,10 @@ export const breaker = {
   }),
 };`;
     await install('piper', { type: 'module', exports: './index.js' }, { 'index.js': text });
-    const yaml = yamlFor(upstream.baseUrl).replace(/- plan\n[^]*- log\n/, '- piper\n  - breaker\n  - log\n');
+    const yaml = yamlFor(upstream.baseUrl).replace(
+      /- plan\n[^]*- log\n/,
+      '- piper\n  - breaker\n  - upstream: false\n  - log\n',
+    );
     await home.write(`plugins: [piper]\n${yaml}`, 'stage_timeout: 1');
     await using gateway = await home.start();
     const response = await ask(gateway.url);

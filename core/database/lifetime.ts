@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import { firstOrTimeout } from '../timing/deadline.ts';
 import { DatabaseClaim, isClaimed } from './claim.ts';
 import type { EmbeddedPostgres } from './embedded.ts';
 import { Revival } from './revival.ts';
@@ -18,6 +19,8 @@ export class Lifetime {
   readonly #log: Logger;
   readonly #options: LifetimeOptions;
   readonly #embedded: EmbeddedPostgres | undefined;
+  #beginning: Promise<void> | undefined;
+  #hasEnded = false;
   #claim: DatabaseClaim | undefined;
   #revival: Revival | undefined;
 
@@ -33,23 +36,34 @@ export class Lifetime {
   }
 
   /** @throws Error when another gateway uses the database that it cannot be shared with */
-  async begin(): Promise<void> {
-    const { mode, isShared } = this.#options;
-    if (mode !== 'serve') return;
-    if (!isShared || this.isEmbedded) {
-      this.#claim = await DatabaseClaim.make(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
-      if (this.#claim === undefined) throw new Error(this.#explainRefusal());
-    }
-    if (this.#embedded !== undefined) this.#revival = new Revival(this.#embedded, this.#log);
+  begin(): Promise<void> {
+    this.#beginning = this.#begin();
+    return this.#beginning;
   }
 
-  /** @param stopTimeout ms for the embedded server to stop, before it is forced to */
-  async end(stopTimeout?: number): Promise<void> {
+  /** @param stopTimeout ms for the embedded server to stop, before it is forced to, and for a beginning to settle */
+  async end(stopTimeout = Infinity): Promise<void> {
+    // A claim that is just being made would be taken for another gateway's.
+    if (this.#beginning !== undefined) await firstOrTimeout([this.#beginning.catch(() => undefined)], stopTimeout);
+    this.#hasEnded = true;
     const hadClaim = this.#claim !== undefined;
     await this.#revival?.[Symbol.asyncDispose]();
     await this.#claim?.[Symbol.asyncDispose]();
     if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded, hadClaim)))
-      await this.#embedded.stop(stopTimeout);
+      await this.#embedded.stop(stopTimeout === Infinity ? undefined : stopTimeout);
+  }
+
+  async #begin(): Promise<void> {
+    const { mode, isShared } = this.#options;
+    if (mode !== 'serve') return;
+    if (!isShared || this.isEmbedded) {
+      const claim = await DatabaseClaim.make(this.#url, isShared ? 'shared' : 'exclusive', this.#log);
+      if (claim === undefined) throw new Error(this.#explainRefusal());
+      // `end` did not wait until now.
+      if (this.#hasEnded) return claim[Symbol.asyncDispose]();
+      this.#claim = claim;
+    }
+    if (this.#embedded !== undefined) this.#revival = new Revival(this.#embedded, this.#log);
   }
 
   /** A process stops the server that it has started or claimed, unless a gateway has connected since. */

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { textFormats } from '../../../support/formats.ts';
 import { readers } from '../../../support/readers/index.ts';
 import { eventsIn, playStream, replay } from './gateway.ts';
-import { isKnownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';
 
 /** Numbers of events after which a stream is cut: at its beginning, in its middle and before its end. */
@@ -12,9 +11,8 @@ function cutsOf(events: number): number[] {
 }
 
 describe.each(textFormats)('a client of %s', (client) => {
-  const readable = recordings.filter(({ name, format }) => format !== client || !isKnownRaw(name, 'streamed'));
   // Of two answers one may have ended when the other breaks off.
-  const rows = readable.filter(({ expected }) => expected.request?.['n'] === undefined).map(rowOf);
+  const rows = recordings.filter(({ expected }) => expected.request?.['n'] === undefined).map(rowOf);
 
   it.each(rows)('reads one error or one end wherever %s breaks off', async (_name, recording) => {
     const call = await replay(client, recording, true);

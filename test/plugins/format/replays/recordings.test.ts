@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isKnownRaw, knownRaw } from './known-raw.ts';
 import { recordings, rowOf } from './recordings.ts';
 
 const root = join(import.meta.dirname, '../../../fixtures/replays');
@@ -17,11 +16,5 @@ describe('the recordings', () => {
       join(dirname(file), basename(file).replace(/(\.expected)?\.json$/, '')),
     );
     expect(new Set(names)).toEqual(new Set(recordings.map(({ name }) => name)));
-  });
-
-  it('that pass raw are there, each with its oddity', () => {
-    const raw = recordings.filter(({ name }) => isKnownRaw(name, 'streamed') || isKnownRaw(name, 'whole'));
-    expect(raw.filter(({ expected }) => expected.oddity === undefined)).toEqual([]);
-    expect(new Set(raw.map(({ name }) => name))).toEqual(new Set(knownRaw.map(({ name }) => name)));
   });
 });

@@ -25,7 +25,7 @@ export const bounds = {
   jsonEscapes: 1_000_000,
   /** Bytes outside of strings: numbers, punctuation and white space. */
   jsonOutsideStrings: 4 * MiB,
-  /** Bytes of a body over which its steps are taken in turns of their own. */
+  /** Bytes of a body over which each step of reading it runs in a separate turn of the event loop. */
   stepwiseBody: 256 * KiB,
 
   /** Form of a page; 413 over the limit. */

@@ -8,7 +8,7 @@ const short = 131_072;
 const longestName = 64;
 
 // A text is measured without a pause in between, so that all measurements share these.
-/** Of the members so far of the object at each depth; deeper ones are refused by whoever asked. */
+/** One entry per depth, for the members read so far of the open object. Callers refuse deeper texts. */
 const shapes = new Int32Array(maxJsonDepth + 1);
 const seen = new Int32Array(65_536);
 let measurement = 0;
@@ -100,7 +100,7 @@ class EscapeCounter {
     return end;
   }
 
-  /** Index of the next such character; the text's length when there is none. */
+  /** Index of the next such character, or the length of the text. */
   #next(char: string, from: number): number {
     const text = this.#text;
     const code = char.charCodeAt(0);

@@ -13,7 +13,7 @@ export const operatorSection = defineSection({
   schema: {
     type: 'object',
     description:
-      'Where the operator reads metrics and the state of routes: a listener of its own. Only token and names change without a restart.',
+      'A separate listener for metrics and the state of routes. Only token and names can change without a restart.',
     default: {},
     properties: {
       enabled: { type: 'boolean', default: true, description: 'Whether there is such a listener.' },

@@ -9,7 +9,7 @@ export interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
 
-/** Valid YAML that gateway.yaml refuses, because it hides what a line does or hardly ever means what it says. */
+/** YAML that is valid, but most likely a mistake in gateway.yaml. */
 export function findRefusedYaml(document: Document.Parsed, text: string): NodeMistake[] {
   const found: NodeMistake[] = [];
   const anchors = new Set<string>();
@@ -75,7 +75,7 @@ function plainMistake({ source = '', value, range }: Scalar, text: string): Text
   const rest = text.slice(start + lineEnd, end);
   const [wrong, right] = lineMistake(rest.trimStart().split('\n')[0] ?? '') ?? [
     'continues the value of the line above',
-    'write "key: value" for a key of its own, or put a text of several lines in quotes',
+    'write "key: value" for a separate key, or put a text of several lines in quotes',
   ];
   return { offset: start + lineEnd + (rest.length - rest.trimStart().length), wrong, right };
 }

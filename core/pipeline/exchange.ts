@@ -23,7 +23,7 @@ export interface Endpoint {
   readonly dialect?: Dialect | undefined;
   /**
    * True for a model call: it counts against the limits of those, and its answer may be kept. It needs an active period;
-   * so does every POST in a format, metered or not. Other requests count against an allowance of their own.
+   * so does every POST in a format, metered or not. Other requests have a separate allowance.
    */
   readonly isMetered: boolean;
   /** True when it needs no key: `auth` skips it, and stages find no principal. */

@@ -24,7 +24,7 @@ function next(): void {
   if (waiting.length > 0) setImmediate(next);
 }
 
-/** Takes each step in a turn of its own. @returns what the steps lead to */
+/** Runs each step in a separate turn of the event loop. @returns what the generator returns */
 export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
     await nextTurn();

@@ -14,7 +14,7 @@ const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('h
 
 /**
  * Limits the requests of each key: model calls per period and in flight; all others (lists, the key, token counts, stored
- * responses, unknown paths) per period, out of a wider allowance of their own.
+ * responses, unknown paths) per period, from a separate, wider allowance.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */

@@ -3,7 +3,7 @@ import type { ReplyContext } from '../canonical/codec.ts';
 import { member } from '../request/members.ts';
 import { writeUsage } from './usage.ts';
 
-/** Tools of Anthropic whose results have an error of their own. */
+/** Anthropic's tools whose results can report an error. */
 const hosted = /^(web_search|web_fetch|code_execution)_\d/;
 
 /**

@@ -64,7 +64,7 @@ async function unambiguous(
   return { bytes: Buffer.from(written), text: written, body: JSON.parse(written) as JsonObject };
 }
 
-/** A long body is read here, in turns of its own, and not when it is first needed. */
+/** Reads a long body here, in separate turns of the event loop, and not when it is first needed. */
 async function exactOf(text: string): Promise<ClientRequest['exact']> {
   if (text.length <= bounds.stepwiseBody || !mayHoldLongNumbers(text)) return undefined;
   return { text, body: (await inTurns(exactInputSteps(text))) as JsonObject };

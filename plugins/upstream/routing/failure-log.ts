@@ -12,7 +12,7 @@ interface LoggedRoute {
 
 /**
  * Writes the first failure of a route to the log, so that a failover is visible before a breaker opens, and then at most
- * one line a minute with the number of failures in between. Refused keys and unknown models have lines of their own.
+ * one line a minute with the number of failures in between. Refused keys and unknown models are logged separately.
  */
 export class FailureLog {
   readonly #routes = new Map<string, LoggedRoute>();

@@ -43,7 +43,7 @@ const mistralMembers = [
   'messages.tool_calls.function',
 ];
 
-/** Vendors that serve models of their own. */
+/** Vendors that serve their own models. */
 export const labVendors: readonly Vendor[] = [
   {
     name: 'deepseek',

@@ -28,7 +28,7 @@ export function typeOf(item: JsonObject): string {
 
 export interface ItemNames {
   readonly id: string;
-  /** For a call without an id of its own. */
+  /** For a call without an id. */
   readonly callId: string;
 }
 

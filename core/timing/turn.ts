@@ -33,7 +33,7 @@ export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   }
 }
 
-/** Takes all steps at once. @returns what they lead to */
+/** Runs all steps at once. @returns what the generator returns */
 export function atOnce<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();

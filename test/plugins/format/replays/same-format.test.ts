@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Answer } from '../../../support/readers/answer.ts';

@@ -52,7 +52,7 @@ export class ResponsesStore {
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
     const begun = exchange.find(draft);
     const call = exchange.find(modelCall);
-    const { body, status, headers } = reply;
+    const { body, status } = reply;
     if (begun === undefined || call === undefined || status !== 200 || body === null || !this.#recorder.isEnabled) {
       return reply;
     }
@@ -62,7 +62,7 @@ export class ResponsesStore {
       return note;
     };
     if (!(body instanceof Readable)) return this.#storeWhole(exchange, reply, call.finished(), save);
-    if (headers['content-type']?.startsWith('text/event-stream') !== true) return reply;
+    if (!isEventStream(reply)) return reply;
     return { ...reply, body: holdEnding(body, () => call.finished(), save) };
   }
 
@@ -77,12 +77,15 @@ export class ResponsesStore {
     const note = answer && (await save(answer));
     if (note === undefined) return reply;
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
-    return {
-      ...reply,
-      headers: { ...reply.headers, [notesHeaderName(this.#host.service)]: notes },
-      body: answer?.['store'] === false ? reply.body : JSON.stringify({ ...answer, store: false }),
-    };
+    const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
+    // Events that were converted from a JSON answer arrive as one body, too.
+    if (isEventStream(reply) || answer?.['store'] === false) return { ...reply, headers };
+    return { ...reply, headers, body: JSON.stringify({ ...answer, store: false }) };
   }
+}
+
+function isEventStream({ headers }: Reply): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
 /** For the record: the headers of a stream are gone by then. */

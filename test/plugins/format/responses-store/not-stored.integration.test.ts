@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
-import { type ResponseBody, responsesUpstream, startStore, type StoreGateway } from './fixture.ts';
+import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
+import {
+  finalResponse,
+  type ResponseBody,
+  responseBody,
+  responsesUpstream,
+  startStore,
+  type StoreGateway,
+} from './fixture.ts';
 
 const note = 'not stored: the conversation is too large';
 
@@ -66,6 +73,18 @@ describe('an answer whose conversation is too large to be kept', () => {
       },
       { timeout: 15_000, interval: 50 },
     );
+  });
+
+  it('stays a stream where the upstream sent JSON instead', async () => {
+    await using whole = await createUpstream((_request, response) => response.json(200, responseBody(1)));
+    await using other = await startStore(whole, { yaml: 'responses: { max_bytes: 1024 }' });
+    const reply = await other.call('POST', '/v1/responses', { model: 'test', input: large, stream: true });
+    const { headers } = reply;
+    expect([headers.get('content-type'), headers.get('x-daypass-notes'), finalResponse(await reply.text())]).toEqual([
+      'text/event-stream; charset=utf-8',
+      note,
+      expect.objectContaining({ status: 'completed', output: [expect.objectContaining({ type: 'message' })] }),
+    ]);
   });
 
   it('has no note when its client wants nothing to be kept', async () => {

@@ -8,6 +8,7 @@ export type { Gauge, Reading } from './extension/gauge.ts';
 export {
   type CheckContext,
   defineSection,
+  type ProviderTerms,
   type Report,
   type Section,
   type SectionValue,
@@ -120,4 +121,4 @@ export {
   type RawNotification,
   type Refund,
   type RefundRequest,
-} from './accounts/payment-provider.ts';
+} from './payments/payment-provider.ts';

@@ -57,6 +57,7 @@ export function validate(
     ...readerOf(sections),
     formats: registry.formats,
     vendors: registry.vendors,
+    paymentProviders: registry.paymentProviders,
     isProduction: document.isProduction,
     hasAllPlugins,
     names: ({ name }) => validParts.get(name)?.names,

@@ -43,12 +43,28 @@ export interface SectionValues {
 export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;
+  readonly paymentProviders: ReadonlyMap<string, ProviderTerms>;
   /** True where demos must be refused. */
   readonly isProduction: boolean;
   /** False when a plugin could not be loaded, so an unknown name may belong to it. */
   readonly hasAllPlugins: boolean;
   /** All names in a map of entries, invalid entries included; undefined when one of the names is invalid. */
   names(section: Section): readonly string[] | undefined;
+}
+
+/** What the rules of gateway.yaml need to know about a payment provider. */
+export interface ProviderTerms {
+  /** Kebab-case; the last segment of its notification path, `/hooks/NAME`. */
+  readonly name: string;
+  /** True when no money moves; refused with `NODE_ENV=production`. */
+  readonly isSandbox?: boolean;
+  /** ISO 4217 codes that it takes. */
+  readonly currencies: readonly string[];
+  /**
+   * Reports what is missing in gateway.yaml for this provider. Called when `payments.provider` selects it: the section of
+   * a provider that is not used may be incomplete.
+   */
+  check?(all: CheckContext, report: Report): void;
 }
 
 /** Ties a section's checks to its schema. A section without a `default` in its schema may be left out only if it has no required content. */

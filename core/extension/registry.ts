@@ -1,6 +1,6 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 import type { EventTypes } from '../accounts/events.ts';
-import type { PaymentProvider } from '../accounts/payment-provider.ts';
+import type { PaymentProvider } from '../payments/payment-provider.ts';
 import type { Catalog, Vendor } from '../catalog/catalog.ts';
 import type { WireFormat } from '../catalog/formats.ts';
 import type { Command } from './command.ts';

@@ -1,3 +1,4 @@
+import type { ProviderTerms } from '../config/section.ts';
 import type { Host } from '../host.ts';
 
 /**
@@ -5,15 +6,9 @@ import type { Host } from '../host.ts';
  * order and touches no ledger: what it returns is evidence, on which core decides. Register it with
  * `server.gateway.paymentProvider(…)`; an operator selects it with `payments: { provider: NAME }`.
  */
-export interface PaymentProvider {
-  /** Kebab-case; the last segment of its notification path, `/hooks/NAME`. */
-  readonly name: string;
+export interface PaymentProvider extends ProviderTerms {
   /** As buyers read it. */
   readonly title: string;
-  /** True when no money moves; refused with `NODE_ENV=production`. */
-  readonly isSandbox?: boolean;
-  /** ISO 4217 codes that it takes. */
-  readonly currencies: readonly string[];
   /**
    * Returns the calls to the provider, with the settings of the plugin's own section of gateway.yaml. Called for each
    * loaded configuration that selects it, and for those with open orders of it after another was selected. Does no I/O.
@@ -28,6 +23,8 @@ export interface PaymentProvider {
  * in here; core knows what may be repeated.
  */
 export interface PaymentConnection {
+  /** Calls in a second that the provider takes from one account; 5 when left out. */
+  readonly callsPerSecond?: number;
   /**
    * Creates a charge that is valid until `expiresAt`, or as near to that as the provider allows.
    *
@@ -42,8 +39,8 @@ export interface PaymentConnection {
   status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
    * Verifies and reads a notification, synchronously and without I/O. Compare signatures with `timingSafeEqual` over
-   * digests of equal length. Undefined when it is not authentic, or
-   * meant for another merchant: core refuses it with 403.
+   * digests of equal length (`isSameSecret`). Undefined when it is not authentic, malformed, or meant for another
+   * merchant: core refuses it with 403. Never throws.
    */
   readNotification(notification: RawNotification): PaymentNotification | undefined;
   /** The response that the provider expects to a notification that has been stored; 200 without a body when left out. */
@@ -60,6 +57,11 @@ export interface PaymentConnection {
    * @throws PaymentError `rejected` when the window is over or the buyer's bank takes no refunds
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
+  /**
+   * Reads what became of a refund, found by its key. Left out where `status` is all that is known: `refunded` then
+   * means that it is done.
+   */
+  refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
 }
 
 /** An amount in the smallest unit that the currency is priced in: whole rupiah for IDR, which is sent without decimals. */
@@ -135,6 +137,8 @@ export interface RawNotification {
 export interface PaymentNotification extends ChargeReference {
   /** Names the event: the same one that arrives twice has the same key, another one of the same charge does not. */
   readonly eventKey: string;
+  /** The `key` of the refund that it is about: core reads `refundStatus` besides `status`. */
+  readonly refundKey?: string;
   /**
    * What the notification proves by itself, where its signature covers state, amount and both references (Tripay). Left
    * out where it does not (Midtrans signs no state, Xendit no body): core then reads the status first.

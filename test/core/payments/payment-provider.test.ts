@@ -9,7 +9,7 @@ import {
   type PaymentNotification,
   type PaymentState,
   type RawNotification,
-} from '#core/accounts/payment-provider.ts';
+} from '#core/payments/payment-provider.ts';
 
 /*
  * The contract carries providers that sign everything, something or nothing. What is tried here is how each of them reads

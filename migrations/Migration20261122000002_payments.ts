@@ -17,6 +17,14 @@ export class Migration20261122000002_payments extends Migration {
         ADD COLUMN blocked_at timestamptz,
         ADD COLUMN blocked_reason text,
         ADD COLUMN deleted_at timestamptz`);
+    // One e-mail address, one account. Where several have it, the oldest keeps it.
+    this.addSql(`
+      UPDATE account a SET email = NULL WHERE EXISTS (
+        SELECT FROM account b WHERE lower(b.email) = lower(a.email) AND (b.created_at, b.id) < (a.created_at, a.id))`);
+    this.addSql('DROP INDEX account_email');
+    this.addSql('CREATE UNIQUE INDEX account_email ON account (lower(email))');
+    // Null: nobody has seen the key. Keys that exist were printed when they were made.
+    this.addSql('ALTER TABLE api_key ADD COLUMN shown_at timestamptz DEFAULT now()');
     this.addSql(`
       CREATE FUNCTION notify_own_account() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -201,6 +209,9 @@ export class Migration20261122000002_payments extends Migration {
     this.addSql('DROP TABLE plan_order');
     this.addSql('DROP TRIGGER account_notify ON account');
     this.addSql('DROP FUNCTION notify_own_account()');
+    this.addSql('ALTER TABLE api_key DROP COLUMN shown_at');
+    this.addSql('DROP INDEX account_email');
+    this.addSql('CREATE INDEX account_email ON account (lower(email))');
     this.addSql(
       'ALTER TABLE account DROP COLUMN language, DROP COLUMN blocked_at, DROP COLUMN blocked_reason, DROP COLUMN deleted_at',
     );

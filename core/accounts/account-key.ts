@@ -24,11 +24,37 @@ export async function rotateKey(
   await database.fork().transactional(async (transaction) => {
     const current = await lockKey(transaction, accountId);
     await transaction.execute(
-      `update api_key set sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp() where id = ?`,
+      `update api_key set sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp(), shown_at = clock_timestamp()
+       where id = ?`,
       [digestApiKey(key), hint, current.id],
     );
   });
   return { accountId, key, hint };
+}
+
+/**
+ * Replaces a key that nobody has seen by one that its owner sees. Only the first call gets a key, so none is stored in a form
+ * that could be shown later; an owner whose browser missed the answer rotates it.
+ *
+ * @returns undefined when the key has been shown
+ * @throws AccountError `not_found`
+ */
+export async function revealKey(
+  database: Pick<Database, 'fork'>,
+  prefix: string,
+  accountId: string,
+): Promise<IssuedKey | undefined> {
+  const key = generateApiKey(prefix);
+  const hint = hintOfApiKey(key, prefix);
+  return database.fork().transactional(async (transaction) => {
+    const current = await lockKey(transaction, accountId);
+    if (current.shownAt != null) return undefined;
+    await transaction.execute(
+      `update api_key set sha256 = decode(?, 'hex'), hint = ?, shown_at = clock_timestamp() where id = ?`,
+      [digestApiKey(key), hint, current.id],
+    );
+    return { accountId, key, hint };
+  });
 }
 
 /**

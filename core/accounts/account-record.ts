@@ -24,6 +24,8 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
+  /** False: nobody has seen the key; `revealKey` makes one that its owner sees. */
+  readonly isShown: boolean;
 }
 
 /** A period of paid time, from the ledger. */
@@ -50,6 +52,7 @@ const select = `
   select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
+    k.shown_at is not null as is_shown,
     (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label) order by p.starts_at)::text
       from plan_period p
       where p.account_id = a.id
@@ -71,6 +74,7 @@ interface Row {
   readonly limits: string | null;
   readonly key_created_at: number;
   readonly key_rotated_at: number | null;
+  readonly is_shown: boolean;
   readonly periods: string | null;
   readonly read_at: number;
 }
@@ -113,6 +117,7 @@ function toKey(row: Row): KeyRecord | undefined {
     limits: row.limits === null ? undefined : (JSON.parse(row.limits) ?? undefined),
     createdAt: new Date(row.key_created_at),
     rotatedAt: row.key_rotated_at === null ? undefined : new Date(row.key_rotated_at),
+    isShown: row.is_shown,
   };
 }
 

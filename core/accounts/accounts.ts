@@ -18,9 +18,11 @@ export interface NewAccount {
   readonly period?: NewPeriod | undefined;
   /** Its key; default: a new one. */
   readonly key?: string | undefined;
+  /** False: nobody will see the key, and `revealKey` replaces it by one that its owner sees. */
+  readonly isKeyShown?: boolean;
 }
 
-/** Creates an account with its key, in its own transaction. @throws AccountError `too_many_days` */
+/** Creates an account with its key, in its own transaction. @throws AccountError `too_many_days`, `email_taken` */
 export async function createAccount(
   database: Pick<Database, 'fork'>,
   prefix: string,
@@ -29,11 +31,11 @@ export async function createAccount(
   return database.fork().transactional((transaction) => insertAccount(transaction, prefix, account));
 }
 
-/** Creates an account with its key, in the caller's transaction. @throws AccountError `too_many_days` */
+/** Creates an account with its key, in the caller's transaction. @throws AccountError `too_many_days`, `email_taken` */
 export async function insertAccount(
   transaction: EntityManager,
   prefix: string,
-  { name, email, avatarUrl, limits, period, key = generateApiKey(prefix) }: NewAccount,
+  { name, email, avatarUrl, limits, period, key = generateApiKey(prefix), isKeyShown = true }: NewAccount,
 ): Promise<IssuedKey> {
   const accountId = randomUUIDv7();
   const hint = hintOfApiKey(key, prefix);
@@ -44,10 +46,25 @@ export async function insertAccount(
     sha256: Buffer.from(digestApiKey(key), 'hex'),
     hint,
     limits: limits ?? null,
+    ...(!isKeyShown && { shownAt: null }),
   });
-  await transaction.flush();
+  await flushAccount(transaction, email);
   if (period !== undefined) await addDays(transaction, accountId, period);
   return { accountId, key, hint };
+}
+
+async function flushAccount(transaction: EntityManager, email: string | undefined): Promise<void> {
+  try {
+    await transaction.flush();
+  } catch (error) {
+    if (!isEmailTaken(error)) throw error;
+    throw new AccountError('email_taken', `The e-mail address ${email} belongs to another account.`);
+  }
+}
+
+/** True for the database's refusal of an e-mail address that another account has. The transaction is lost. */
+export function isEmailTaken(error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === 'account_email';
 }
 
 /**

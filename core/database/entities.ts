@@ -28,6 +28,8 @@ const ApiKeySchema = defineEntity({
     limits: p.json<RateLimits>().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
+    /** Null: nobody has seen the key. */
+    shownAt: p.datetime().nullable().defaultRaw('now()'),
   },
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAccounts } from '#core/accounts/account-record.ts';
-import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
+import { changeLimits, revealKey, rotateKey } from '#core/accounts/account-key.ts';
 import { createAccount, findAccount } from '#core/accounts/accounts.ts';
 import { digestApiKey } from '#core/accounts/api-key.ts';
 import { addDays, grantDays } from '#core/accounts/ledger.ts';
@@ -18,6 +18,7 @@ afterAll(async () => {
 });
 
 const create = (name = 'Ani') => createAccount(database, 'dp', { name });
+const createUnseen = () => createAccount(database, 'dp', { name: 'Unseen', isKeyShown: false });
 
 /** Enters a period of one day that began so many days ago. */
 async function addPastDay(accountId: string, daysAgo: number): Promise<void> {
@@ -49,6 +50,13 @@ describe('createAccount', () => {
     const account = await findAccount(database, accountId);
     expect(account).toMatchObject({ name: 'Budi', email: 'budi@example.com', key: { limits: { limit: 5 } } });
     expect(account.periods).toMatchObject([{ label: 'trial' }]);
+  });
+
+  it('refuses an e-mail address that another account has, in any case', async () => {
+    await createAccount(database, 'dp', { name: 'G', email: 'g@example.com' });
+    await expect(createAccount(database, 'dp', { name: 'H', email: 'G@Example.com' })).rejects.toMatchObject({
+      kind: 'email_taken',
+    });
   });
 
   it('leaves nothing behind when the days cannot be granted', async () => {
@@ -85,6 +93,34 @@ describe('rotateKey', () => {
     await expect(rotateKey(database, 'dp', '00000000-0000-7000-8000-000000000000')).rejects.toMatchObject({
       kind: 'not_found',
     });
+  });
+});
+
+describe('revealKey', () => {
+  it('replaces a key that nobody has seen, once', async () => {
+    const { accountId, key: unseen } = await createUnseen();
+    const revealed = await revealKey(database, 'dp', accountId);
+    expect((await findAccount(database, revealed?.key ?? '')).id).toBe(accountId);
+    await expect(findAccount(database, unseen)).rejects.toMatchObject({ kind: 'not_found' });
+    expect(await revealKey(database, 'dp', accountId)).toBeUndefined();
+  });
+
+  it('returns one key when it is called twice at once', async () => {
+    const { accountId } = await createUnseen();
+    const issued = await Promise.all(Array.from({ length: 5 }, () => revealKey(database, 'dp', accountId)));
+    expect(issued.filter((key) => key !== undefined)).toHaveLength(1);
+  });
+
+  it('leaves a key alone that was rotated before it was shown', async () => {
+    const { accountId } = await createUnseen();
+    const { key } = await rotateKey(database, 'dp', accountId);
+    expect(await revealKey(database, 'dp', accountId)).toBeUndefined();
+    expect((await findAccount(database, key)).id).toBe(accountId);
+  });
+
+  it('leaves a key alone that was printed when it was made', async () => {
+    const { accountId } = await create();
+    expect(await revealKey(database, 'dp', accountId)).toBeUndefined();
   });
 });
 
@@ -185,10 +221,13 @@ describe('findAccount', () => {
     );
   });
 
-  it('names the ids when several accounts have the same e-mail address', async () => {
-    const one = await createAccount(database, 'dp', { name: 'G', email: 'g@example.com' });
-    const other = await createAccount(database, 'dp', { name: 'G', email: 'G@Example.com' });
-    const error: unknown = await findAccount(database, 'g@example.com').catch((thrown: unknown) => thrown);
+  it('names the ids when several accounts have the same key hint', async () => {
+    const one = await create();
+    const other = await create();
+    await database.query(`update api_key set hint = 'dp-Same…hint' where account_id in (?)`, [
+      [one, other].map(({ accountId }) => accountId),
+    ]);
+    const error: unknown = await findAccount(database, 'dp-Same…hint').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: 'ambiguous' });
     expect(String(error)).toContain(one.accountId);
     expect(String(error)).toContain(other.accountId);

@@ -1,0 +1,123 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '../host.ts';
+import { AccountError } from './account-error.ts';
+import { insertAccount } from './accounts.ts';
+
+/** A person as a sign-in provider knows them. */
+export interface SignInProfile {
+  /** Name of the provider: `google`, `github`, `local`. */
+  readonly provider: string;
+  /** The provider's id of the person. */
+  readonly subject: string;
+  /** Undefined unless the provider has verified it: an unverified address would let its claimant take an account over. */
+  readonly email: string | undefined;
+  readonly name: string;
+  readonly avatarUrl: string | undefined;
+}
+
+/** Why a person is not signed in. */
+export type SignInRefusal = 'email_taken' | 'blocked';
+
+/** The account of a person, or why there is none for them. */
+export type SignInOutcome =
+  | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
+  | { readonly refused: SignInRefusal };
+
+type AccountHost = Pick<Host, 'database' | 'service'>;
+
+/**
+ * The account of this identity. For an identity that is not known, creates an account with a key that nobody has seen yet
+ * (`revealKey`). Accounts are found by provider and subject, never by e-mail address: an address that another account has
+ * is refused, and only its owner can link the identity, while signed in.
+ */
+export async function signInWith(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
+  const person = cleanProfile(profile);
+  try {
+    return await host.database.fork().transactional(async (transaction) => {
+      await lockIdentity(transaction, person);
+      const owner = await readOwner(transaction, person);
+      if (owner !== undefined) return await useIdentity(transaction, owner, person);
+      const { name, email, avatarUrl } = person;
+      const account = { name, email, avatarUrl, isKeyShown: false };
+      const { accountId } = await insertAccount(transaction, host.service.prefix, account);
+      await insertIdentity(transaction, accountId, person);
+      return { accountId, isNew: true };
+    });
+  } catch (error) {
+    if (error instanceof AccountError && error.kind === 'email_taken') return { refused: 'email_taken' };
+    throw error;
+  }
+}
+
+/** The account of an identity. */
+export interface IdentityOwner {
+  readonly accountId: string;
+  readonly isBlocked: boolean;
+}
+
+/** Serialises what happens to one identity: two first sign-ins at once would otherwise make two accounts. */
+export async function lockIdentity(
+  transaction: EntityManager,
+  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
+    JSON.stringify(['identity', provider, subject]),
+  ]);
+}
+
+export async function readOwner(
+  transaction: EntityManager,
+  { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
+): Promise<IdentityOwner | undefined> {
+  const [row] = await transaction.execute<{ account_id: string; is_blocked: boolean }[]>(
+    `select i.account_id, (a.blocked_at is not null or a.deleted_at is not null) as is_blocked
+     from identity i join account a on a.id = i.account_id where i.provider = ? and i.subject = ?`,
+    [provider, subject],
+  );
+  return row === undefined ? undefined : { accountId: row.account_id, isBlocked: row.is_blocked };
+}
+
+export async function insertIdentity(
+  transaction: EntityManager,
+  accountId: string,
+  { provider, subject, email, name }: SignInProfile,
+): Promise<void> {
+  await transaction.execute(
+    'insert into identity (provider, subject, account_id, email, name) values (?, ?, ?, ?, ?)',
+    [provider, subject, accountId, email ?? null, name],
+  );
+}
+
+async function useIdentity(
+  transaction: EntityManager,
+  { accountId, isBlocked }: IdentityOwner,
+  { provider, subject, email, name }: SignInProfile,
+): Promise<SignInOutcome> {
+  if (isBlocked) return { refused: 'blocked' };
+  await transaction.execute(
+    'update identity set email = ?, name = ?, last_used_at = clock_timestamp() where provider = ? and subject = ?',
+    [email ?? null, name, provider, subject],
+  );
+  return { accountId, isNew: false };
+}
+
+const maxName = 100; // characters
+const maxEmail = 320;
+const maxUrl = 2_000;
+
+/** One line without control characters, of bounded length: providers send what people have typed. */
+export function cleanProfile(profile: SignInProfile): SignInProfile {
+  const email = cleanText(profile.email ?? '');
+  const avatarUrl = profile.avatarUrl ?? '';
+  return {
+    provider: profile.provider,
+    subject: profile.subject,
+    email: /^[^@\s]+@[^@\s]+$/.test(email) && email.length <= maxEmail ? email : undefined,
+    name: cleanText(profile.name).slice(0, maxName) || email.split('@')[0] || profile.provider,
+    avatarUrl: /^https:\/\/\S+$/.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
+  };
+}
+
+function cleanText(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+}

@@ -81,6 +81,7 @@ export type { Entities, PluginTables } from './database/tables.ts';
 export type { JobDefinition } from './jobs/definition.ts';
 export { JobImpossible, type Jobs } from './jobs/jobs.ts';
 export type { EventTypes, OrderEvent, PlanEvent } from './accounts/events.ts';
+export { type AccountEvent, readEvents, recordEvent } from './accounts/account-events.ts';
 export type { EventName, EventPublisher } from './shared/event-handler.ts';
 
 // What a plugin finds in its host.

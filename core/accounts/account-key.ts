@@ -1,8 +1,10 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
 import { ApiKey } from '../database/entities.ts';
 import type { RateLimits } from '../facts.ts';
 import { AccountError } from './account-error.ts';
+import { recordEvent } from './account-events.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
 import { lockAccount } from './ledger.ts';
 
@@ -28,6 +30,8 @@ export async function rotateKey(
        where id = ?`,
       [digestApiKey(key), hint, current.id],
     );
+    const rotated = { accountId, keyId: current.id };
+    await recordEvent(transaction, 'key.rotated', rotated, `key.rotated:${randomUUIDv7()}`);
   });
   return { accountId, key, hint };
 }

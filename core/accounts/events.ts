@@ -1,5 +1,6 @@
 /**
- * What happens to accounts, orders and keys, as events that every instance hears of. Plugins add their own types:
+ * What happens to accounts, orders and keys, as events that every instance hears of. Each is recorded once in
+ * `account_event`, in the transaction of what it reports (`account-events.ts`). Plugins add their own types:
  *
  *     declare module 'daypass' {
  *       interface EventTypes { 'note.written': { readonly accountId: string } }
@@ -14,10 +15,16 @@ export interface EventTypes {
   'order.flagged': OrderEvent & { readonly reason: string };
   /** Access has begun after a time without a period. */
   'plan.started': PlanEvent;
+  /** The last period ends within 24 hours. */
+  'plan.ending': PlanEvent;
   /** The last period is over. */
   'plan.ended': PlanEvent;
   /** The account has a new key; the old one is refused from now on. */
   'key.rotated': { readonly accountId: string; readonly keyId: string };
+  /** The operator has blocked the account: it is refused, and its sessions have ended. */
+  'account.blocked': { readonly accountId: string };
+  /** Someone has signed in to the account. */
+  'session.created': { readonly accountId: string; readonly sessionId: string };
 }
 
 /** Names the order and its owner. */

@@ -6,6 +6,7 @@ import { type ErrorCode, type ErrorDetails, GatewayError } from '../errors/table
 import { callerDialect } from '../http/dialect.ts';
 import type { Logger } from '../logger.ts';
 import { SharedUnavailable } from '../shared/shared.ts';
+import { isHtmx } from './htmx.ts';
 import { PageError } from './page-error.ts';
 import type { Renderer } from './renderer.ts';
 import { asPage } from './routes.ts';
@@ -33,7 +34,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /** True for a reader who wants a page rather than JSON. */
 export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   const { headers } = raw.req;
-  if (headers['hx-request'] === 'true') return true;
+  if (isHtmx({ raw })) return true;
   try {
     return accept.mediaType(headers.accept, ['application/json', 'text/html']) === 'text/html';
   } catch {

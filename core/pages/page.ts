@@ -17,12 +17,17 @@ export interface Page {
   /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta` or `/assets`. */
   readonly path: string;
   readonly role: Role;
-  /** `site`: navigation and footer. `plain`: the logo alone, for forms that nothing should lead away from. */
-  readonly layout?: 'site' | 'plain';
+  /**
+   * `site`: navigation and footer. `plain`: the logo alone, for forms that nothing should lead away from. `none`: the
+   * template alone, for a part of a page that htmx loads.
+   */
+  readonly layout?: 'site' | 'plain' | 'none';
   /** Key of the title. Its placeholders are filled with the values that `show` returns. */
   readonly title: string;
   /** Key of one sentence for search engines and link previews. */
   readonly description?: string;
+  /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
+  readonly note?: string;
   /** Key of its name in the navigation; left out for pages that are not listed there. */
   readonly navigation?: string;
   /** Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.asset` and `it.formToken`. */
@@ -31,8 +36,13 @@ export interface Page {
   readonly styles?: readonly string[];
   /** Names of assets that the page loads as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
-  /** Values for the template, ready to be printed. @throws PageError */
-  show(request: PageRequest): Awaitable<object>;
+  /**
+   * Values for the template, ready to be printed; `refreshSeconds` among them reloads the page without JavaScript.
+   *
+   * @returns a Redirect to show another page instead; htmx then loads that one whole
+   * @throws PageError
+   */
+  show(request: PageRequest): Awaitable<Redirect | object>;
   readonly forms?: readonly PageForm[];
 }
 

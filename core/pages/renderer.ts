@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
+import type { ServerViewsConfiguration } from '@hapi/vision';
 import { Eta, type TemplateFunction } from 'eta';
 import type { AssetTable } from './assets.ts';
 import type { Page } from './page.ts';
@@ -35,6 +36,7 @@ export function addViews(server: Server): void {
 export interface View {
   readonly title: string;
   readonly description?: string;
+  readonly note?: string;
   readonly layout: Page['layout'];
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
@@ -64,14 +66,15 @@ export class Renderer {
       formToken: (path: string) => visit.formToken(path),
       page: this.#describe(visit, view),
     };
-    return this.#server.render(view.template, context);
+    return this.#server.render(view.template, context, { layout: view.layout !== 'none' } as ServerViewsConfiguration);
   }
 
-  #describe(visit: Visit, { title, description, layout = 'site', styles = [], scripts = [] }: View) {
+  #describe(visit: Visit, { title, description, note = '', layout = 'site', styles = [], scripts = [] }: View) {
     const { service } = visit.host;
     return {
       title,
       description: description ?? '',
+      note,
       service: service.name,
       prefix: service.prefix,
       contact: service.contact ?? '',

@@ -54,11 +54,14 @@ export class PageRoutes {
   }
 
   async #show(page: Page, visit: Visit, h: ResponseToolkit, more: object = {}): Promise<ResponseObject> {
-    const values = { ...(await page.show(visit)), ...more };
+    const shown = await page.show(visit);
+    if (shown instanceof Redirect) return visit.isHtmx ? reload(h, shown.path) : redirect(h, shown.path);
+    const values = { ...shown, ...more };
     const texts = values as Record<string, string | number>;
     const html = await this.#renderer.render(visit, {
       title: visit.t(page.title, texts),
       ...(page.description !== undefined && { description: visit.t(page.description, texts) }),
+      ...(page.note !== undefined && { note: visit.t(page.note, texts) }),
       layout: page.layout,
       template: page.template,
       styles: page.styles,
@@ -136,6 +139,11 @@ export function asPage(response: ResponseObject, visit: Visit, cacheControl: str
 
 function redirect(h: ResponseToolkit, path: string): ResponseObject {
   return h.response().code(303).location(ownPath(path)).header('cache-control', 'no-store');
+}
+
+/** htmx would follow a redirect inside of its request, and put the whole page where it wanted a part. */
+function reload(h: ResponseToolkit, path: string): ResponseObject {
+  return h.response('').header('hx-redirect', ownPath(path)).header('cache-control', 'no-store');
 }
 
 function withWayBack({ status, text }: PageError, { path }: Page): PageError {

@@ -4,6 +4,7 @@ import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from
 import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
 import { AssetTable, routeAssets } from './assets.ts';
+import { isHtmx } from './htmx.ts';
 import { ownAssets, ownTexts } from './own-parts.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './error-page.ts';
 import { preferencesPage } from './preferences.ts';
@@ -67,6 +68,8 @@ export async function routePages(server: Server, registry: Registry, host: () =>
       host().log.error(`${request.path} failed, request ${request.info.id}`, error.details.cause ?? error);
     if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
+      // The page around the part that htmx wanted is loaded again, and leads to the sign-in.
+      if (isHtmx(request)) return h.response('').header('hx-refresh', 'true').header('cache-control', 'no-store');
       const next = encodeURIComponent(request.url.pathname + request.url.search);
       return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
     }

@@ -4,6 +4,7 @@ import type { Host } from '../host.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from './cookies.ts';
 import { type Formatter, formatterFor } from './formatter.ts';
 import { createFormToken } from './form-token.ts';
+import { isHtmx } from './htmx.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from './page.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from './sign-in.ts';
 import { type Language, languages, type Translate } from './texts.ts';
@@ -45,6 +46,11 @@ export class Visit implements PageRequest {
 
   get id(): string {
     return this.#request.info.id;
+  }
+
+  /** True for a request that htmx has sent. */
+  get isHtmx(): boolean {
+    return isHtmx(this.#request);
   }
 
   get path(): string {

@@ -64,7 +64,7 @@ function entitlementOf(
 ): Entitlement {
   const last = account?.periods.at(-1);
   if (account === undefined || last === undefined)
-    return { period: undefined, secondsLeft: 0, inactiveReason: `No active plan. Choose one at ${baseUrl}` };
+    return { period: undefined, secondsLeft: 0, inactiveReason: `No active plan. Choose one at ${baseUrl}/buy` };
   const now = directory.databaseTime(account);
   const left = (last.endsAt.getTime() - now) / 1_000;
   const isInGrace = left <= 0 && left + grace > 0;
@@ -78,5 +78,5 @@ function entitlementOf(
 
 function explainInactive({ startsAt, endsAt }: PeriodRecord, now: number, baseUrl: string): string {
   if (startsAt.getTime() > now) return `Your plan starts at ${startsAt.toISOString()}.`;
-  return `Your plan ended at ${endsAt.toISOString()}. Renew at ${baseUrl}`;
+  return `Your plan ended at ${endsAt.toISOString()}. Renew at ${baseUrl}/buy`;
 }

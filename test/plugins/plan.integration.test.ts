@@ -190,7 +190,7 @@ describe('an account without an active period', () => {
   it('reads where to choose a plan when it never had one', async () => {
     await expect(refusal()).resolves.toMatchObject({
       code: 'plan_inactive',
-      message: 'No active plan. Choose one at https://gateway.example',
+      message: 'No active plan. Choose one at https://gateway.example/buy',
     });
   });
 
@@ -200,7 +200,7 @@ describe('an account without an active period', () => {
     const { code, message } = await refusal();
     expect(code).toBe('plan_inactive');
     expect(message).toMatch(
-      /^Your plan ended at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\. Renew at https:\/\/gateway\.example$/,
+      /^Your plan ended at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\. Renew at https:\/\/gateway\.example\/buy$/,
     );
     const endedAt = Date.parse(message.split(' ')[4]?.replace(/\.$/, '') ?? '');
     expect(Date.now() - endedAt).toBeGreaterThan((day - 3_600) * 1_000);

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 import { PageError } from '#core/pages/page-error.ts';
-import type { Page } from '#core/pages/page.ts';
+import { type Page, Redirect } from '#core/pages/page.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
 import { Browser, pageAt, pageHost, servePages, testTexts } from './page-fixture.ts';
 
@@ -62,6 +62,42 @@ describe('a template with a syntax error', () => {
     await expect(serve({ pages: [pageAt('/ours', { template })] })).rejects.toThrow(
       `page "/ours": template ${template} is malformed: ${wrong}`,
     );
+  });
+});
+
+describe('a page that shows another one instead', () => {
+  const pages = [pageAt('/paid', { show: () => new Redirect('/fine') })];
+
+  it('redirects there', async () => {
+    const { statusCode, headers } = await browse('/paid', {}, { pages });
+    expect([statusCode, headers.location]).toEqual([303, '/fine']);
+  });
+
+  it('makes htmx load that one whole', async () => {
+    const { statusCode, headers, payload } = await browse('/paid', { 'hx-request': 'true' }, { pages });
+    expect([statusCode, headers['hx-redirect'], payload]).toEqual([204, '/fine', '']);
+  });
+});
+
+describe('the layout', () => {
+  it('is left out for a part of a page', async () => {
+    const { payload } = await browse('/part', {}, { pages: [pageAt('/part', { layout: 'none' })] });
+    expect(payload).toMatch(/^\s*<h1>Test page/);
+  });
+
+  it('has the note of a plain page, with its values', async () => {
+    const page = pageAt('/note', { layout: 'plain', note: 'test.note', show: () => ({ value: '7F3K2M' }) });
+    expect((await browse('/note', {}, { pages: [page] })).payload).toContain('>Value 7F3K2M</p>');
+  });
+
+  it('reloads a page without JavaScript, when it asks for it', async () => {
+    const { payload } = await browse(
+      '/slow',
+      {},
+      { pages: [pageAt('/slow', { show: () => ({ refreshSeconds: 10 }) })] },
+    );
+    expect(payload).toContain('<noscript><meta http-equiv="refresh" content="10"></noscript>');
+    expect((await browse('/fine')).payload).not.toContain('http-equiv');
   });
 });
 

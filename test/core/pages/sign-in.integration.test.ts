@@ -187,6 +187,11 @@ describe('a page for accounts', () => {
     expect([statusCode, headers.location]).toEqual([302, '/sign-in?next=%2Fmine%3Fday%3D3%26x%3D%2526']);
   });
 
+  it('makes htmx reload the page around a part whose session has ended', async () => {
+    const { headers, payload } = await new Browser(await serve()).get('/mine', { 'hx-request': 'true' });
+    expect([headers['hx-refresh'], payload]).toEqual(['true', '']);
+  });
+
   it('says what is missing where there is no sign-in', async () => {
     const { statusCode, payload } = await new Browser(await serve({ hasSignIn: false })).get('/mine');
     expect(statusCode).toBe(401);

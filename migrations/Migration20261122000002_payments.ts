@@ -76,7 +76,7 @@ export class Migration20261122000002_payments extends Migration {
       CREATE TABLE order_flag (
         id uuid PRIMARY KEY,
         order_id uuid NOT NULL REFERENCES plan_order (id),
-        kind text NOT NULL CHECK (kind IN ('wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed')),
+        kind text NOT NULL CHECK (kind IN ('wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference')),
         subject text NOT NULL, -- the payment or refund that it is about
         detail jsonb NOT NULL DEFAULT '{}',
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -95,7 +95,8 @@ export class Migration20261122000002_payments extends Migration {
         number integer NOT NULL CHECK (number > 0),
         provider text NOT NULL,
         provider_reference text,
-        charge text NOT NULL DEFAULT 'unknown' CHECK (charge IN ('unknown', 'created', 'rejected')),
+        charge text NOT NULL DEFAULT 'unknown' -- none: it certainly does not exist, and may be tried again
+          CHECK (charge IN ('unknown', 'none', 'created', 'rejected')),
         qr text,
         payment_url text,
         amount bigint NOT NULL CHECK (amount > 0), -- to be paid, with the provider's fee where it adds one
@@ -105,6 +106,7 @@ export class Migration20261122000002_payments extends Migration {
         state text NOT NULL DEFAULT 'unknown', -- that the provider stated last
         checked_at timestamptz,
         checks integer NOT NULL DEFAULT 0,
+        failures integer NOT NULL DEFAULT 0, -- of checks, since one succeeded
         next_check_at timestamptz, -- null: it is settled
         error text,
         UNIQUE (order_id, number),
@@ -123,7 +125,7 @@ export class Migration20261122000002_payments extends Migration {
         paid_at timestamptz NOT NULL,
         issuer text,
         outcome text NOT NULL CHECK (outcome IN ('activated', 'wrong_amount', 'wrong_currency', 'second')),
-        raw jsonb NOT NULL,
+        raw json NOT NULL,
         recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
         UNIQUE (provider, payment_id)
       )`);
@@ -139,7 +141,7 @@ export class Migration20261122000002_payments extends Migration {
         state text NOT NULL CHECK (state IN ('pending', 'done', 'failed')),
         is_manual boolean NOT NULL DEFAULT false, -- paid back by the operator, outside the provider
         reason text NOT NULL,
-        raw jsonb,
+        raw json,
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
         finished_at timestamptz
       )`);
@@ -152,7 +154,7 @@ export class Migration20261122000002_payments extends Migration {
         reference text, -- ours; the order may not be committed yet, or be none of ours
         provider_reference text,
         body text NOT NULL,
-        evidence jsonb,
+        evidence json, -- not jsonb, which refuses some texts that JSON allows
         received_at timestamptz NOT NULL DEFAULT clock_timestamp(),
         tries integer NOT NULL DEFAULT 0,
         next_try_at timestamptz DEFAULT clock_timestamp(), -- null: processed

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import type { RateLimits } from '../facts.ts';
+import { periodsInForce } from './periods-in-force.ts';
 
 /** A snapshot of an account with its key and paid time. */
 export interface AccountRecord {
@@ -10,7 +11,7 @@ export interface AccountRecord {
   /** Requests on record; lags by the time that records take to reach the database. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
-  /** The periods that have not ended, earliest first; when all have ended, the last one. */
+  /** The periods in force that have not ended, earliest first; when all have ended, the last one. */
   readonly periods: readonly PeriodRecord[];
   /** The database's clock when this was read. */
   readonly readAt: number; // epoch ms
@@ -28,12 +29,14 @@ export interface KeyRecord {
   readonly isShown: boolean;
 }
 
-/** A period of paid time, from the ledger. */
+/** A period of paid time in force, from the ledger. */
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
   /** Its label, or its days when it has none. */
   readonly label: string;
+  /** Rate limits of the plan as sold; undefined when the configured ones apply. */
+  readonly limits: RateLimits | undefined;
 }
 
 /** What accounts are looked up by. */
@@ -53,10 +56,10 @@ const select = `
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
     k.shown_at is not null as is_shown,
-    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label) order by p.starts_at)::text
-      from plan_period p
-      where p.account_id = a.id
-        and p.ends_at >= (select least(now(), max(ends_at)) from plan_period where account_id = a.id)
+    (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label, p.limits)
+        order by p.starts_at)::text
+      from (select p.*, max(p.ends_at) over () as last_end from ${periodsInForce} p where p.account_id = a.id) p
+      where p.ends_at >= least(now(), p.last_end)
     ) as periods,
     ${epoch('clock_timestamp()')} as read_at
   from account a left join api_key k on k.account_id = a.id
@@ -123,11 +126,12 @@ function toKey(row: Row): KeyRecord | undefined {
 
 function toPeriods(json: string | null): PeriodRecord[] {
   if (json === null) return [];
-  const periods: [number, number, number, string | null][] = JSON.parse(json);
-  return periods.map(([startsAt, endsAt, days, label]) => ({
+  const periods: [number, number, number, string | null, RateLimits | null][] = JSON.parse(json);
+  return periods.map(([startsAt, endsAt, days, label, limits]) => ({
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
     label: label ?? (days === 1 ? '1 day' : `${days} days`),
+    limits: limits ?? undefined,
   }));
 }
 

@@ -33,12 +33,12 @@ const ApiKeySchema = defineEntity({
   },
 });
 
-/** Why a period of paid time was added: by hand, or bought. */
-export const planPeriodReasons = ['grant', 'order'] as const;
+/** Why an entry was made: days added by hand or bought; a period replaced because of a refund or by hand, or moved by that. */
+export const planPeriodReasons = ['grant', 'order', 'refund', 'revoke', 'shift'] as const;
 
 /**
- * An entry of the ledger of paid time. Never changed and never removed: an account is active when now lies in one of
- * its periods.
+ * An entry of the ledger of paid time. Never changed and never removed. The entries that no other one replaces are in
+ * force: an account is active when now lies in one of them.
  */
 const PlanPeriodSchema = defineEntity({
   name: 'PlanPeriod',
@@ -52,6 +52,12 @@ const PlanPeriodSchema = defineEntity({
     label: p.text().nullable(),
     reason: p.enum(planPeriodReasons),
     note: p.text().nullable(),
+    /** The order that bought it; replacements keep it. */
+    orderId: p.uuid().nullable(),
+    /** The entry that this one replaces. */
+    replaces: p.uuid().nullable(),
+    /** Rate limits while it runs, as sold. */
+    limits: p.json<RateLimits>().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
   },
 });

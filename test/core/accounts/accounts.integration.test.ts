@@ -193,7 +193,7 @@ describe('addDays', () => {
   it('is rolled back with its transaction', async () => {
     const { accountId } = await create();
     const work = database.fork().transactional(async (transaction) => {
-      await addDays(transaction, accountId, { days: 1, reason: 'order' });
+      await addDays(transaction, accountId, { days: 1, reason: 'grant' });
       throw new Error('the order could not be settled');
     });
     await expect(work).rejects.toThrow('settled');

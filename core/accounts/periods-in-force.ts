@@ -1,0 +1,8 @@
+/**
+ * The entries of the ledger that count, as a subquery: those that no other entry replaces, without those of which nothing is
+ * left.
+ */
+export const periodsInForce = `(
+  select * from plan_period one
+  where one.ends_at > one.starts_at and not exists (select 1 from plan_period other where other.replaces = one.id)
+)`;

@@ -8,6 +8,10 @@ export interface AccountRecord {
   readonly name: string;
   readonly email: string | undefined;
   readonly createdAt: Date;
+  /** Since when the operator refuses it; undefined while it is served. */
+  readonly blockedAt: Date | undefined;
+  /** When what was personal was removed. */
+  readonly deletedAt: Date | undefined;
   /** Requests on record; lags by the time that records take to reach the database. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
@@ -52,7 +56,8 @@ const conditions: Record<AccountField, string> = {
 
 /** Times are read as epoch ms, independent of the session's time zone and date style. */
 const select = `
-  select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at, a.request_count::float8 as request_count,
+  select a.id, a.name, a.email, ${epoch('a.created_at')} as created_at,
+    ${epoch('a.blocked_at')} as blocked_at, ${epoch('a.deleted_at')} as deleted_at, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits::text as limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
     k.shown_at is not null as is_shown,
@@ -70,6 +75,8 @@ interface Row {
   readonly name: string;
   readonly email: string | null;
   readonly created_at: number;
+  readonly blocked_at: number | null;
+  readonly deleted_at: number | null;
   readonly request_count: number;
   readonly key_id: string | null;
   readonly digest: string;
@@ -104,6 +111,8 @@ function toRecord(row: Row): AccountRecord {
     name: row.name,
     email: row.email ?? undefined,
     createdAt: new Date(row.created_at),
+    blockedAt: toDate(row.blocked_at),
+    deletedAt: toDate(row.deleted_at),
     requestCount: row.request_count,
     key: toKey(row),
     periods: toPeriods(row.periods),
@@ -119,9 +128,13 @@ function toKey(row: Row): KeyRecord | undefined {
     hint: row.hint,
     limits: row.limits === null ? undefined : (JSON.parse(row.limits) ?? undefined),
     createdAt: new Date(row.key_created_at),
-    rotatedAt: row.key_rotated_at === null ? undefined : new Date(row.key_rotated_at),
+    rotatedAt: toDate(row.key_rotated_at),
     isShown: row.is_shown,
   };
+}
+
+function toDate(time: number | null): Date | undefined {
+  return time === null ? undefined : new Date(time);
 }
 
 function toPeriods(json: string | null): PeriodRecord[] {

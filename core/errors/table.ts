@@ -42,6 +42,12 @@ export const errorKinds = {
     openai: { type: 'insufficient_quota', code: 'insufficient_quota' },
     anthropic: 'billing_error',
   },
+  /** The operator has blocked the account. */
+  account_blocked: {
+    status: 403,
+    openai: { type: 'permission_error', code: 'account_blocked' },
+    anthropic: 'permission_error',
+  },
   forbidden: {
     status: 403,
     openai: { type: 'permission_error', code: 'forbidden' },

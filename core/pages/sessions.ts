@@ -66,13 +66,15 @@ export class Sessions {
     return { id: session.id, token, expiresAt: session.expiresAt };
   }
 
-  /** The session of a token, and notes that it is used. Undefined when it has ended, or never was. */
+  /**
+   * The session of a token, and notes that it is used. Undefined when it has ended, or never was, or its account is blocked.
+   */
   async read(token: string): Promise<OpenSession | undefined> {
     const [row] = await this.#database.query<SessionRow>(
       `with found as (
          select s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
          from session s join account a on a.id = s.account_id
-         where s.token_sha256 = ? and ${live}
+         where s.token_sha256 = ? and ${live} and a.blocked_at is null and a.deleted_at is null
        ), used as (
          update session set last_used_at = now()
          where id in (select id from found where last_used_at < now() - interval '${lastUseStep} seconds')

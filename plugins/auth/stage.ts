@@ -17,7 +17,7 @@ import { identify } from './identify.ts';
  * waits a quarter of a second, in which all look-ups of such addresses become one query.
  *
  * @throws GatewayError `invalid_api_key`, with the same message for every invalid key; `rate_limited` instead after many of
- * one address; `unavailable` when the database does not answer and the key has not been seen before
+ * one address; `account_blocked`; `unavailable` when the database does not answer and the key has not been seen before
  */
 export const auth = defineStage({
   name: 'auth',
@@ -55,6 +55,7 @@ export const auth = defineStage({
     const failures = failedAuthentications(host);
 
     const admitOrRefuse = (exchange: Exchange, account: AccountRecord | undefined): void => {
+      if (account?.blockedAt !== undefined) throw blocked(host.service);
       if (account?.key !== undefined) return admit(exchange, account, account.key);
       const wait = failures.waitOf(exchange.remoteAddress, limits);
       if (wait > 0) throw tooManyFailures(wait);
@@ -91,6 +92,11 @@ function invalidKey({ name, prefix, baseUrl }: Service): GatewayError {
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL; see ${baseUrl}`,
     { headers: { 'www-authenticate': 'Bearer' } },
   );
+}
+
+function blocked({ contact }: Service): GatewayError {
+  const where = contact === undefined ? 'Contact support.' : `Contact ${contact.replace(/^mailto:/, '')}.`;
+  return new GatewayError('account_blocked', `This account is blocked. ${where}`);
 }
 
 /** @param wait seconds */

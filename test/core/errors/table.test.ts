@@ -13,6 +13,7 @@ describe('the status of an error', () => {
     ['invalid_request', 400, 400, 400, 400],
     ['invalid_api_key', 401, 401, 401, 401],
     ['plan_inactive', 402, 400, 402, 402],
+    ['account_blocked', 403, 403, 403, 403],
     ['forbidden', 403, 403, 403, 403],
     ['not_found', 404, 404, 404, 404],
     ['model_not_found', 404, 400, 404, 404],

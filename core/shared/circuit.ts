@@ -59,7 +59,8 @@ export class Circuit implements Disposable {
   async run<T>(command: () => Promise<T>, instead?: Instead<T>): Promise<T> {
     this.check();
     try {
-      const { value, isLate } = await this.#watch.wait(command, instead);
+      // After a late reply nobody waits for the next one, until a probe was in time.
+      const { value, isLate } = await this.#watch.wait(command, instead, this.#isProbing);
       if (isLate) this.#probe();
       return value;
     } catch (error) {

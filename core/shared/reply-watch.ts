@@ -53,8 +53,15 @@ export class ReplyWatch {
     this.#onSilence = onSilence;
   }
 
-  /** @throws ReplyLate, what `instead` throws, or what the command rejects with */
-  wait<T>(command: () => Promise<T>, instead: Instead<T> = () => undefined): Promise<WatchedReply<T>> {
+  /**
+   * @param isDoubtful replies before it were late: the caller decides as soon as the command is sent
+   * @throws ReplyLate, what `instead` throws, or what the command rejects with
+   */
+  wait<T>(
+    command: () => Promise<T>,
+    instead: Instead<T> = () => undefined,
+    isDoubtful = false,
+  ): Promise<WatchedReply<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<WatchedReply<T>>();
     const since = this.#turn;
     const isLate = () => this.#turn - since >= silentTurns;
@@ -75,7 +82,7 @@ export class ReplyWatch {
       this.#overdue.delete(wait);
       this.#lastReply = this.#turn;
     };
-    this.#waits.add(wait);
+    (isDoubtful ? this.#overdue : this.#waits).add(wait);
     command().then(
       (value) => {
         end();
@@ -86,6 +93,7 @@ export class ReplyWatch {
         reject(error as Error);
       },
     );
+    if (isDoubtful) wait.decide();
     if (!this.#isTurning) this.#nextTurn();
     return promise;
   }

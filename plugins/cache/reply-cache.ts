@@ -28,8 +28,7 @@ interface HeldLead {
 }
 
 const heldLead = defineFact<HeldLead>('cache_lead');
-/** Ms for which a store that has failed is bypassed, and between warnings about it. */
-const bypassAfterFailure = 1_000;
+/** Ms between warnings about a store that fails. */
 const warnInterval = 60_000;
 
 /**
@@ -38,7 +37,6 @@ const warnInterval = 60_000;
  */
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
-  #bypassedUntil = 0; // on the clock of performance.now()
   readonly #warning = new Throttle(warnInterval);
 
   constructor(options: ReplyCacheOptions) {
@@ -47,10 +45,9 @@ export class ReplyCache {
 
   /** The cached reply to the same request; undefined when this exchange must make the call. */
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
-    if (performance.now() < this.#bypassedUntil) return undefined;
     const { shared, catalog } = this.#options;
     const key = await cacheKey(exchange, catalog, exchange.get(principal).accountId);
-    const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#bypass(error));
+    const found = await joinFlight(shared, key, exchange.signal).catch((error) => this.#goWithout(error));
     exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;
     if ('value' in found) {
@@ -105,15 +102,14 @@ export class ReplyCache {
     if (held.isSettled) return;
     held.isSettled = true;
     work(held.lead).catch((error: unknown) => {
-      if (error instanceof SharedUnavailable) this.#bypass(error);
+      if (error instanceof SharedUnavailable) this.#goWithout(error);
       else this.#options.log.error('caching a reply failed', error);
     });
   }
 
-  /** Continues without the store, for a while for all requests: each would wait for it. */
-  #bypass(error: unknown): undefined {
+  /** Continues without the store, which itself fails at once while it is down. @throws anything else */
+  #goWithout(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
-    this.#bypassedUntil = performance.now() + bypassAfterFailure;
     if (this.#warning.pass()) this.#options.log.warn(`replies are not cached: ${error.message}`);
   }
 }

@@ -16,6 +16,8 @@ export class LocalFallback implements Limiter {
   readonly #local: MemoryLimiter;
   readonly #log: Logger;
   readonly #warning = new Throttle(warnInterval);
+  /** Requests whose fate the store decides, by key. */
+  readonly #waiting = new Map<string, number>();
   #isWarned = false;
 
   constructor(shared: Limiter, log: Logger, now: () => number) {
@@ -44,25 +46,51 @@ export class LocalFallback implements Limiter {
 
   #ask(call: 'take' | 'peek', key: string, limits: Limits): Take | Promise<Take> {
     let isLocal = false;
-    const local = () => this.#local[call](key, shareOf(limits, this.#shared.instances));
+    const share = () => shareOf(limits, this.#shared.instances);
+    const local = () => this.#local[call](key, share());
     // A late store has counted the request or will. The share may let it pass meanwhile; to refuse it is for the store.
     const instead = () => {
+      if (call === 'take' && !this.#hasRoom(key, share())) return undefined;
       const take = local();
       isLocal = take.refusedBy === undefined;
+      if (isLocal) this.#wait(key, -1);
       return isLocal ? take : undefined;
     };
+    this.#wait(key, 1);
     const take = this.#shared[call](key, limits, instead);
-    if (!(take instanceof Promise)) return take;
+    if (!(take instanceof Promise)) {
+      this.#wait(key, -1);
+      return take;
+    }
     return take.then(
       (found) => {
-        if (!isLocal) this.#follow(key, found);
+        if (isLocal) return found;
+        this.#wait(key, -1);
+        this.#follow(key, found);
         return found;
       },
       (error: unknown) => {
+        this.#wait(key, -1);
         this.#warn(error);
         return local();
       },
     );
+  }
+
+  /**
+   * True when half of the share would be left with all requests that wait. Other instances may have used up what this one
+   * does not know of, so a key that is near its limit waits until the store answers or is down.
+   */
+  #hasRoom(key: string, share: Limits): boolean {
+    if (this.#shared.instances <= 1) return true;
+    const { remaining } = this.#local.peek(key, share);
+    return remaining - (this.#waiting.get(key) ?? 0) >= share.burst / 2;
+  }
+
+  #wait(key: string, change: 1 | -1): void {
+    const count = (this.#waiting.get(key) ?? 0) + change;
+    if (count > 0) this.#waiting.set(key, count);
+    else this.#waiting.delete(key);
   }
 
   #follow(key: string, take: Take): void {

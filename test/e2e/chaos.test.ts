@@ -20,6 +20,7 @@ const names = new Set([
   'silent-connections',
   'dripping',
   'event-loop',
+  'redis',
 ]);
 const chosen = experiments.filter(({ name }) => names.has(name));
 

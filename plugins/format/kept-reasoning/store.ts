@@ -18,8 +18,7 @@ import { readThoughts, type Thought, thoughtsBeforeCalls } from './thoughts.ts';
 
 /** Ms that a request waits for the reasoning of its history. */
 const deadline = 50;
-/** Ms for which a store that has failed is bypassed, and between warnings about it. */
-const bypassAfterFailure = 1_000;
+/** Ms between warnings about a store that fails. */
 const warnInterval = 60_000;
 const hour = 3_600; // seconds
 
@@ -32,7 +31,6 @@ export class ReasoningStore {
   readonly #host: Host;
   readonly #limits: GroupLimits;
   readonly #warning = new Throttle(warnInterval);
-  #bypassedUntil = 0; // on the clock of performance.now()
 
   /** @param hours that reasoning is kept; 0 keeps none */
   constructor(host: Host, hours: number) {
@@ -63,22 +61,20 @@ export class ReasoningStore {
   }
 
   async #find(accountId: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
-    if (performance.now() < this.#bypassedUntil) return new Map();
     try {
       const found = this.#host.shared.groups.get(groupOf(accountId), names);
       return await withDeadline(found, deadline, `shared state took more than ${deadline} ms`);
     } catch (error) {
-      this.#bypass(error);
+      this.#warn(error);
       return new Map();
     }
   }
 
   #keep(accountId: string, entries: ReadonlyMap<string, Buffer>): void {
-    this.#host.shared.groups.set(groupOf(accountId), entries, this.#limits).catch((error) => this.#bypass(error));
+    this.#host.shared.groups.set(groupOf(accountId), entries, this.#limits).catch((error) => this.#warn(error));
   }
 
-  #bypass(error: unknown): void {
-    this.#bypassedUntil = performance.now() + bypassAfterFailure;
+  #warn(error: unknown): void {
     if (!this.#warning.pass()) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#host.log.warn(`reasoning of earlier turns is not restored: ${reason}`);

@@ -124,6 +124,25 @@ describe('a closed circuit', () => {
     expect(circuit.isOpen).toBe(true);
   });
 
+  it('lets nobody wait after a late reply, and sends commands, until a probe is in time', async () => {
+    probe.mockImplementation(takes(100));
+    await expect(Promise.all([circuit.run(takes(100), () => 'own'), pass(60)])).resolves.toContain('own');
+    const command = vi.fn(takes(100));
+    expect([await circuit.run(command, () => 'own'), command.mock.calls.length]).toEqual(['own', 1]);
+    probe.mockResolvedValue('alive');
+    await pass(1_000);
+    const instead = vi.fn(() => 'own');
+    expect([await circuit.run(async () => 'reply', instead), instead.mock.calls.length]).toEqual(['reply', 0]);
+  });
+
+  it('lets those wait after a late reply who cannot decide without one', async () => {
+    probe.mockImplementation(takes(100));
+    await Promise.all([circuit.run(takes(100), () => 'own'), pass(60)]);
+    const waiting = circuit.run(takes(100), () => undefined);
+    await pass(110);
+    expect(await waiting).toBe('reply');
+  });
+
   it('stays closed after a late reply when a probe is in time', async () => {
     const running = circuit.run(takes(100), () => 'own');
     await pass(1_000);

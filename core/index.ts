@@ -123,3 +123,7 @@ export {
   type Refund,
   type RefundRequest,
 } from './payments/payment-provider.ts';
+export { callProvider, failureOf, type ProviderAnswer, type ProviderCall } from './payments/call-provider.ts';
+export { readRupiah } from './payments/amount.ts';
+export { isSameSecret } from './payments/secrets.ts';
+export { type Qris, QrisError, type QrisField, readQris, writeQris } from './payments/qris.ts';

@@ -35,6 +35,8 @@ export interface PaymentConnection {
   /**
    * Reads a charge at the provider. The state is `unknown` when the provider has no such charge, or cannot look it up by
    * our reference alone (Xendit).
+   *
+   * @throws PaymentError `temporary`, or `rejected` when the provider refuses the account. Neither means "not paid".
    */
   status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
@@ -88,6 +90,11 @@ export interface ChargeReference {
   readonly reference: string;
   /** The provider's, from the charge; undefined while the outcome of `charge` is unknown. */
   readonly providerReference: string | undefined;
+  /**
+   * The provider's name of a payment, where a notification had one: core hands it to `status`. Xendit may take a payment
+   * for a request that is and stays expired.
+   */
+  readonly paymentId?: string | undefined;
 }
 
 /** A created charge. At least one of `qr` and `paymentUrl` is set. */
@@ -105,7 +112,8 @@ export interface Charge {
 
 /**
  * State of a payment, independent of the provider: `pending`, `paid`, `expired`, `failed` (denied, cancelled),
- * `refunded` (all of it), `disputed` (charged back, or refunded in part: the operator decides), `unknown` (not found).
+ * `refunded` (all of it), `disputed` (charged back, refunded in part, or paid in parts of a rupiah: the operator decides),
+ * `unknown` (not found).
  */
 export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded' | 'disputed' | 'unknown';
 
@@ -113,7 +121,7 @@ export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded
 export interface PaymentEvidence extends ChargeReference {
   readonly state: PaymentState;
   /** Names this payment at the provider; two of one charge are two payments. */
-  readonly paymentId?: string;
+  readonly paymentId?: string | undefined;
   /** The amount paid, parsed from text without floating point; undefined before payment. */
   readonly paid?: Money;
   /** With the provider's time zone applied: Midtrans states GMT+7 without saying so. */
@@ -133,7 +141,7 @@ export interface RawNotification {
   readonly query: URLSearchParams;
 }
 
-/** A notification that is authentic. */
+/** A notification that is authentic. Core finds its charge by either reference; `reference` is empty when it has none. */
 export interface PaymentNotification extends ChargeReference {
   /** Names the event: the same one that arrives twice has the same key, another one of the same charge does not. */
   readonly eventKey: string;

@@ -1,0 +1,157 @@
+import { readRupiah } from './amount.ts';
+
+/*
+ * The text of a QRIS code: EMVCo's merchant-presented QR with the rules of Bank Indonesia. It is a list of fields, each
+ * with a two-digit id, a two-digit length in bytes, and a value, which in a template is a list again. Fields are kept in
+ * arrays: an object would sort "26" before "00".
+ */
+
+/** Two digits, and the text or the fields inside. */
+export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
+
+/** A QRIS payload, by meaning. */
+export interface Qris {
+  /** True for one payment of one amount, false for a code that is printed and paid many times. */
+  readonly isDynamic: boolean;
+  /** Whole rupiah; undefined when the payer enters it. */
+  readonly amount: number | undefined;
+  readonly merchantName: string;
+  readonly merchantCity: string;
+  readonly postalCode?: string | undefined;
+  /** ISO 18245, four digits. */
+  readonly categoryCode: string;
+  /** Fields 26 to 45 of acquirers, and 51 of the national repository. */
+  readonly accounts: readonly QrisField[];
+  /** Field 62: bill number (01), reference (05), terminal (07), … */
+  readonly additional?: readonly QrisField[] | undefined;
+}
+
+/** A payload that no wallet would accept, or that cannot be written. */
+export class QrisError extends Error {
+  override readonly name = 'QrisError';
+}
+
+const maxPayload = 512; // characters; EMVCo's limit
+const isTemplate = (id: string) => (id >= '26' && id <= '51') || id === '62' || id === '64' || id >= '80';
+
+/** Most bytes of a value; 99 for all others. */
+const caps: Readonly<Record<string, number>> = { '52': 4, '53': 3, '54': 13, '58': 2, '59': 25, '60': 15, '61': 10 };
+const maxAdditional = 25; // bytes of each field inside 62
+
+/** Writes a payload with its checksum. @throws QrisError when a value is too long or not printable ASCII */
+export function writeQris(qris: Qris): string {
+  const fields: QrisField[] = [
+    ['00', '01'],
+    ['01', qris.isDynamic ? '12' : '11'],
+    ...qris.accounts,
+    ['52', qris.categoryCode],
+    ['53', '360'],
+    ...(qris.amount === undefined ? [] : [['54', writeAmount(qris.amount)] as const]),
+    ['58', 'ID'],
+    ['59', qris.merchantName],
+    ['60', qris.merchantCity],
+    ...(qris.postalCode === undefined ? [] : [['61', qris.postalCode] as const]),
+    ...(qris.additional === undefined ? [] : [['62', qris.additional] as const]),
+  ];
+  const unsigned = `${writeFields(fields)}6304`;
+  if (unsigned.length + 4 > maxPayload) throw new QrisError(`The payload exceeds ${maxPayload} characters`);
+  return unsigned + crc16(unsigned);
+}
+
+/** Reads and verifies a payload. @throws QrisError with the field that is wrong */
+export function readQris(payload: string): Qris {
+  if (payload.length > maxPayload) throw new QrisError(`The payload exceeds ${maxPayload} characters`);
+  checkChecksum(payload);
+  const fields = readFields(payload);
+  const text = (id: string) => textOf(fields, id);
+  if (fields[0]?.[0] !== '00' || text('00') !== '01') throw new QrisError('Field 00 must come first and be 01');
+  if (fields.at(-1)?.[0] !== '63') throw new QrisError('Field 63 must come last');
+  if (text('53') !== '360') throw new QrisError(`Field 53 must be 360 (IDR), not ${text('53') ?? 'missing'}`);
+  if (text('58') !== 'ID') throw new QrisError(`Field 58 must be ID, not ${text('58') ?? 'missing'}`);
+  const accounts = fields.filter(([id]) => id >= '26' && id <= '51');
+  if (accounts.length === 0) throw new QrisError('There is no merchant account (26 to 51)');
+  const amount = text('54');
+  return {
+    isDynamic: required(fields, '01') === '12',
+    amount: amount === undefined ? undefined : readAmount(amount),
+    merchantName: required(fields, '59'),
+    merchantCity: required(fields, '60'),
+    postalCode: text('61'),
+    categoryCode: required(fields, '52'),
+    accounts,
+    additional: fields.find(([id]) => id === '62')?.[1] as readonly QrisField[] | undefined,
+  };
+}
+
+/** CRC-16/CCITT-FALSE as four upper-case hexadecimal digits. */
+export function crc16(text: string): string {
+  let sum = 0xffff;
+  for (const byte of Buffer.from(text, 'utf8')) {
+    sum ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000 ? ((sum << 1) ^ 0x1021) & 0xffff : (sum << 1) & 0xffff;
+  }
+  return sum.toString(16).toUpperCase().padStart(4, '0');
+}
+
+/** Writes fields one after another. @throws QrisError when a value does not fit */
+export function writeFields(fields: readonly QrisField[], parent?: string): string {
+  return fields.map(([id, value]) => writeField(id, value, parent)).join('');
+}
+
+function writeField(id: string, value: QrisField[1], parent: string | undefined): string {
+  const name = parent === undefined ? id : `${parent}.${id}`;
+  if (!/^\d\d$/.test(id)) throw new QrisError(`"${id}" is not a field; ids have two digits`);
+  const text = typeof value === 'string' ? value : writeFields(value, id);
+  if (!/^[ -~]+$/.test(text)) throw new QrisError(`Field ${name} must be printable ASCII, and not empty`);
+  const cap = parent === '62' ? maxAdditional : parent === undefined ? (caps[id] ?? 99) : 99;
+  if (text.length > cap) throw new QrisError(`Field ${name} has ${text.length} bytes; the limit is ${cap}`);
+  return id + String(text.length).padStart(2, '0') + text;
+}
+
+/** Splits a payload into its fields, by bytes. @throws QrisError where a length does not fit */
+export function readFields(payload: string): QrisField[] {
+  return splitFields(Buffer.from(payload, 'utf8'), true);
+}
+
+function splitFields(bytes: Buffer, isTop: boolean): QrisField[] {
+  const fields: QrisField[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const [, id, length] = /^(\d\d)(\d\d)$/.exec(bytes.toString('latin1', at, at + 4)) ?? [];
+    if (id === undefined || length === undefined) throw new QrisError(`There is no field at byte ${at}`);
+    const end = at + 4 + Number(length);
+    if (Number(length) === 0 || end > bytes.length) throw new QrisError(`Field ${id} has the wrong length ${length}`);
+    if (isTop && fields.some(([known]) => known === id)) throw new QrisError(`Field ${id} is there twice`);
+    const value = bytes.subarray(at + 4, end);
+    fields.push([id, isTop && isTemplate(id) ? splitFields(value, false) : value.toString('utf8')]);
+    at = end;
+  }
+  return fields;
+}
+
+function checkChecksum(payload: string): void {
+  const [, signed, sum] = /^(.*6304)([0-9A-F]{4})$/s.exec(payload) ?? [];
+  if (signed === undefined) throw new QrisError('The payload does not end with its checksum (6304 and four digits)');
+  if (crc16(signed) !== sum) throw new QrisError(`The checksum is ${sum}, not ${crc16(signed)}`);
+}
+
+function textOf(fields: readonly QrisField[], id: string): string | undefined {
+  const value = fields.find(([known]) => known === id)?.[1];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function required(fields: readonly QrisField[], id: string): string {
+  const value = textOf(fields, id);
+  if (value === undefined) throw new QrisError(`Field ${id} is missing`);
+  return value;
+}
+
+function writeAmount(amount: number): string {
+  if (Number.isSafeInteger(amount) && amount > 0) return String(amount);
+  throw new QrisError(`${amount} is not an amount in whole rupiah`);
+}
+
+function readAmount(text: string): number {
+  const amount = readRupiah(text);
+  if (amount === undefined || amount === 0) throw new QrisError(`Field 54 is "${text}", which is not whole rupiah`);
+  return amount;
+}

@@ -34,6 +34,8 @@ export interface RateLimits {
  */
 export interface Entitlement {
   readonly period: { readonly startsAt: Date; readonly endsAt: Date; readonly label: string | undefined } | undefined;
+  /** Limits of the period that runs now, which replace the configured ones. */
+  readonly limits?: RateLimits | undefined;
   /** Whole seconds until the last paid period ends, future periods included. */
   readonly secondsLeft: number;
   /** Why no period is active, in words for the client; undefined while one is. */

@@ -153,7 +153,8 @@ function epoch(expression: string): string {
 }
 
 /**
- * The active period: from the start of the period that contains `now`, with its label, to the end of the last adjacent one.
+ * The active period: from the start of the period that contains `now`, with its label and limits, to the end of the last
+ * adjacent one.
  *
  * @param now epoch ms of the database's clock
  */

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { Account, PlanPeriod } from '../database/entities.ts';
 import type { RateLimits } from '../facts.ts';
 import { AccountError } from './account-error.ts';
+import { recordEvent } from './account-events.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
 
@@ -61,7 +62,25 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   if (inserted.length === 0) {
     throw new AccountError('too_many_days', `an account can have at most ${maxDaysAhead} days ahead; add fewer days`);
   }
-  return transaction.findOneOrFail(PlanPeriod, id);
+  const added = await transaction.findOneOrFail(PlanPeriod, id);
+  await recordStart(transaction, accountId, added);
+  return added;
+}
+
+/** Access begins with this period unless another one reaches up to it. */
+async function recordStart(
+  transaction: EntityManager,
+  accountId: string,
+  { id, endsAt }: Pick<PlanPeriod, 'id' | 'endsAt'>,
+): Promise<void> {
+  const [earlier] = await transaction.execute<unknown[]>(
+    `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
+     where p.account_id = ? and p.id <> new.id and p.ends_at >= new.starts_at`,
+    [id, accountId],
+  );
+  if (earlier !== undefined) return;
+  const started = { accountId, endsAt: endsAt.toISOString() };
+  await recordEvent(transaction, 'plan.started', started, `plan.started:${id}`);
 }
 
 /** Grants days to an account. @throws AccountError `not_found`, `too_many_days` */

@@ -1,7 +1,33 @@
 import { defineSection } from '../config/section.ts';
+import type { JsonSchema } from '../schema.ts';
 
 /** The most days that an account can hold ahead of now. */
 export const maxDaysAhead = 365;
+
+/** Limits that replace those of the stage `rate-limit`. */
+const limits = {
+  type: 'object',
+  description:
+    'Limits of model calls while this plan runs, instead of those of rate-limit. What is left out stays as configured; limits of a key (gateway key limit) replace these.',
+  minProperties: 1,
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, description: 'Requests per period.' },
+    period: { type: 'number', minimum: 1, maximum: 86_400, description: 'Seconds.' },
+    burst: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Requests that may be sent at once after a pause.',
+    },
+    concurrent: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Requests in flight at the same time.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
 
 /** The section `plans`: what is sold. */
 export const plansSection = defineSection({
@@ -21,6 +47,7 @@ export const plansSection = defineSection({
           description: 'Price in the smallest unit that the currency is paid in: rupiah for IDR, cents for USD.',
         },
         label: { type: 'string', minLength: 1, maxLength: 80, description: 'Short text on who the plan is for.' },
+        limits,
       },
       required: ['days', 'price'],
       additionalProperties: false,

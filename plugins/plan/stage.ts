@@ -71,6 +71,7 @@ function entitlementOf(
   const period = isInGrace ? last : activePeriod(account, now);
   return {
     period,
+    limits: period?.limits,
     secondsLeft: Math.max(0, Math.floor(left)),
     inactiveReason: period === undefined ? explainInactive(last, now, baseUrl) : undefined,
   };

@@ -50,14 +50,18 @@ export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** The limits of a key's model calls: its own, else the configured ones. */
-export function limitsOfCalls(options: RateLimitOptions, own: RateLimits | undefined): CallLimits {
+/** The limits of a key's model calls: each its own, else that of the running plan, else the configured one. */
+export function limitsOfCalls(
+  options: RateLimitOptions,
+  own: RateLimits | undefined,
+  ofPlan: RateLimits | undefined,
+): CallLimits {
   const { limit, period, burst, concurrent } = options;
   return {
-    limit: own?.limit ?? limit,
-    period: own?.period ?? period,
-    burst: own?.burst ?? burst,
-    concurrent: own?.concurrent ?? concurrent,
+    limit: own?.limit ?? ofPlan?.limit ?? limit,
+    period: own?.period ?? ofPlan?.period ?? period,
+    burst: own?.burst ?? ofPlan?.burst ?? burst,
+    concurrent: own?.concurrent ?? ofPlan?.concurrent ?? concurrent,
   };
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/errors/table.ts';
-import { type AllowanceState, principal, rateLimitState } from '#core/facts.ts';
+import { type AllowanceState, entitlement, principal, rateLimitState } from '#core/facts.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
@@ -14,7 +14,8 @@ const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('h
 
 /**
  * Limits the requests of each key: model calls per period and in flight; all others (lists, the key, token counts, stored
- * responses, unknown paths) per period, from a separate, wider allowance.
+ * responses, unknown paths) per period, from a separate, wider allowance. Limits of the running plan replace the configured
+ * ones, and those of the key replace both.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */
@@ -22,6 +23,8 @@ export const rateLimitStage = defineStage({
   name: 'rate-limit',
   description: 'Limits the requests of each key: per period, and model calls also in flight.',
   reads: [principal],
+  // The running plan may have limits.
+  after: ['plan'],
   writes: [rateLimitState],
   options: optionsSchema,
   create(options, host) {
@@ -34,7 +37,7 @@ export const rateLimitStage = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { keyId, limits: own } = exchange.get(principal);
-        const limits = limitsOfCalls(options, own);
+        const limits = limitsOfCalls(options, own, exchange.find(entitlement)?.limits);
         if (!exchange.endpoint.isMetered) return enterOther(exchange, keyId, limits);
         const result = limiter.take(keyId, limits);
         if (result instanceof Promise) return result.then((take) => settleCall(exchange, keyId, limits, take));

@@ -3,7 +3,7 @@ import { createAccount } from '#core/accounts/accounts.ts';
 import { grantDays } from '#core/accounts/ledger.ts';
 import type { Database } from '#core/database/database.ts';
 import { GatewayError } from '#core/errors/table.ts';
-import { type Entitlement, entitlement, principal } from '#core/facts.ts';
+import { type Entitlement, entitlement, principal, type RateLimits } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
@@ -78,12 +78,12 @@ async function refusal(): Promise<GatewayError> {
 }
 
 /** Enters a period that began and ends so many seconds from now. */
-function addPeriod(from: number, until: number): Promise<void> {
+function addPeriod(from: number, until: number, limits: RateLimits | null = null): Promise<void> {
   return heard(() =>
     database.query(
-      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason)
-       values (gen_random_uuid(), ?, now() + make_interval(secs => ?), now() + make_interval(secs => ?), 1, 'grant')`,
-      [accountId, from, until],
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, limits)
+       values (gen_random_uuid(), ?, now() + make_interval(secs => ?), now() + make_interval(secs => ?), 1, 'grant', ?)`,
+      [accountId, from, until, JSON.stringify(limits)],
     ),
   );
 }
@@ -270,6 +270,33 @@ describe('a period that ends', () => {
       timeout: 15_000,
     });
     expect(gauge.queries).toBe(queries);
+  });
+});
+
+describe('the limits of a plan', () => {
+  it('hold while its period runs', async () => {
+    await addPeriod(-day, day, { limit: 600 });
+    expect((await enter()).limits).toEqual({ limit: 600 });
+  });
+
+  it('begin with their period, and end with it, without a query', async () => {
+    await addPeriod(-day, 1, { limit: 600 });
+    await addPeriod(1, day, { limit: 9 });
+    expect((await enter()).limits).toEqual({ limit: 600 });
+    const { queries } = gauge;
+    await vi.waitFor(async () => expect((await enter()).limits).toEqual({ limit: 9 }), { timeout: 15_000 });
+    expect(gauge.queries).toBe(queries);
+  });
+
+  it('are none for a plan without limits', async () => {
+    await addPeriod(-day, day);
+    expect((await enter()).limits).toBeUndefined();
+  });
+
+  it('hold during the grace period of their plan', async () => {
+    await addPeriod(-day, -60, { limit: 600 });
+    stage = await plan.create({ grace: 3_600 }, host);
+    expect((await enter()).limits).toEqual({ limit: 600 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors/table.ts';
-import { principal, rateLimitState, type RateLimits } from '#core/facts.ts';
+import { entitlement, principal, rateLimitState, type RateLimits } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
 import type { Endpoint, Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
@@ -10,6 +10,7 @@ import { type Limiter, SharedUnavailable } from '#core/shared/shared.ts';
 import { auth } from '../../plugins/auth/stage.ts';
 import { formatDuration } from '../../plugins/rate-limit/headers.ts';
 import type { RateLimitOptions } from '../../plugins/rate-limit/options.ts';
+import { plan } from '../../plugins/plan/stage.ts';
 import { rateLimitStage } from '../../plugins/rate-limit/stage.ts';
 import { mistakesIn, readYaml } from '../core/accounts/yaml-fixture.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../support/exchange.ts';
@@ -134,6 +135,12 @@ describe('rate-limit options', () => {
 
   it('need a stage that identifies the caller before them', () => {
     expect(mistakes('rate-limit, auth')).toEqual([expect.stringContaining('principal')]);
+  });
+
+  it('need the plan before them, whose limits count', () => {
+    expect(mistakesIn('pipeline: [auth, rate-limit, plan]', { stages: [auth, plan, rateLimitStage] })).toEqual([
+      expect.stringContaining('put plan before rate-limit'),
+    ]);
   });
 });
 
@@ -314,6 +321,28 @@ describe('a key with its own limits', () => {
     const error = await refusal('key', { limits });
     expect(error.message).toContain('Rate limit reached: 1 request per 3600 seconds');
     expect(error.details.retryAfter).toBe(3_600);
+  });
+});
+
+describe('a running plan with limits', () => {
+  const limits = { limit: 100, burst: 7 };
+  const sendWith = async (own: RateLimits | undefined, endpoint = chatEndpoint) => {
+    const exchange = exchangeOf('key', { endpoint, ...(own && { limits: own }) });
+    exchange.set(entitlement, { period: undefined, limits, secondsLeft: 1 });
+    await stage.enter?.(exchange);
+    return exchange.get(rateLimitState);
+  };
+
+  it('replaces the configured limits one by one', async () => {
+    expect(await sendWith(undefined)).toMatchObject({ limit: 100, period: 60, burst: 7, concurrent: 2, remaining: 6 });
+  });
+
+  it('gives way to the limits of the key', async () => {
+    expect(await sendWith({ burst: 3 })).toMatchObject({ limit: 100, burst: 3 });
+  });
+
+  it('widens the allowance of other requests', async () => {
+    expect((await sendWith(undefined, modelsEndpoint)).other).toMatchObject({ limit: 100, burst: 7 });
   });
 });
 

@@ -21,6 +21,13 @@ describe('plans', () => {
     expect(mistakes('plans: [{ days: 1, price: 1 }, { days: 365, price: 500000, label: a year }]')).toEqual([]);
   });
 
+  it('can have limits of their own, all or some of them', () => {
+    const limits = '{ limit: 600, period: 60, burst: 100, concurrent: 32 }';
+    expect(
+      mistakes(`plans: [{ days: 1, price: 1, limits: ${limits} }, { days: 7, price: 5, limits: { burst: 9 } }]`),
+    ).toEqual([]);
+  });
+
   it.each([
     ['no days', '{ price: 1 }'],
     ['no price', '{ days: 1 }'],
@@ -30,6 +37,9 @@ describe('plans', () => {
     ['a price with decimals', '{ days: 1, price: 9.99 }'],
     ['a price of nothing', '{ days: 1, price: 0 }'],
     ['a misspelt key', '{ days: 1, price: 1, lable: x }'],
+    ['limits without a value', '{ days: 1, price: 1, limits: {} }'],
+    ['a limit of nothing', '{ days: 1, price: 1, limits: { limit: 0 } }'],
+    ['a misspelt limit', '{ days: 1, price: 1, limits: { brust: 5 } }'],
   ])('are refused with %s', (_name, plan) => {
     expect(mistakes(`plans: [${plan}]`)).toEqual([expect.stringMatching(/^gateway\.yaml:2:\d+ plans\[0\]/)]);
   });

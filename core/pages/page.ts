@@ -99,6 +99,10 @@ export interface PageRequest {
   /** Id of the session; its row is in `session`. */
   readonly sessionId: string | undefined;
   readonly isOperator: boolean;
+  /** IP address of the reader, as far as trusted proxies say. */
+  readonly address: string;
+  /** True for a browser on the gateway's own machine, not behind a proxy. */
+  readonly isThisMachine: boolean;
   readonly form: FormState;
   /** Keeps what the reader has chosen, in a cookie for a year. It counts from the next request on. */
   remember(preference: Preference, value: string): void;

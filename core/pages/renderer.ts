@@ -5,7 +5,7 @@ import type { ServerViewsConfiguration } from '@hapi/vision';
 import { Eta, type TemplateFunction } from 'eta';
 import type { AssetTable } from './assets.ts';
 import type { Page } from './page.ts';
-import { signInPath } from './sign-in.ts';
+import { signInPath, signOutPath } from './sign-in.ts';
 import { languages } from './texts.ts';
 import type { Translator } from './translator.ts';
 import { themes, type Visit } from './visit.ts';
@@ -91,11 +91,17 @@ export class Renderer {
       navigation: this.#navigation(visit),
       /** Path of the sign-in page; '' when there is none, or the reader is signed in. */
       signIn: visit.account === undefined && this.has(signInPath) ? signInPath : '',
+      /** Path of the form that ends the session; '' when there is none. */
+      signOut: this.#hasForm(signOutPath) ? signOutPath : '',
     };
   }
 
   has(path: string): boolean {
     return this.#pages.some((page) => page.path === path);
+  }
+
+  #hasForm(path: string): boolean {
+    return this.#pages.some(({ forms = [] }) => forms.some((form) => form.path === path));
   }
 
   #navigation(visit: Visit) {

@@ -11,6 +11,9 @@ import { type OpenSession, Sessions } from './sessions.ts';
 /** Where readers without a session are redirected if a plugin has a page there; the original path comes as `next`. */
 export const signInPath = '/sign-in';
 
+/** Where a plugin's form ends the session, if it has one; the layout has a button for it. */
+export const signOutPath = '/sign-out';
+
 /** Ms after which reading a session counts as failed. */
 const readTimeout = 2_000;
 

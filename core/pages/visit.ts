@@ -1,6 +1,8 @@
 import accept from '@hapi/accept';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Host } from '../host.ts';
+import { clientConnection } from '../http/client-connection.ts';
+import { isFromThisMachine } from '../http/this-machine.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from './cookies.ts';
 import { type Formatter, formatterFor } from './formatter.ts';
 import { createFormToken } from './form-token.ts';
@@ -68,6 +70,14 @@ export class Visit implements PageRequest {
 
   get theme(): Theme {
     return themes.find((theme) => theme === this.cookies.get('theme')) ?? 'system';
+  }
+
+  get address(): string {
+    return clientConnection(this.#request, this.host).address;
+  }
+
+  get isThisMachine(): boolean {
+    return isFromThisMachine(this.#request, this.host);
   }
 
   /** True when this reader has the role. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '#core/bounds.ts';
 import type { Host } from '#core/host.ts';
 import { capArrival, debtOf, intervalOf, waitOf } from '#core/shared/gcra.ts';
-import { networkOf } from './network.ts';
+import { networkOf } from '#core/http/network.ts';
 
 /** Failures that one network may cause. */
 export interface FailureLimits {

@@ -98,7 +98,8 @@ describe('docs/examples/feedback, copied next to gateway.yaml', () => {
   });
 
   it('shows its page to accounts alone', async () => {
-    expect((await get('/feedback')).status).toBe(401);
+    const asked = await get('/feedback');
+    expect([asked.status, asked.headers.get('location')]).toEqual([302, '/sign-in?next=%2Ffeedback']);
     const page = await (await get('/feedback', { ...html, cookie })).text();
     expect(page).toMatch(/<h1>Feedback<\/h1>\s*<p>Hello /);
     expect(page).toMatch(/<link rel="stylesheet" href="\/assets\/[\w-]{12}\/feedback\.css">/);

@@ -1,0 +1,41 @@
+import { type SignInProfile, type SignInRefusal, signInWith } from '#core/accounts/identities.ts';
+import type { Host } from '#core/host.ts';
+import { networkOf } from '#core/http/network.ts';
+import { SharedUnavailable } from '#core/shared/shared.ts';
+
+/** Sign-ins that one network may begin. */
+const limits = { limit: 60, period: 60, burst: 60 };
+
+/** True when this address may begin another sign-in. Without the shared state everyone may. */
+export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: string): Promise<boolean> {
+  try {
+    const { refusedBy } = await shared.limiter.take(`sign-in:${networkOf(address)}`, limits);
+    return refusedBy === undefined;
+  } catch (error) {
+    if (error instanceof SharedUnavailable) return true;
+    throw error;
+  }
+}
+
+/** Where a sign-in leads, or why it was refused. */
+export type AdmissionOutcome =
+  | { readonly path: string; readonly refused?: undefined }
+  | { readonly refused: SignInRefusal };
+
+/**
+ * Signs a person in.
+ *
+ * @param startSession begins the session of the account in the person's browser
+ * @param next where the person was going; a new account without such a place is shown its key
+ */
+export async function admit(
+  host: Host,
+  profile: SignInProfile,
+  startSession: (accountId: string) => Promise<void>,
+  next: string,
+): Promise<AdmissionOutcome> {
+  const outcome = await signInWith(host, profile);
+  if (outcome.refused !== undefined) return outcome;
+  await startSession(outcome.accountId);
+  return { path: outcome.isNew && next === '/' ? '/account/key' : next };
+}

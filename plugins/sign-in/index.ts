@@ -1,0 +1,28 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { Host } from '#core/host.ts';
+import { defineTexts } from '#core/pages/texts.ts';
+import { keyPage } from './key-page.ts';
+import { isLocalSignInOn, localSection } from './local-section.ts';
+import { configuredProviders, signInSection } from './section.ts';
+import { signInPage } from './sign-in-page.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Nobody can sign in, which is right for a gateway whose operator issues the keys. */
+function warnWithoutSignIn(host: Host): void {
+  if (configuredProviders(host).length > 0 || isLocalSignInOn(host)) return;
+  host.log.warn('nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md');
+}
+
+/** How people sign in, and the key of their account. */
+export const plugin: GatewayPlugin = {
+  name: 'sign-in',
+  register({ gateway }) {
+    gateway.section(signInSection);
+    gateway.section(localSection);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.page(signInPage);
+    gateway.page(keyPage);
+    gateway.onConfigured((_server, host) => warnWithoutSignIn(host));
+  },
+};

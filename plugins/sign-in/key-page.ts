@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { revealKey, rotateKey } from '#core/accounts/account-key.ts';
+import { readAccounts } from '#core/accounts/account-record.ts';
+import { accountOf, defineForm, type Page } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+
+const path = '/account/key';
+const noFields = { type: 'object' } as const;
+
+/** Shows the key that nobody has seen. The answer is the only place where it is ever written. */
+const showForm = defineForm({
+  path: `${path}/show`,
+  fields: noFields,
+  async submit(_input, request) {
+    const { database, service } = request.host;
+    const issued = await revealKey(database, service.prefix, accountOf(request).id);
+    return issued === undefined ? {} : { key: issued.key };
+  },
+});
+
+const rotateForm = defineForm({
+  path: `${path}/rotate`,
+  fields: noFields,
+  once: true,
+  async submit(_input, request) {
+    const { database, service } = request.host;
+    const { key } = await rotateKey(database, service.prefix, accountOf(request).id);
+    return { key, isRotated: true };
+  },
+});
+
+/** The page of the key: shown once, afterwards its hint. */
+export const keyPage: Page = {
+  path,
+  role: 'account',
+  title: 'sign_in.key.title',
+  navigation: 'sign_in.key.navigation',
+  template: join(import.meta.dirname, '..', '..', 'views', 'key.eta'),
+  async show(request) {
+    const { host } = request;
+    const [record] = await readAccounts(host.database, 'id', [accountOf(request).id]);
+    if (record?.key === undefined) throw new PageError(404, 'error.404.text');
+    const { hint, isShown, createdAt, rotatedAt } = record.key;
+    return {
+      key: '',
+      isRotated: false,
+      isShown,
+      hint,
+      since: request.format.time(rotatedAt ?? createdAt),
+      baseUrl: `${host.service.baseUrl}/v1`,
+    };
+  },
+  forms: [showForm, rotateForm],
+};

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import { signInPath, signOutPath } from '#core/pages/sign-in.ts';
+import { admit, maySignIn } from './admit.ts';
+import { isLocalSignInOn } from './local-section.ts';
+import { nextPath } from './next-path.ts';
+
+/** Signs a person in by the name and e-mail address that they type: whoever uses this machine is trusted. */
+const localForm = defineForm({
+  fields: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', maxLength: 100 },
+      email: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 },
+      next: { type: 'string', maxLength: 2000 },
+    },
+    required: ['email'],
+  },
+  async submit({ name = '', email, next }, request) {
+    requireLocal(request);
+    if (!(await maySignIn(request.host, request.address))) throw new PageError(429, 'sign_in.too_many');
+    const profile = { provider: 'local', subject: email.toLowerCase(), email, name, avatarUrl: undefined };
+    const startSession = (accountId: string) => request.signIn(accountId);
+    const admission = await admit(request.host, profile, startSession, nextPath(next));
+    if (admission.refused !== undefined) throw new FieldErrors({ email: `sign_in.error.${admission.refused}` });
+    return new Redirect(admission.path);
+  },
+});
+
+function requireLocal({ host, isThisMachine }: PageRequest): void {
+  if (!isLocalSignInOn(host)) throw new PageError(403, 'sign_in.local_off');
+  if (!isThisMachine) throw new PageError(403, 'sign_in.local_elsewhere');
+}
+
+const signOutForm = defineForm({
+  path: signOutPath,
+  fields: { type: 'object' },
+  async submit(_input, request) {
+    await request.signOut();
+    return new Redirect('/');
+  },
+});
+
+/** The page `/sign-in`. */
+export const signInPage: Page = {
+  path: signInPath,
+  role: 'public',
+  title: 'sign_in.title',
+  template: join(import.meta.dirname, '..', '..', 'views', 'sign-in.eta'),
+  show(request) {
+    const { account, form, host, isThisMachine, query } = request;
+    const next = nextPath(form.values['next'] ?? query['next']);
+    if (account !== undefined) return new Redirect(next);
+    return {
+      service: host.service.name,
+      next,
+      local: !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere',
+    };
+  },
+  forms: [localForm, signOutForm],
+};

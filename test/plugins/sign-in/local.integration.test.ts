@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
+import { PageClient } from '../../support/page-client.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ yaml: yamlFor('http://127.0.0.1:9') });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const client = (headers: Record<string, string> = {}) => new PageClient(gateway.url, headers);
+
+async function signIn(email: string, next = '') {
+  const browser = client();
+  const reply = await browser.submit(`/sign-in${next === '' ? '' : `?next=${encodeURIComponent(next)}`}`, '/sign-in', {
+    email,
+    name: 'Wati',
+  });
+  return { browser, reply };
+}
+
+/** The fields of the form, and the cookie that they belong to. */
+async function fields() {
+  const browser = client();
+  const { text } = await browser.get('/sign-in');
+  const form_token = /action="\/sign-in"[^]*?name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  return { form_token, cookie: browser.cookies.get('dp_session') ?? '' };
+}
+
+describe('local sign-in', () => {
+  it('creates an account at the first sign-in and leads to its key', async () => {
+    const { browser, reply } = await signIn('wati@example.com');
+    expect([reply.status, reply.location]).toEqual([303, '/account/key']);
+    expect((await browser.follow(reply)).text).toContain('Your key is ready.');
+  });
+
+  it('finds the account again, whatever the case of the address', async () => {
+    await signIn('Again@example.com');
+    const { reply } = await signIn('again@Example.com');
+    expect(reply.location).toBe('/');
+    const [row] = await gateway.database.query<{ count: number }>(
+      `select count(*)::int from account where lower(email) = 'again@example.com'`,
+    );
+    expect(row?.count).toBe(1);
+  });
+
+  it('leads back to the page that was asked for', async () => {
+    const browser = client();
+    const asked = await browser.get('/account/key?from=test');
+    expect(asked.location).toBe('/sign-in?next=%2Faccount%2Fkey%3Ffrom%3Dtest');
+    const reply = await browser.submit(asked.location, '/sign-in', { email: 'asked@example.com' });
+    expect(reply.location).toBe('/account/key?from=test');
+  });
+
+  it.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    '\\/evil.example',
+    'javascript:alert(1)',
+    '/%0d%0aset-cookie:x=1/\r\nevil',
+    '/sign-in?next=/sign-in',
+    '/sign-in/google',
+    '/sign-out',
+    'evil.example',
+  ])('stays on this site with next=%j', async (next) => {
+    await signIn('old@example.com');
+    const { reply } = await signIn('old@example.com', next);
+    expect([reply.status, reply.location]).toEqual([303, '/']);
+  });
+
+  it('is marked as one for trying out', async () => {
+    expect((await client().get('/sign-in')).text).toContain('Nobody checks who you are.');
+  });
+
+  it('refuses an address that another account has, and keeps what was typed', async () => {
+    await gateway.database.query(
+      `insert into account (id, name, email) values (gen_random_uuid(), 'Other', 'taken@example.com')`,
+    );
+    const { reply } = await signIn('Taken@example.com');
+    expect(reply.status).toBe(422);
+    expect(reply.text).toContain('This e-mail address belongs to another account.');
+    expect(reply.text).toContain('value="Taken@example.com"');
+  });
+
+  it('refuses a blocked account', async () => {
+    await signIn('blocked@example.com');
+    await gateway.database.query(`update account set blocked_at = now() where email = 'blocked@example.com'`);
+    const { reply } = await signIn('blocked@example.com');
+    expect([reply.status, reply.text]).toEqual([422, expect.stringContaining('This account is blocked.')]);
+  });
+
+  it.each([
+    ['through a proxy that is not trusted', { 'x-forwarded-for': '203.0.113.7' }],
+    ['by a name that resolves to this machine', { host: 'rebinding.example' }],
+  ])('is refused %s', async (_how, headers) => {
+    expect((await client(headers).get('/sign-in')).text).toContain(
+      'Local sign-in works on the gateway&#39;s machine only.',
+    );
+    const form = { ...(await fields()), email: 'far@example.com' };
+    const browser = client(headers);
+    browser.cookies.set('dp_session', form.cookie);
+    expect((await browser.post('/sign-in', form)).status).toBe(403);
+  });
+
+  it('is refused from another site', async () => {
+    const { cookie, ...form } = await fields();
+    const browser = client({ 'sec-fetch-site': 'cross-site' });
+    browser.cookies.set('dp_session', cookie);
+    expect((await browser.post('/sign-in', { ...form, email: 'cross@example.com' })).status).toBe(403);
+  });
+});

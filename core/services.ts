@@ -8,6 +8,7 @@ import type { Logger } from './logger.ts';
 import type { Registry } from './extension/registry.ts';
 import { EventBus } from './shared/event-bus.ts';
 import { describeConnectionError } from './errors/connection-error.ts';
+import { keepProviders } from './payments/connections.ts';
 import { openShared } from './shared/open.ts';
 import type { Shared } from './shared/shared.ts';
 import { unlessAborted, withDeadline } from './timing/deadline.ts';
@@ -88,6 +89,7 @@ export class OpenServices implements AsyncDisposable {
       open.push(jobs);
       const keeper = new Keeper();
       open.push(keeper);
+      keepProviders(keeper, registry.paymentProviders);
       const services: Services = {
         instance: randomBytes(6).toString('hex'),
         dataFolder,

@@ -1,0 +1,39 @@
+/** Seconds after a charge of its first checks. */
+const early = [20, 40, 60];
+/** Seconds between two checks until the order expires. */
+const usual = 60;
+/** Seconds after the expiry: a payer who scanned at the last moment may settle late. */
+const late = [60, 300, 900, 3_600, 21_600, 86_400];
+/** Part of a delay by which it may be shorter or longer, so that orders of one moment do not stay together. */
+const jitter = 0.15;
+/** Seconds that a check may come before its time without being repeated. */
+const tolerance = 8;
+
+/** Seconds before the first check of a new charge. */
+export const firstCheck = 20;
+
+/** How far an attempt is, by the database's clock. */
+export interface CheckProgress {
+  readonly age: number; // seconds since it was charged
+  readonly left: number; // seconds until the order expires; negative afterwards
+}
+
+/** Seconds until the next check; undefined when there is none any more. */
+export function nextCheck(progress: CheckProgress, random: () => number = Math.random): number | undefined {
+  const delay = progress.left > 0 ? beforeExpiry(progress) : afterExpiry(-progress.left);
+  if (delay === undefined) return undefined;
+  const shaken = delay * (1 - jitter + 2 * jitter * random());
+  const { left } = progress;
+  // The check at the expiry decides on the order: it must not come before it.
+  return left > 0 && shaken + tolerance > left ? left + 1 : shaken;
+}
+
+function beforeExpiry({ age }: CheckProgress): number {
+  const next = early.find((time) => time > age + tolerance);
+  return next === undefined ? usual : next - age;
+}
+
+function afterExpiry(since: number): number | undefined {
+  const next = late.find((time) => time > since / (1 - jitter) + 5);
+  return next === undefined ? undefined : next - since;
+}

@@ -1,0 +1,30 @@
+/** Why something cannot be ordered or paid. The message is for people. */
+export class CheckoutError extends Error {
+  override readonly name = 'CheckoutError';
+  readonly kind: CheckoutFailure;
+
+  constructor(kind: CheckoutFailure, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/**
+ * - `no_provider`: this gateway sells nothing.
+ * - `unknown_plan`: no plan has so many days.
+ * - `too_many_days`: the account would hold more than a year, open orders included.
+ * - `too_many_orders`: too many orders of the account are open.
+ * - `blocked`: the account is blocked or deleted.
+ * - `not_found`: there is no such order.
+ * - `plan_changed`: the order was made for another price or provider, and a new one is needed.
+ * - `not_open`: the state of the order does not allow it.
+ */
+export type CheckoutFailure =
+  | 'no_provider'
+  | 'unknown_plan'
+  | 'too_many_days'
+  | 'too_many_orders'
+  | 'blocked'
+  | 'not_found'
+  | 'plan_changed'
+  | 'not_open';

@@ -1,0 +1,81 @@
+import type { FlagKind, OrderState, PaymentOutcome } from './order-types.ts';
+import type { Money, PaymentState } from './payment-provider.ts';
+
+/** What is known when a provider's evidence about an order is weighed, read under the lock of the order. */
+export interface Situation {
+  readonly order: OrderState;
+  /** False for evidence about a charge that another attempt has followed. */
+  readonly isLastAttempt: boolean;
+  /** To be paid for this attempt. */
+  readonly expected: Money;
+  readonly evidence: PaymentState;
+  readonly paid: Money | undefined;
+  /** What this payment did when it was recorded; undefined for one that is not on record. */
+  readonly recorded: PaymentOutcome | undefined;
+}
+
+/** What evidence does to an order. Nothing is set: nothing. */
+export interface Decision {
+  readonly state?: OrderState;
+  readonly isLate?: boolean;
+  /** A payment to record. */
+  readonly payment?: PaymentOutcome;
+  readonly flag?: FlagKind;
+  /** Ends what is left of the order's period. */
+  readonly endsPeriod?: boolean;
+}
+
+/** Evidence never moves an order to a state of a lower rank, in whatever sequence it arrives. */
+const ranks: Record<OrderState, number> = {
+  created: 0,
+  pending: 1,
+  expired: 2,
+  failed: 2,
+  cancelled: 2,
+  paid: 3,
+  refunded: 4,
+};
+
+const nothing: Decision = {};
+
+/** Decides what evidence does to an order. Pure. */
+export function decide(situation: Situation): Decision {
+  switch (situation.evidence) {
+    case 'paid':
+      return decidePaid(situation);
+    case 'refunded':
+      return decideRefunded(situation);
+    case 'failed':
+      // Denied after it had been settled.
+      if (situation.order === 'paid' && situation.recorded === 'activated') return { flag: 'reversed' };
+      return moveTo('failed', situation);
+    case 'expired':
+      return moveTo('expired', situation);
+    case 'pending':
+      return moveTo('pending', situation);
+    case 'disputed':
+      return { flag: 'disputed' };
+    case 'unknown':
+      return nothing;
+  }
+}
+
+function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
+  if (recorded !== undefined || paid === undefined) return nothing;
+  if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
+  if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
+  if (ranks[order] >= ranks.paid) return { payment: 'second', flag: 'second_payment' };
+  return { state: 'paid', payment: 'activated', isLate: ranks[order] === ranks.expired };
+}
+
+/** Money that came and went before it was seen buys nothing. The refund of a second payment leaves the first as it is. */
+function decideRefunded({ order, recorded }: Situation): Decision {
+  if (order === 'refunded') return nothing;
+  if (recorded === 'activated') return { state: 'refunded', endsPeriod: true };
+  return recorded === undefined && order !== 'paid' ? { state: 'refunded' } : nothing;
+}
+
+/** The end of an earlier charge does not end the order. */
+function moveTo(state: 'pending' | 'expired' | 'failed', { order, isLastAttempt }: Situation): Decision {
+  return isLastAttempt && ranks[state] > ranks[order] ? { state } : nothing;
+}

@@ -1,0 +1,47 @@
+import { defineSection } from '../config/section.ts';
+
+/** The section `payments`: who takes the money. */
+export const paymentsSection = defineSection({
+  name: 'payments',
+  schema: {
+    type: 'object',
+    description: 'How plans are paid.',
+    properties: {
+      provider: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9-]*$',
+        description:
+          'Name of the payment provider, for example midtrans or xendit. Default: sandbox, which moves no money; with NODE_ENV=production none, so nothing is sold.',
+      },
+      order_minutes: {
+        type: 'integer',
+        minimum: 5,
+        maximum: 1440,
+        default: 30,
+        description: 'Minutes for which an order can be paid.',
+      },
+    },
+    additionalProperties: false,
+    default: {},
+  },
+  check({ provider: name }, report, all) {
+    if (name === undefined) return;
+    const provider = all.paymentProviders.get(name);
+    if (provider === undefined) {
+      if (!all.hasAllPlugins) return;
+      const names = [...all.paymentProviders.keys()].join(', ');
+      report(['payments', 'provider'], `is "${name}", which no plugin provides`, `use one of: ${names}`);
+    } else if (provider.isSandbox === true && all.isProduction) {
+      report(
+        ['payments', 'provider'],
+        `is "${name}", which moves no money, with NODE_ENV=production`,
+        'use a provider that takes payments',
+      );
+    } else {
+      provider.check?.(all, report);
+    }
+  },
+});
+
+/** The provider of a gateway.yaml that names none; in production there is none. */
+export const defaultProvider = 'sandbox';

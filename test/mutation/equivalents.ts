@@ -1,0 +1,19 @@
+/** A mutant that no test can tell from the source, and why. */
+export interface Equivalent {
+  readonly file: string;
+  /** A part of the changed line, as it is in the source. */
+  readonly line: string;
+  /** How the operator's description begins; any operator when left out. */
+  readonly operator?: string;
+  readonly reason: string;
+}
+
+export const equivalents: readonly Equivalent[] = [];
+
+/** @param mutant its file, the changed line as it is in the source, and what was done */
+export function isEquivalent(mutant: { file: string; before: string; operator: string }): boolean {
+  return equivalents.some(
+    ({ file, line, operator = '' }) =>
+      mutant.file === file && mutant.before.includes(line) && mutant.operator.startsWith(operator),
+  );
+}

@@ -1,0 +1,75 @@
+import { Covering } from './covering.ts';
+import type { MutatedFolder } from './folders.ts';
+import type { Mutant } from './mutants.ts';
+import { type RunContext, runTests, type TestRun } from './run-tests.ts';
+import type { Tree } from './tree.ts';
+
+/** What the tests made of a mutant. `uncovered` ones are reached by no test of the folder, and so survive. */
+export interface Judgement {
+  readonly mutant: Mutant;
+  readonly verdict: 'killed' | 'survived' | 'timed out' | 'uncovered';
+  /** The test that failed. */
+  readonly killer: string;
+}
+
+/** Seconds that any run may take, and how many times as long as without a mutant. */
+const startSeconds = 60;
+const slowest = 4;
+/** Tests that may fail by timing on a busy machine. */
+const usesServers = /\.integration\.test\.ts$|^test\/e2e\//;
+
+/** Runs the tests of one folder on mutants. */
+export class Judge {
+  readonly #covering: Covering;
+  readonly #tests: readonly string[];
+  readonly #seconds: ReadonlyMap<string, number>;
+  readonly #context: RunContext;
+
+  private constructor(
+    covering: Covering,
+    tests: readonly string[],
+    seconds: ReadonlyMap<string, number>,
+    context: RunContext,
+  ) {
+    this.#covering = covering;
+    this.#seconds = seconds;
+    this.#context = context;
+    this.#tests = tests.toSorted((a, b) => this.#secondsOf(a) - this.#secondsOf(b));
+  }
+
+  /** Runs the tests once without a mutant. @throws when one fails */
+  static async open(folder: MutatedFolder, tree: Tree, context: RunContext): Promise<Judge> {
+    const covering = new Covering(tree.root);
+    const tests = covering.testsOf(folder);
+    const { verdict, failure, seconds } = await runTests(tree, tests, 1_800, context);
+    if (verdict !== 'passed') throw new Error(`The tests of ${folder.name} fail without a mutant: ${failure}`);
+    return new Judge(covering, tests, seconds, context);
+  }
+
+  async judge(mutant: Mutant, tree: Tree): Promise<Judgement> {
+    const tests = this.#covering.testsThatReach(mutant.file, this.#tests);
+    if (tests.length === 0) return { mutant, verdict: 'uncovered', killer: '' };
+    const { verdict, failure } = await tree.with(mutant.file, mutant.source, () => this.#run(tests, tree));
+    if (verdict === 'timed out') return { mutant, verdict, killer: '' };
+    if (verdict === 'passed') return { mutant, verdict: 'survived', killer: '' };
+    return { mutant, verdict: 'killed', killer: failure };
+  }
+
+  /** A failure that does not repeat is the machine's. */
+  async #run(tests: readonly string[], tree: Tree): Promise<TestRun> {
+    const first = await this.#runOnce(tests, tree);
+    const { failedFile } = first;
+    if (failedFile === undefined || !usesServers.test(failedFile)) return first;
+    const again = await this.#runOnce([failedFile], tree);
+    return again.verdict === 'passed' ? this.#runOnce(tests, tree) : again;
+  }
+
+  #runOnce(tests: readonly string[], tree: Tree): Promise<TestRun> {
+    const usual = tests.reduce((sum, test) => sum + this.#secondsOf(test), 0);
+    return runTests(tree, tests, startSeconds + slowest * usual, this.#context);
+  }
+
+  #secondsOf(test: string): number {
+    return this.#seconds.get(test) ?? 0;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * `npm run mutation`: puts small bugs into the sources, one at a time, and runs the tests that can reach them. A bug that no
+ * test sees survives, and shows what is not tested. Prints the survivors and a score per folder.
+ *
+ *     npm run mutation -- --only core/shared --sample 40 --seed 1    forty mutants at random
+ *     npm run mutation -- --only core/shared/circuit.ts              all mutants of a file
+ *     npm run mutation -- --list                                     how many there are
+ */
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../support/global-postgres.ts';
+import { folders, type MutatedFolder } from './folders.ts';
+import { Judge, type Judgement } from './judge.ts';
+import { type Mutant, mutantsOf } from './mutants.ts';
+import { printJudgement, printScore } from './report.ts';
+import type { RunContext } from './run-tests.ts';
+import { sample } from './sample.ts';
+import { Tree } from './tree.ts';
+
+const workers = 2;
+const root = join(import.meta.dirname, '../..');
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+setPriority(constants.priority.PRIORITY_LOW);
+const stop = new AbortController();
+process.once('SIGINT', () => stop.abort());
+const chosen = folders
+  .map((folder) => ({ folder, mutants: choose(folder) }))
+  .filter(({ mutants }) => mutants.length > 0);
+if (chosen.length === 0) throw new Error(`No mutants in "${values.only}"; use one of: ${names().join(', ')}`);
+if (values.list) for (const { folder, mutants } of chosen) console.log(`${folder.name}: ${mutants.length} mutants`);
+else await judgeAll();
+
+function choose({ name }: MutatedFolder): readonly Mutant[] {
+  const parts = values.only?.split(',') ?? [name];
+  const paths = parts.filter((part) => part === name || part.startsWith(`${name}/`));
+  const mutants = paths.flatMap((path) => mutantsOf(root, path));
+  return values.sample === undefined ? mutants : sample(mutants, Number(values.sample), values.seed);
+}
+
+function names(): readonly string[] {
+  return folders.map(({ name }) => name);
+}
+
+async function judgeAll(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const postgres = stack.use(await startPostgres());
+  const trees: Tree[] = [];
+  for (let i = 0; i < workers; i++) trees.push(stack.use(await Tree.copy(root)));
+  const scores: (readonly [name: string, judgements: readonly Judgement[]])[] = [];
+  for (const { folder, mutants } of chosen) {
+    if (stop.signal.aborted) break;
+    const context = { environment: { TEST_DATABASE_URL: postgres.url }, signal: stop.signal };
+    const judgements = await judgeFolder(folder, mutants, trees, context);
+    scores.push([folder.name, judgements]);
+  }
+  console.log('');
+  for (const [name, judgements] of scores) printScore(name, judgements);
+}
+
+async function judgeFolder(
+  folder: MutatedFolder,
+  mutants: readonly Mutant[],
+  trees: readonly Tree[],
+  context: RunContext,
+): Promise<readonly Judgement[]> {
+  console.log(
+    `\n${folder.name}: ${mutants.length} mutants${values.sample === undefined ? '' : `, seed ${values.seed}`}`,
+  );
+  const judge = await Judge.open(folder, trees[0] as Tree, context);
+  const judgements: Judgement[] = [];
+  const waiting = mutants.values();
+  await Promise.all(
+    trees.map(async (tree) => {
+      for (const mutant of waiting) {
+        const judgement = await judge.judge(mutant, tree);
+        if (stop.signal.aborted) return;
+        judgements.push(judgement);
+        printJudgement(judgement, judgements.length, mutants.length);
+      }
+    }),
+  );
+  return judgements;
+}

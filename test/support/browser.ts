@@ -1,0 +1,61 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { unpackChromium } from './chromium.ts';
+
+/** Ms within which pages must load and elements appear: the machine may be busy. */
+const patience = 20_000;
+
+/** A real browser, for one test file. */
+export interface TestBrowser extends AsyncDisposable {
+  /** Opens a window without cookies, 1280 by 800 pixels unless `viewport` says otherwise. */
+  open(options?: BrowserContextOptions): Promise<BrowserWindow>;
+}
+
+/** A window with its own cookies. */
+export interface BrowserWindow extends AsyncDisposable {
+  readonly page: Page;
+  /** What the browser complained about so far: violations of the content security policy, errors of scripts, lost files. */
+  readonly complaints: readonly string[];
+}
+
+/** A phone as narrow as the design allows, without the emulation that hides sideways scrolling. */
+export const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
+
+/** Starts Chromium. Takes some seconds, the first time on a machine ten. */
+export async function launchBrowser(): Promise<TestBrowser> {
+  const { executable, environment } = await unpackChromium();
+  const browser = await chromium.launch({
+    executablePath: executable,
+    env: { ...process.env, ...environment } as Record<string, string>,
+    args: ['--disable-gpu', '--no-zygote'],
+    timeout: 60_000,
+  });
+  return {
+    open: (options) => openWindow(browser, options),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserWindow> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(patience);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Pixels by which the page is wider than its window; 0 when nothing scrolls sideways. */
+export async function sidewaysOverflow(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = (globalThis as unknown as { document: DocumentLike }).document.documentElement;
+    return scrollWidth - clientWidth;
+  });
+}
+
+/** What is used of the DOM, whose types are not loaded for code of the server. */
+interface DocumentLike {
+  readonly documentElement: { readonly scrollWidth: number; readonly clientWidth: number };
+}

@@ -1,0 +1,88 @@
+import { execFile, spawn } from 'node:child_process';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createBrotliDecompress } from 'node:zlib';
+
+/** Chromium as `@sparticuz/chromium` packs it: compressed, with fonts, and with the libraries that a bare system lacks. */
+export interface Chromium {
+  readonly executable: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+// Its exports name neither its package.json nor the archives.
+const packageFolder = join(fileURLToPath(import.meta.resolve('@sparticuz/chromium')), '..', '..');
+const packed = join(packageFolder, 'bin');
+
+/**
+ * Unpacks Chromium into the folder for temporary files, once for each version: later calls of any process find it there.
+ * Processes that unpack it at the same time each make a folder, and the first one to be complete is kept.
+ */
+export async function unpackChromium(): Promise<Chromium> {
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const folder = join(tmpdir(), `daypass-chromium-${version}`);
+  if (!(await isThere(folder))) await unpackTo(folder);
+  const environment = {
+    FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+    ...((await isThere(join(folder, 'al2023'))) && { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') }),
+  };
+  return { executable: join(folder, 'chromium'), environment };
+}
+
+async function unpackTo(folder: string): Promise<void> {
+  const draft = `${folder}.${process.pid}.${Date.now()}`;
+  await mkdir(draft, { recursive: true });
+  try {
+    const executable = join(draft, 'chromium');
+    await pipeline(
+      createReadStream(join(packed, 'chromium.br')),
+      createBrotliDecompress(),
+      createWriteStream(executable, { mode: 0o755 }),
+    );
+    await untar('fonts', draft);
+    await writeFile(join(draft, 'fonts.conf'), fontsOf(folder));
+    if (!(await canRun(executable))) await untar('al2023', join(draft, 'al2023'));
+    await rename(draft, folder);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!(await isThere(folder))) throw error;
+  }
+}
+
+/** The packed font first, so that pages are equally wide on every machine. */
+function fontsOf(folder: string): string {
+  const aliases = ['system-ui', 'sans-serif'].map(
+    (family) => `<alias><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`,
+  );
+  return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
+<dir>${folder}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${folder}/fonts-cache</cachedir>${aliases.join('')}
+</fontconfig>
+`;
+}
+
+async function untar(name: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const tar = spawn('tar', ['-x', '-C', folder, '--no-same-owner'], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const exited = new Promise<number | null>((resolve, reject) => tar.on('exit', resolve).on('error', reject));
+  await pipeline(createReadStream(join(packed, `${name}.tar.br`)), createBrotliDecompress(), tar.stdin);
+  if ((await exited) !== 0) throw new Error(`${name}.tar.br cannot be extracted`);
+}
+
+/** False where the system lacks a library. */
+async function canRun(executable: string): Promise<boolean> {
+  return promisify(execFile)(executable, ['--version'], { timeout: 20_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

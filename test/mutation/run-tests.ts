@@ -65,7 +65,7 @@ export async function runTests(
       detached: true,
     },
   );
-  const limit = AbortSignal.any([stop, AbortSignal.timeout(seconds * 1000)]);
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(Math.ceil(seconds * 1000))]);
   const end = () => endGroup(vitest.pid);
   limit.addEventListener('abort', end);
   const [code, signal] = (await once(vitest, 'exit')) as [number | null, string | null];

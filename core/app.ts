@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { type Assembly, assemble } from './assembly.ts';
@@ -133,6 +134,8 @@ export class Gateway {
       listener.close();
       listener.closeAllConnections();
     });
+    // Node writes it at a regular end only, and a gateway may be killed. The first time it takes a while.
+    flushCompileCache();
     await this.#listen();
   }
 

@@ -3,7 +3,7 @@ import { Command as Parser, CommanderError } from 'commander';
 import { assemble } from './assembly.ts';
 import { CommandFailed } from './extension/command.ts';
 import { defineCheck } from './commands/check.ts';
-import { createContext } from './commands/context.ts';
+import { type CoreCommandContext, createContext } from './commands/context.ts';
 import { defineMigrate } from './commands/migrate.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
@@ -26,16 +26,27 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   resolveSelfReference();
   const context = createContext(() => parser.opts<{ config: string }>().config, log);
   for (const define of [defineStart, defineCheck, defineSchema, defineMigrate]) define(parser, context);
-  const { registry } = await assemble(undefined, log, () => {
-    throw new Error('the gateway has not started yet');
-  });
-  for (const command of registry.commands.values()) command.define(parser.command(command.name), context);
+  // A start assembles what it needs itself; a second assembly would delay it.
+  const isOwn = parser.commands.some((command) => command.name() === commandOf(words));
+  if (!isOwn) await definePluginCommands(parser, context);
   try {
     await parser.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
     return report(error);
   }
+}
+
+/** The first word that is neither an option nor the value of one. */
+function commandOf(words: readonly string[]): string | undefined {
+  return words.find((word, index) => !word.startsWith('-') && !['-c', '--config'].includes(words[index - 1] ?? ''));
+}
+
+async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<void> {
+  const { registry } = await assemble(undefined, context.log, () => {
+    throw new Error('the gateway has not started yet');
+  });
+  for (const command of registry.commands.values()) command.define(parser.command(command.name), context);
 }
 
 function ownVersion(): string {

@@ -98,6 +98,11 @@ function lockPath(folder: string, instance: string): string {
   return join(folder, `${instance}.lock`);
 }
 
+/** The instance of a lock file; undefined for other files. */
+export function instanceOfLock(name: string): string | undefined {
+  return /^(.+)\.lock$/.exec(name)?.[1];
+}
+
 /** True when the owner's process ran on this machine and no longer exists; false when that is unknown. */
 function isGone(lock: string): boolean {
   const owner = parseOwner(lock);

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { InstanceWatch } from './instance-lock.ts';
+import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { startOf } from './record-line.ts';
 import { parseSegmentName, readSegment } from './segment.ts';
 
@@ -28,13 +28,18 @@ export class Leftovers {
   }
 
   find(): Leftover[] {
-    const segments = readdirSync(this.#folder).flatMap((name) => {
+    const names = readdirSync(this.#folder);
+    const segments = names.flatMap((name) => {
       const parsed = parseSegmentName(name);
       return parsed === undefined || parsed.instance === this.#self
         ? []
         : [{ ...parsed, path: join(this.#folder, name) }];
     });
-    return [...Map.groupBy(segments, ({ instance }) => instance)]
+    const byInstance = Map.groupBy(segments, ({ instance }) => instance);
+    // One that was killed once everything had been shipped has left its lock alone.
+    for (const instance of names.flatMap((name) => instanceOfLock(name) ?? []))
+      if (instance !== this.#self && !byInstance.has(instance) && this.#watch.isDead(instance)) this.forget(instance);
+    return [...byInstance]
       .filter(([instance]) => this.#watch.isDead(instance))
       .map(([instance, own]) => {
         const paths = own.toSorted((a, b) => a.number - b.number).map(({ path }) => path);

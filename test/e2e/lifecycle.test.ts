@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createRequestId } from '#core/records/request-id.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
@@ -233,6 +235,38 @@ describe('SIGKILL', () => {
     const rows = await records();
     expect(rows).toHaveLength(new Set(rows.map(({ id }) => id)).size);
   });
+});
+
+it('a start listens before what a killed gateway has left is in the database', async () => {
+  const count = 20_000;
+  const now = Date.now();
+  const lines = Array.from({ length: count }, () => {
+    const row = { id: createRequestId(now), started_at: now, method: 'POST', path: '/v1/x', endpoint: 'x' };
+    return `{"at":"end",${JSON.stringify({ ...row, outcome: 'answered' }).slice(1)}\n`;
+  });
+  await mkdir(join(home.folder, 'data', 'journal'), { recursive: true });
+  await writeFile(join(home.folder, 'data', 'journal', 'dead-00000001.ndjson'), lines.join(''));
+  const client = new pg.Client({ connectionString: home.databaseUrl });
+  await client.connect();
+  await client.query('BEGIN; LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE');
+  const gateway = await home.start();
+  expect((await ask(gateway.url)).status).toBe(200);
+  await client.end();
+  const inserted = async () => {
+    const [row] = await home.database.query<{ count: number }>(
+      "SELECT count(*)::int AS count FROM request_log WHERE path = '/v1/x'",
+    );
+    return row?.count;
+  };
+  await vi.waitFor(async () => expect(await inserted()).toBe(count), { timeout: 30_000, interval: 100 });
+});
+
+it('a gateway that is killed has kept its compiled code for the next start', async () => {
+  const cache = join(home.folder, 'compiled');
+  const gateway = await home.start({ NODE_COMPILE_CACHE: cache });
+  const compiled = async () => (await readdir(cache, { recursive: true })).length;
+  await vi.waitFor(async () => expect(await compiled()).toBeGreaterThan(500), { timeout: 15_000, interval: 50 });
+  await gateway.end('SIGKILL');
 });
 
 describe('a changed gateway.yaml', () => {

@@ -1,0 +1,58 @@
+import type { JsonObject } from '#core/json.ts';
+import { callProvider, failureOf, type ProviderAnswer, type ProviderCall } from '#core/payments/call-provider.ts';
+import { PaymentError } from '#core/payments/payment-provider.ts';
+import { type MidtransSettings, originOf, requireKey } from './section.ts';
+
+/** A request below the origin of the API. */
+export interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
+  readonly path: string;
+  /** Codes over 399 that are answers here: 404 and 407 of a status. */
+  readonly accepts?: readonly number[];
+}
+
+/** Idempotency keys that are longer are ignored without a word. */
+const maxIdempotencyKey = 46;
+
+/**
+ * Calls the Core API. The code is in the body, as text; HTTP says 200 for most failures.
+ *
+ * @throws PaymentError sorted by that code
+ */
+export async function callMidtrans(settings: MidtransSettings, call: MidtransCall): Promise<JsonObject> {
+  const { path, accepts = [], headers, ...request } = call;
+  const authorization = `Basic ${Buffer.from(`${requireKey(settings)}:`).toString('base64')}`;
+  const answer = await callProvider({
+    ...request,
+    url: originOf(settings) + path,
+    headers: { authorization, ...headers },
+  });
+  const code = codeOf(answer);
+  if (code !== undefined && (code < 400 || accepts.includes(code))) return answer.body;
+  throw errorOf(answer, code, call);
+}
+
+/** The header that makes a POST idempotent for five minutes, over all endpoints of the API. */
+export function idempotent(key: string): Record<string, string> {
+  return key.length > maxIdempotencyKey ? {} : { 'idempotency-key': key };
+}
+
+/** The body's code; that of HTTP for an error without one, as proxies answer. */
+export function codeOf({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>): number | undefined {
+  const code = body['status_code'];
+  if (typeof code === 'string' && /^\d{3}$/.test(code)) return Number(code);
+  return code === undefined && status >= 400 ? status : undefined;
+}
+
+function errorOf({ body, retryAfter }: ProviderAnswer, code: number | undefined, call: MidtransCall): PaymentError {
+  const said = typeof body['status_message'] === 'string' ? body['status_message'].slice(0, 200) : 'no message';
+  const message = `Midtrans answered ${code ?? 'without a code'} to ${call.method} ${call.path}: ${said}`;
+  const options = retryAfter === undefined ? {} : { retryAfter };
+  return new PaymentError(kindOf(code, call), message, options);
+}
+
+/** 406: a charge with this order id exists, so the first request for it has arrived. */
+function kindOf(code: number | undefined, call: MidtransCall): PaymentError['kind'] {
+  if (code === 429) return 'temporary';
+  if (code === 406) return 'unknown';
+  return code === undefined || code >= 500 ? failureOf(call) : 'rejected';
+}

@@ -1,0 +1,50 @@
+import type { Host } from '#core/host.ts';
+import {
+  type ChargeReference,
+  PaymentError,
+  type PaymentConnection,
+  type PaymentEvidence,
+} from '#core/payments/payment-provider.ts';
+import { callMidtrans } from './api.ts';
+import { chargeMidtrans } from './charge.ts';
+import { readEvidence } from './evidence.ts';
+import { readMidtransNotification } from './notification.ts';
+import { readMidtransRefund, refundMidtrans } from './refund.ts';
+import { type MidtransSettings, midtransSection, requireKey } from './section.ts';
+
+/** @throws Error without a server key */
+export function connectMidtrans(host: Host): PaymentConnection {
+  const settings = host.section(midtransSection);
+  requireKey(settings);
+  return {
+    charge: (request, signal) => chargeMidtrans(settings, request, host.now(), signal),
+    status: (charge, signal) => readStatus(settings, charge, signal),
+    cancel: (charge, signal) => cancel(settings, charge, signal),
+    refund: (request, signal) => refundMidtrans(settings, request, signal),
+    refundStatus: (request, signal) => readMidtransRefund(settings, request, signal),
+    readNotification: (notification) => readMidtransNotification(notification, settings),
+  };
+}
+
+async function readStatus(
+  settings: MidtransSettings,
+  charge: ChargeReference,
+  signal: AbortSignal,
+): Promise<PaymentEvidence> {
+  const path = `/v2/${encodeURIComponent(charge.reference)}/status`;
+  const body = await callMidtrans(settings, { method: 'GET', path, accepts: [404, 407], signal });
+  return readEvidence(body, charge, settings);
+}
+
+/** Whether it worked, the status says: the buyer may have paid at the same moment. */
+async function cancel(
+  settings: MidtransSettings,
+  charge: ChargeReference,
+  signal: AbortSignal,
+): Promise<PaymentEvidence> {
+  const path = `/v2/${encodeURIComponent(charge.reference)}/cancel`;
+  await callMidtrans(settings, { method: 'POST', path, signal }).catch((error: unknown) => {
+    if (!(error instanceof PaymentError)) throw error;
+  });
+  return readStatus(settings, charge, signal);
+}

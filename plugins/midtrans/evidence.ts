@@ -1,0 +1,90 @@
+import type { JsonObject } from '#core/json.ts';
+import { readRupiah } from '#core/payments/amount.ts';
+import {
+  type ChargeReference,
+  PaymentError,
+  type PaymentEvidence,
+  type PaymentState,
+} from '#core/payments/payment-provider.ts';
+import { codeOf } from './api.ts';
+import { readLocalTime } from './local-time.ts';
+import type { MidtransSettings } from './section.ts';
+
+/** Texts of QRIS are in lower case; the status API has shown others in capitals. */
+const states: Readonly<Record<string, PaymentState>> = {
+  pending: 'pending',
+  authorize: 'pending',
+  settlement: 'paid',
+  capture: 'paid',
+  expire: 'expired',
+  deny: 'failed',
+  cancel: 'failed',
+  failure: 'failed',
+  refund: 'refunded',
+  partial_refund: 'disputed',
+  chargeback: 'disputed',
+  partial_chargeback: 'disputed',
+};
+
+/**
+ * What a status answer proves about a charge.
+ *
+ * @throws PaymentError when it is about another charge or merchant, or in a state that is not known
+ */
+export function readEvidence(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): PaymentEvidence {
+  const code = codeOf({ status: 200, body });
+  if (code === 404) return { ...asked, state: 'unknown', raw: body };
+  const evidence = { reference: asked.reference, providerReference: readIdentity(body, asked, settings), raw: body };
+  if (code === 407) return { ...evidence, state: 'expired' };
+  const state = stateOf(body, code);
+  if (state !== 'paid' && state !== 'refunded' && state !== 'disputed') return { ...evidence, state };
+  const amount = readRupiah(body['gross_amount']);
+  return {
+    ...evidence,
+    // Parts of a rupiah were not asked for: somebody has to look.
+    state: amount === undefined ? 'disputed' : state,
+    paymentId: evidence.providerReference,
+    ...(amount !== undefined && { paid: { amount, currency: textOf(body, 'currency') ?? 'IDR' } }),
+    ...paidAtOf(body),
+    ...(textOf(body, 'issuer') !== undefined && { issuer: textOf(body, 'issuer') as string }),
+  };
+}
+
+/** @returns the transaction id */
+function readIdentity(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): string {
+  const [order, transaction, merchant] = ['order_id', 'transaction_id', 'merchant_id'].map((name) =>
+    textOf(body, name),
+  );
+  const isOther =
+    order !== asked.reference ||
+    transaction === undefined ||
+    (asked.providerReference !== undefined && asked.providerReference !== transaction) ||
+    (settings.merchant_id !== undefined && merchant !== undefined && merchant !== settings.merchant_id);
+  if (!isOther) return transaction;
+  throw new PaymentError(
+    'rejected',
+    `Midtrans answered about order ${order ?? '–'}, transaction ${transaction ?? '–'} of merchant ${merchant ?? '–'}; asked was ${asked.reference}`,
+  );
+}
+
+/** Paid is a settlement with code 200 that no fraud check has stopped. */
+function stateOf(body: JsonObject, code: number | undefined): PaymentState {
+  const status = (textOf(body, 'transaction_status') ?? '').toLowerCase();
+  const state = Object.hasOwn(states, status) ? states[status] : undefined;
+  if (state === undefined) throw new PaymentError('temporary', `Midtrans answered with the status "${status}"`);
+  if (state !== 'paid') return state;
+  const fraud = textOf(body, 'fraud_status')?.toLowerCase() ?? 'accept';
+  if (code === 200 && fraud === 'accept') return 'paid';
+  return fraud === 'challenge' ? 'pending' : 'disputed';
+}
+
+function paidAtOf(body: JsonObject): { readonly paidAt?: Date } {
+  const paidAt = readLocalTime(body['settlement_time']) ?? readLocalTime(body['transaction_time']);
+  return paidAt === undefined ? {} : { paidAt };
+}
+
+/** A member that is text and not empty. */
+export function textOf(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

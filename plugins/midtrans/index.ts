@@ -1,0 +1,18 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { connectMidtrans } from './connection.ts';
+import { checkMidtrans, midtransSection } from './section.ts';
+
+/** QRIS by the Core API of Midtrans. */
+export const plugin: GatewayPlugin = {
+  name: 'midtrans',
+  register({ gateway }) {
+    gateway.section(midtransSection);
+    gateway.paymentProvider({
+      name: 'midtrans',
+      title: 'Midtrans',
+      currencies: ['IDR'],
+      check: checkMidtrans,
+      connect: connectMidtrans,
+    });
+  },
+};

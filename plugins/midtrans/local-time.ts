@@ -1,0 +1,17 @@
+/**
+ * Reads a time of Midtrans, `2026-01-02 10:00:00`, which means GMT+7 and does not say so. One that names its zone is read
+ * as it says.
+ */
+export function readLocalTime(value: unknown): Date | undefined {
+  if (typeof value !== 'string') return undefined;
+  const [, day, time, zone = '+07:00'] =
+    /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?\s?(Z|[+-]\d\d:?\d\d)?$/.exec(value) ?? [];
+  const date = new Date(`${day}T${time}${zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2')}`);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** Writes the same with its zone, as requests have it: `2026-01-02 10:00:00 +0700`. */
+export function writeLocalTime(time: Date): string {
+  const local = new Date(time.getTime() + 7 * 3_600_000).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject, type JsonObject, parseObject } from '#core/json.ts';
+import type { PaymentNotification, RawNotification } from '#core/payments/payment-provider.ts';
+import { isSameSecret } from '#core/payments/secrets.ts';
+import { textOf } from './evidence.ts';
+import { type MidtransSettings, requireKey } from './section.ts';
+
+/**
+ * Reads a notification. The signature covers order, code and amount as they are written, but neither state nor
+ * transaction: settlement, refund and cancel have the same one, for ever. So it is a hint, and never evidence.
+ */
+export function readMidtransNotification(
+  { body }: RawNotification,
+  settings: MidtransSettings,
+): PaymentNotification | undefined {
+  const content = parseObject(body.toString('utf8'));
+  if (content === undefined || !isSigned(content, requireKey(settings))) return undefined;
+  const merchant = textOf(content, 'merchant_id');
+  if (settings.merchant_id !== undefined && merchant !== settings.merchant_id) return undefined;
+  const refundKey = refundKeyOf(content);
+  return {
+    reference: textOf(content, 'order_id') as string,
+    providerReference: textOf(content, 'transaction_id'),
+    // All of it: with one signature, bodies of any state can be written, and none of them may hide a true one.
+    eventKey: createHash('sha256').update(body).digest('hex'),
+    ...(refundKey !== undefined && { refundKey }),
+  };
+}
+
+function isSigned(content: JsonObject, serverKey: string): boolean {
+  const [order, code, amount, signature] = ['order_id', 'status_code', 'gross_amount', 'signature_key'].map((name) =>
+    textOf(content, name),
+  );
+  if (order === undefined || code === undefined || amount === undefined || signature === undefined) return false;
+  const expected = createHash('sha512')
+    .update(order + code + amount + serverKey)
+    .digest('hex');
+  return isSameSecret(signature, expected);
+}
+
+/** The key of the newest refund. */
+function refundKeyOf(content: JsonObject): string | undefined {
+  const refunds = Array.isArray(content['refunds']) ? content['refunds'].filter(isJsonObject) : [];
+  const newest = refunds.at(-1);
+  return newest === undefined ? textOf(content, 'refund_key') : textOf(newest, 'refund_key');
+}

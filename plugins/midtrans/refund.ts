@@ -1,0 +1,35 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import type { Refund, RefundRequest } from '#core/payments/payment-provider.ts';
+import { callMidtrans, idempotent } from './api.ts';
+import { textOf } from './evidence.ts';
+import type { MidtransSettings } from './section.ts';
+
+/** Asks for a refund; the buyer's bank confirms it later. @throws PaymentError */
+export async function refundMidtrans(
+  settings: MidtransSettings,
+  { reference, key, amount, reason }: RefundRequest,
+  signal: AbortSignal,
+): Promise<Refund> {
+  const path = `/v2/${encodeURIComponent(reference)}/refund`;
+  const body = { refund_key: key, amount, reason: reason.slice(0, 255) };
+  const headers = idempotent(`R-${key}`);
+  return readRefund(await callMidtrans(settings, { method: 'POST', path, body, headers, signal }), key);
+}
+
+/** Reads it from the status of its charge. @throws PaymentError */
+export async function readMidtransRefund(
+  settings: MidtransSettings,
+  { reference, key }: RefundRequest,
+  signal: AbortSignal,
+): Promise<Refund> {
+  const path = `/v2/${encodeURIComponent(reference)}/status`;
+  return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key);
+}
+
+/** Done when the bank has confirmed it. One that is not listed may be on its way. */
+function readRefund(body: JsonObject, key: string): Refund {
+  const refunds = Array.isArray(body['refunds']) ? body['refunds'].filter(isJsonObject) : [];
+  const refund = refunds.find((one) => one['refund_key'] === key);
+  const isDone = refund !== undefined && textOf(refund, 'bank_confirmed_at') !== undefined;
+  return { state: isDone ? 'done' : 'pending', raw: body };
+}

@@ -1,0 +1,81 @@
+import { plansSection } from '#core/accounts/plans.ts';
+import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+
+const origins = { sandbox: 'https://api.sandbox.midtrans.com', production: 'https://api.midtrans.com' };
+const sandboxKey = /^SB-/;
+const maxAmount = 10_000_000; // rupiah in one QRIS payment, as Bank Indonesia allows
+
+/** The section `midtrans`. */
+export const midtransSection = defineSection({
+  name: 'midtrans',
+  schema: {
+    type: 'object',
+    description: 'Account at Midtrans (Core API, QRIS), used when `payments.provider` is midtrans.',
+    default: {},
+    properties: {
+      server_key: {
+        type: 'string',
+        writeOnly: true,
+        maxLength: 200,
+        pattern: '^[!-~]*$',
+        description:
+          'Server key, from Settings, Access Keys: SB-Mid-server-… of the sandbox, Mid-server-… of production.',
+      },
+      merchant_id: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9]+$',
+        description: 'Merchant id, such as G123456789: notifications for another one are refused.',
+      },
+      acquirer: {
+        type: 'string',
+        enum: ['gopay', 'airpay shopee'],
+        default: 'gopay',
+        description: 'Bank or wallet that issues the QR codes; it must be active for the account.',
+      },
+      base_url: {
+        type: 'string',
+        pattern: '^https?://[^\\s/]+$',
+        description: 'Origin of the API, for tests. Default: sandbox or production, as the key says.',
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ base_url }, report, { isProduction }) {
+    if (base_url !== undefined && isProduction)
+      report(['midtrans', 'base_url'], 'is for tests, which NODE_ENV=production forbids', 'remove it');
+  },
+});
+
+export type MidtransSettings = SectionValue<typeof midtransSection>;
+
+/** What must be there once Midtrans is selected. */
+export function checkMidtrans(all: CheckContext, report: Report): void {
+  const { server_key } = all.get(midtransSection);
+  if (server_key === undefined)
+    report(
+      ['payments', 'provider'],
+      'is midtrans, and midtrans.server_key is missing',
+      'add the section midtrans with it',
+    );
+  else if (server_key === '')
+    report(['midtrans', 'server_key'], 'is empty', 'set it to the server key of your account');
+  else if (all.isProduction && sandboxKey.test(server_key))
+    report(
+      ['midtrans', 'server_key'],
+      'is a key of the sandbox, where anyone pays without money',
+      'use the key of production, Mid-server-…',
+    );
+  for (const [index, { price }] of all.get(plansSection).entries())
+    if (price > maxAmount)
+      report(['plans', index, 'price'], `is over Rp ${maxAmount}, the limit of a QRIS payment`, 'lower it');
+}
+
+/** @throws Error without a server key: no notification could be verified */
+export function requireKey({ server_key }: MidtransSettings): string {
+  if (server_key === undefined || server_key === '') throw new Error('midtrans.server_key is missing');
+  return server_key;
+}
+
+export function originOf({ base_url, server_key = '' }: MidtransSettings): string {
+  return base_url ?? (sandboxKey.test(server_key) ? origins.sandbox : origins.production);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { plansSection } from '#core/accounts/plans.ts';
+import type { CheckContext } from '#core/config/section.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
+import { providerOf } from './fixture.ts';
+
+const plugins = { midtrans };
+
+/** Mistakes that a provider finds when gateway.yaml selects it. */
+async function mistakesOf(name: keyof typeof plugins, settings: object, isProduction = false, plans?: object) {
+  const host = createTestHost({ sections: { [name]: settings, ...(plans !== undefined && { plans }) } });
+  const found: string[] = [];
+  const context = { get: host.section, isProduction } as unknown as CheckContext;
+  const report = (path: readonly (string | number)[], wrong: string) => void found.push(`${path.join('.')} ${wrong}`);
+  (await providerOf(plugins[name])).check?.(context, report);
+  return found;
+}
+
+describe('midtrans in gateway.yaml', () => {
+  it('needs a server key', async () => {
+    expect(await mistakesOf('midtrans', {})).toEqual([
+      'payments.provider is midtrans, and midtrans.server_key is missing',
+    ]);
+    expect(await mistakesOf('midtrans', { server_key: '' })).toEqual(['midtrans.server_key is empty']);
+    expect(await mistakesOf('midtrans', { server_key: 'SB-Mid-server-x' })).toEqual([]);
+  });
+
+  it('takes no key of the sandbox in production, where anyone could pay without money', async () => {
+    expect(await mistakesOf('midtrans', { server_key: 'SB-Mid-server-x' }, true)).toHaveLength(1);
+    expect(await mistakesOf('midtrans', { server_key: 'Mid-server-x' }, true)).toEqual([]);
+  });
+
+  it('sells nothing over the limit of a QRIS payment', async () => {
+    const plans = [{ days: 30, price: 10_000_001 }];
+    expect(await mistakesOf('midtrans', { server_key: 'SB-Mid-server-x' }, false, plans)).toEqual([
+      'plans.0.price is over Rp 10000000, the limit of a QRIS payment',
+    ]);
+    expect(plansSection.name).toBe('plans');
+  });
+
+  it('connects to nothing without its key', async () => {
+    const provider = await providerOf(midtrans);
+    expect(() => provider.connect(createTestHost())).toThrow('midtrans.server_key is missing');
+  });
+});

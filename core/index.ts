@@ -51,6 +51,7 @@ export {
   accountOf,
   type AssetSource,
   defineForm,
+  Download,
   FieldErrors,
   type FormState,
   type Page,

@@ -30,8 +30,11 @@ export interface Page {
   readonly note?: string;
   /** Key of its name in the navigation; left out for pages that are not listed there. */
   readonly navigation?: string;
-  /** Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.asset` and `it.formToken`. */
-  readonly template: string;
+  /**
+   * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.asset` and `it.formToken`.
+   * Left out where `show` returns a Redirect, a Download, or nothing to be shown.
+   */
+  readonly template?: string;
   /** Names of assets that the page loads as style sheets, after the gateway's own. */
   readonly styles?: readonly string[];
   /** Names of assets that the page loads as scripts: `htmx.js`. */
@@ -39,10 +42,10 @@ export interface Page {
   /**
    * Values for the template, ready to be printed; `refreshSeconds` among them reloads the page without JavaScript.
    *
-   * @returns a Redirect to show another page instead; htmx then loads that one whole
+   * @returns a Redirect to show another page instead, which htmx then loads whole; a Download to send a file
    * @throws PageError
    */
-  show(request: PageRequest): Awaitable<Redirect | object>;
+  show(request: PageRequest): Awaitable<Redirect | Download | object>;
   readonly forms?: readonly PageForm[];
 }
 
@@ -124,6 +127,20 @@ export class Redirect {
 
   constructor(path: string) {
     this.path = path;
+  }
+}
+
+/** A file that the browser saves. */
+export class Download {
+  /** Of letters, digits, `.`, `-` and `_`. */
+  readonly fileName: string;
+  readonly type: string;
+  readonly body: Buffer;
+
+  constructor(fileName: string, type: string, body: Buffer) {
+    this.fileName = fileName;
+    this.type = type;
+    this.body = body;
   }
 }
 

@@ -123,6 +123,7 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
   const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);
   if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
+  if (page.template === undefined) return;
   const template = await readFile(page.template, 'utf8').catch(() => {
     throw refuse(`template ${page.template} not found`);
   });

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Host } from '../host.ts';
 import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from './form-token.ts';
 import { parseFields, readFields } from './form-input.ts';
-import { FieldErrors, type Page, type PageForm, Redirect } from './page.ts';
+import { Download, FieldErrors, type Page, type PageForm, Redirect } from './page.ts';
 import { ownPath } from './own-path.ts';
 import { PageError } from './page-error.ts';
 import type { Renderer } from './renderer.ts';
@@ -56,6 +56,8 @@ export class PageRoutes {
   async #show(page: Page, visit: Visit, h: ResponseToolkit, more: object = {}): Promise<ResponseObject> {
     const shown = await page.show(visit);
     if (shown instanceof Redirect) return visit.isHtmx ? reload(h, shown.path) : redirect(h, shown.path);
+    if (shown instanceof Download) return send(h, shown);
+    if (page.template === undefined) return h.response('').header('cache-control', 'no-store');
     const values = { ...shown, ...more };
     const texts = values as Record<string, string | number>;
     const html = await this.#renderer.render(visit, {
@@ -139,6 +141,11 @@ export function asPage(response: ResponseObject, visit: Visit, cacheControl: str
 
 function redirect(h: ResponseToolkit, path: string): ResponseObject {
   return h.response().code(303).location(ownPath(path)).header('cache-control', 'no-store');
+}
+
+function send(h: ResponseToolkit, { fileName, type, body }: Download): ResponseObject {
+  const disposition = `attachment; filename="${fileName.replaceAll(/[^\w.-]/g, '_')}"`;
+  return h.response(body).type(type).header('content-disposition', disposition).header('cache-control', 'no-store');
 }
 
 /** htmx would follow a redirect inside of its request, and put the whole page where it wanted a part. */

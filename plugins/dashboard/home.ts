@@ -1,4 +1,5 @@
 import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import { configuredProvider } from '#core/payments/connections.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 import { describeRoutes } from './routes.ts';
@@ -19,6 +20,7 @@ export function describeHome(request: PageRequest, statuses: ReadonlyMap<string,
   const { samples, sample } = samplesFor(query['sample'], service.baseUrl, model);
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
+    isForSale: configuredProvider(host) !== undefined,
     plans: describePlans(request),
     addresses: addressesOf(service.baseUrl).map(({ clients, url }) => ({ clients: t(clients), url })),
     samples,
@@ -39,6 +41,8 @@ function describePlans({ host, t, format }: PageRequest) {
     days: format.number(days),
     unit: t('home.days', { count: days }),
     label,
+    path: `/buy?days=${days}`,
+    buy: t('home.buy', { count: days }),
     price: format.money(price, currency),
     perDay: t('home.per_day', { price: format.money(Math.round(price / days), currency) }),
     ticks: Array.from({ length: Math.min(days, 30) }, (_, index) => index * tick.step),

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 import { PageError } from '#core/pages/page-error.ts';
-import { type Page, Redirect } from '#core/pages/page.ts';
+import { Download, type Page, Redirect } from '#core/pages/page.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
 import { Browser, pageAt, pageHost, servePages, testTexts } from './page-fixture.ts';
 
@@ -76,6 +76,24 @@ describe('a page that shows another one instead', () => {
   it('makes htmx load that one whole', async () => {
     const { statusCode, headers, payload } = await browse('/paid', { 'hx-request': 'true' }, { pages });
     expect([statusCode, headers['hx-redirect'], payload]).toEqual([204, '/fine', '']);
+  });
+});
+
+describe('a page without a template', () => {
+  it('sends a file', async () => {
+    const file = new Download('a "b".png', 'image/png', Buffer.from('png'));
+    const { template: _, ...page } = pageAt('/file', { show: () => file });
+    const { headers, payload } = await browse('/file', {}, { pages: [page] });
+    expect([headers['content-type'], headers['content-disposition'], payload]).toEqual([
+      'image/png',
+      'attachment; filename="a__b_.png"',
+      'png',
+    ]);
+  });
+
+  it('shows nothing, for htmx to keep what it has', async () => {
+    const { template: _, ...page } = pageAt('/same');
+    expect((await browse('/same', { 'hx-request': 'true' }, { pages: [page] })).statusCode).toBe(204);
   });
 });
 

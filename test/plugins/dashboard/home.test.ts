@@ -5,10 +5,14 @@ import type { Model } from '#core/catalog/catalog.ts';
 import { listen } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { type RouteStatus, routesReport } from '#core/model-call/route-status.ts';
+import { keepProviders } from '#core/payments/connections.ts';
+import type { PaymentProvider } from '#core/payments/payment-provider.ts';
+import { paymentsSection } from '#core/payments/section.ts';
 import { operatorsSection } from '#core/pages/operators.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
 import { plugin } from '../../../plugins/dashboard/index.ts';
 import { readYaml } from '../../core/accounts/yaml-fixture.ts';
+import { FakeProvider } from '../../core/payments/fake-provider.ts';
 import { pageAt, pageHost, servePages, testTexts } from '../../core/pages/page-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog-fixture.ts';
 
@@ -19,14 +23,15 @@ interface Home {
   /** Report of a plugin about routes; there is none when left out. */
   readonly statuses?: RouteStatus[];
   readonly hasSignIn?: boolean;
+  readonly provider?: PaymentProvider;
 }
 
 const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };
 
 /** A server with nothing but the dashboard. */
 async function serve(home: Home = {}): Promise<Server> {
-  const { models = [modelOf('test')], service = {}, yaml = '', statuses, hasSignIn = false } = home;
-  const sections = [listen, plansSection, currencySection, operatorsSection];
+  const { models = [modelOf('test')], service = {}, yaml = '', statuses, hasSignIn = false, provider } = home;
+  const sections = [listen, plansSection, currencySection, operatorsSection, paymentsSection];
   const config = readYaml(`pipeline: [any]\n${yaml}`, { sections, stages: [stage] });
   const bare = hostOf(models);
   const host = pageHost({
@@ -34,6 +39,7 @@ async function serve(home: Home = {}): Promise<Server> {
     service: { ...bare.service, ...service },
     section: (section) => config.get(section),
   });
+  if (provider !== undefined) keepProviders(host, new Map([[provider.name, provider]]));
   return servePages(host, async (server) => {
     if (statuses !== undefined) server.gateway.statusReport(routesReport(() => statuses));
     if (hasSignIn) server.gateway.page(pageAt('/sign-in'));
@@ -116,10 +122,11 @@ describe('the front page', () => {
     expect(pages.map((page) => page.includes('demo upstream'))).toEqual([false, true]);
   });
 
-  it('offers to buy only where there is a sign-in', async () => {
+  it('offers to buy only where there are a sign-in and a payment provider', async () => {
     expect(await pageOf()).toContain('Keys are issued by the operator');
-    const page = await pageOf({ hasSignIn: true });
-    expect(page).toContain('<a class="button primary" href="/sign-in">Sign in to buy</a>');
+    expect(await pageOf({ hasSignIn: true })).toContain('Keys are issued by the operator');
+    const page = await pageOf({ hasSignIn: true, provider: new FakeProvider('sandbox').provider });
+    expect(page).toContain('<a class="button" href="/buy?days=7">Buy 7 days</a>');
     expect(page).not.toContain('Keys are issued by the operator');
   });
 

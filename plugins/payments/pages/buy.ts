@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { readAccounts } from '#core/accounts/account-record.ts';
+import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import { quote, startOrder } from '#core/payments/checkout.ts';
+import { CheckoutError } from '#core/payments/checkout-error.ts';
+import { listOrders } from '#core/payments/order.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { daysOf, viewOf } from './order-view.ts';
+
+/** Units of the tick marks of a plan. */
+const tick = { step: 6, width: 3 };
+const mostTicks = 30;
+/** Orders that are read to find an open one. */
+const recentOrders = 10;
+
+/** The price comes from gateway.yaml: a form names a plan, and nothing else. */
+const buyForm = defineForm({
+  fields: { type: 'object', properties: { days: { type: 'integer', minimum: 1 } }, required: ['days'] },
+  async submit({ days }, request) {
+    try {
+      const { code } = await startOrder(request.host, accountOf(request).id, days);
+      return new Redirect(`/orders/${code}`);
+    } catch (error) {
+      throw error instanceof CheckoutError ? new FieldErrors({ days: textOf(error) }) : error;
+    }
+  },
+});
+
+function textOf({ kind }: CheckoutError): string {
+  const known: Partial<Record<CheckoutError['kind'], string>> = {
+    unknown_plan: 'payments.buy.plan_gone',
+    plan_changed: 'payments.buy.plan_gone',
+    too_many_days: 'payments.buy.too_many_days',
+    too_many_orders: 'payments.buy.too_many_orders',
+    blocked: 'payments.buy.blocked',
+    no_provider: 'payments.buy.no_provider',
+  };
+  return known[kind] ?? 'payments.buy.provider_down';
+}
+
+/** The plans, and what each one would begin and cost now. */
+export const buyPage: Page = {
+  path: '/buy',
+  role: 'account',
+  title: 'payments.buy.title',
+  navigation: 'payments.buy.navigation',
+  template: join(import.meta.dirname, '..', '..', '..', 'views', 'buy.eta'),
+  styles: ['payments.css'],
+  async show(request) {
+    const plans = request.host.section(plansSection);
+    const chosen = chooseDays(
+      plans.map(({ days }) => days),
+      request,
+    );
+    const isActive = await hasTimeLeft(request);
+    return {
+      plans: await Promise.all(plans.map((plan) => describePlan(plan, plan.days === chosen, isActive, request))),
+      isActive,
+      openOrder: await findOpenOrder(request),
+    };
+  },
+  forms: [buyForm],
+};
+
+/** The plan that was asked for, or the one in the middle. */
+function chooseDays(offered: readonly number[], { query, form }: PageRequest): number | undefined {
+  const asked = Number(form.values['days'] ?? query['days']);
+  return offered.includes(asked) ? asked : offered[Math.floor(offered.length / 2)];
+}
+
+async function describePlan(
+  { days, price, label = '' }: { readonly days: number; readonly price: number; readonly label?: string | undefined },
+  isChosen: boolean,
+  isActive: boolean,
+  request: PageRequest,
+) {
+  const { t, format, host } = request;
+  const currency = host.section(currencySection);
+  const total = format.money(price, currency);
+  const ticks = Math.min(days, mostTicks);
+  return {
+    days,
+    isChosen,
+    label,
+    total,
+    number: format.number(days),
+    unit: t('payments.buy.days', { count: days }),
+    name: daysOf(days, request),
+    perDay: t('payments.buy.per_day', { price: format.money(Math.round(price / days), currency) }),
+    pay: t('payments.buy.pay', { price: total }),
+    ticks: Array.from({ length: ticks }, (_, index) => index * tick.step),
+    ticksWidth: (ticks - 1) * tick.step + tick.width,
+    ...(await describeTime(days, isActive, request)),
+  };
+}
+
+/** When the days would run, or why they cannot be bought. */
+async function describeTime(days: number, isActive: boolean, request: PageRequest) {
+  const { t, format, host } = request;
+  try {
+    const { startsAt, endsAt } = await quote(host, accountOf(request).id, days);
+    if (!isActive) {
+      return { starts: t('payments.buy.starts_now'), ends: t('payments.buy.ends_later', { count: days }), problem: '' };
+    }
+    const starts = t('payments.buy.starts_later', { time: format.time(startsAt).text });
+    return { starts, ends: format.time(endsAt).text, problem: '' };
+  } catch (error) {
+    if (!(error instanceof CheckoutError)) throw error;
+    return { starts: '', ends: '', problem: t(textOf(error)) };
+  }
+}
+
+async function hasTimeLeft(request: PageRequest): Promise<boolean> {
+  const [account] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
+  return account?.periods.some(({ endsAt }) => endsAt.getTime() > account.readAt) === true;
+}
+
+async function findOpenOrder(request: PageRequest) {
+  const { host, t, format } = request;
+  const { orders } = await listOrders(host.database, { accountId: accountOf(request).id }, undefined, recentOrders);
+  const found = orders.find((order) => ['waiting', 'preparing'].includes(viewOf(order)));
+  if (found === undefined) return undefined;
+  const { code, days, price, currency } = found;
+  return {
+    code,
+    text: t('payments.buy.open_order_more', { days: daysOf(days, request), price: format.money(price, currency) }),
+    action: t('payments.buy.continue', { code }),
+  };
+}

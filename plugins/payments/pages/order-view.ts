@@ -1,0 +1,69 @@
+import { isPaymentSeen } from '#core/payments/seen.ts';
+import { type Order, readOrder } from '#core/payments/order.ts';
+import { accountOf, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+
+/** What a buyer is shown of an order. */
+export type OrderView =
+  | 'preparing'
+  | 'waiting'
+  | 'seen'
+  | 'expired'
+  | 'failed'
+  | 'cancelled'
+  | 'wrong'
+  | 'paid'
+  | 'refunded';
+
+/** Views that a payment may still change by itself. */
+const open = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
+
+export function isOpenView(view: OrderView): boolean {
+  return open.has(view);
+}
+
+/** An order that the reader owns. @throws PageError 404 for the order of another account, as for one that does not exist */
+export async function ownOrder(request: PageRequest): Promise<Order> {
+  const { host, params } = request;
+  const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);
+  if (order === undefined) throw new PageError(404, 'payments.order_unknown');
+  return order;
+}
+
+/** @param isSeen a notification about it is being checked */
+export function viewOf(order: Order, isSeen = false): OrderView {
+  const { state, flags, attempt, expiresAt, readAt } = order;
+  if (state === 'paid' || state === 'refunded') return state;
+  if (flags.some(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined)) return 'wrong';
+  if (isSeen) return 'seen';
+  if (state === 'expired' || state === 'failed' || state === 'cancelled') return state;
+  if (expiresAt <= readAt) return 'expired';
+  if (attempt?.charge === 'rejected') return 'failed';
+  return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
+}
+
+/** The view of an order, with a look at the notifications that are being checked. */
+export async function readView(order: Order, { host }: Pick<PageRequest, 'host'>): Promise<OrderView> {
+  const view = viewOf(order);
+  return isOpenView(view) ? viewOf(order, await isPaymentSeen(host.database, order.id)) : view;
+}
+
+/** Where the buyer of an order is led. */
+export function pathOf({ code, state }: Pick<Order, 'code' | 'state'>): string {
+  return state === 'paid' || state === 'refunded' ? `/orders/${code}/done` : `/orders/${code}`;
+}
+
+/** `7 days`. */
+export function daysOf(count: number, { t }: Pick<PageRequest, 't'>): string {
+  return t('payments.buy.summary', { count });
+}
+
+/** A sentence that names the operator's contact, or the one for a service without a contact. */
+export function withContact(
+  { t, host }: Pick<PageRequest, 't' | 'host'>,
+  [key, keyWithout]: readonly [string, string],
+  values: Readonly<Record<string, string>>,
+): string {
+  const contact = host.service.contact?.replace(/^mailto:/, '');
+  return contact === undefined ? t(keyWithout, values) : t(key, { ...values, contact });
+}

@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { listOrders, type Order } from '#core/payments/order.ts';
+import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
+import { daysOf, pathOf, viewOf } from './order-view.ts';
+
+const pageSize = 25;
+
+/** The orders of an account, newest first. */
+export const ordersPage: Page = {
+  path: '/orders',
+  role: 'account',
+  title: 'payments.orders.title',
+  navigation: 'payments.orders.title',
+  template: join(import.meta.dirname, '..', '..', '..', 'views', 'orders.eta'),
+  styles: ['payments.css'],
+  async show(request) {
+    const { host, query } = request;
+    const filter = { accountId: accountOf(request).id };
+    const { orders, next } = await listOrders(host.database, filter, query['after'], pageSize);
+    return {
+      orders: orders.map((order) => describeOrder(order, request)),
+      next: next ?? '',
+      isFirst: !('after' in query),
+    };
+  },
+};
+
+function describeOrder(order: Order, request: PageRequest) {
+  const { code, createdAt, days, price, currency } = order;
+  const view = viewOf(order);
+  return {
+    code,
+    view,
+    path: pathOf(order),
+    hasReceipt: view === 'paid' || view === 'refunded',
+    date: request.format.time(createdAt),
+    plan: daysOf(days, request),
+    price: request.format.money(price, currency),
+    state: request.t(`payments.state.${view}`),
+  };
+}

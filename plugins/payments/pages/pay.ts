@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { cancelOrder, checkNow, newCharge } from '#core/payments/checkout.ts';
+import { CheckoutError } from '#core/payments/checkout-error.ts';
+import type { Order } from '#core/payments/order.ts';
+import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import { describePay } from './describe-pay.ts';
+import { isOpenView, ownOrder, pathOf, readView } from './order-view.ts';
+
+/** Seconds between two looks at an order that waits, where JavaScript does not run. */
+const plainRefresh = 10;
+
+/** How to pay one order, and what has become of it. */
+export const payPage: Page = {
+  path: '/orders/{code}',
+  role: 'account',
+  layout: 'plain',
+  title: 'payments.pay.title',
+  note: 'payments.order_number',
+  template: join(import.meta.dirname, '..', '..', '..', 'views', 'pay.eta'),
+  styles: ['payments.css'],
+  scripts: ['htmx.js', 'payments.js'],
+  async show(request) {
+    const order = await ownOrder(request);
+    const view = await readView(order, request);
+    if (view === 'paid' || view === 'refunded') return new Redirect(pathOf(order));
+    const refresh = isOpenView(view) ? { refreshSeconds: plainRefresh } : {};
+    return { ...(await describePay(order, view, request)), ...refresh };
+  },
+  forms: [
+    action('check', ({ id }, { host }) => checkNow(host, id), '?checked=1'),
+    action('cancel', ({ id }, { host }) => cancelOrder(host, id)),
+    action('charge', ({ id }, { host }) => newCharge(host, id)),
+  ],
+};
+
+/**
+ * What the pay page asks for every few seconds: nothing while the order is as that page shows it, and otherwise the page
+ * to load instead.
+ */
+export const livePage: Page = {
+  path: '/orders/{code}/live',
+  role: 'account',
+  layout: 'none',
+  title: 'payments.pay.title',
+  async show(request) {
+    const order = await ownOrder(request);
+    const view = await readView(order, request);
+    return view === request.query['view'] ? {} : new Redirect(pathOf(order));
+  },
+};
+
+/** A form of the pay page without fields. @param query of the page that follows, unless the order is paid by then */
+function action(name: string, act: (order: Order, request: PageRequest) => Promise<Order>, query = ''): PageForm {
+  return defineForm({
+    path: `/orders/{code}/${name}`,
+    fields: { type: 'object' },
+    async submit(_input, request) {
+      const order = await ownOrder(request);
+      try {
+        const path = pathOf(await act(order, request));
+        return new Redirect(path.endsWith('/done') ? path : path + query);
+      } catch (error) {
+        throw error instanceof CheckoutError ? refusal(error, order) : error;
+      }
+    },
+  });
+}
+
+function refusal({ kind }: CheckoutError, { code }: Order): PageError {
+  if (kind === 'not_open') {
+    return new PageError(409, 'payments.pay.not_open', {
+      action: { path: `/orders/${code}`, label: 'payments.pay.open_again' },
+    });
+  }
+  return new PageError(409, 'payments.pay.changed', { action: { path: '/buy', label: 'payments.pay.choose_plan' } });
+}

@@ -1,0 +1,32 @@
+import { Download, type Page, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { Order } from '#core/payments/order.ts';
+import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
+import { merchantOf } from './describe-pay.ts';
+import { ownOrder, viewOf } from './order-view.ts';
+
+/** The QR code as a picture to save, while it can be paid. */
+export const qrDownload: Page = {
+  path: '/orders/{code}/qr.png',
+  role: 'account',
+  title: 'payments.pay.title',
+  async show(request) {
+    const order = await ownOrder(request);
+    const qr = viewOf(order) === 'waiting' ? order.attempt?.qr : undefined;
+    if (qr === undefined) throw new PageError(404, 'payments.pay.no_qr');
+    const image = await drawQrImage(qr, textsOf(order, qr, request));
+    return new Download(`${request.host.service.slug}-${order.code}.png`, 'image/png', image);
+  },
+};
+
+function textsOf({ code, attempt, price, currency, expiresAt }: Order, qr: string, request: PageRequest) {
+  const { t, format } = request;
+  return {
+    title: toAscii(merchantOf(qr, request)),
+    amount: toAscii(format.money(attempt?.amount ?? price, currency)),
+    lines: [
+      toAscii(t('payments.image.order', { code })),
+      toAscii(t('payments.image.before', { time: format.time(expiresAt).text })),
+    ],
+  };
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { paymentProviders } from '#core/payments/connections.ts';
+import type { Order } from '#core/payments/order.ts';
+import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import { daysOf, ownOrder } from './order-view.ts';
+
+/** The receipt of a paid order, printed on one sheet. */
+export const receiptPage: Page = {
+  path: '/orders/{code}/receipt',
+  role: 'account',
+  layout: 'plain',
+  title: 'payments.receipt.title',
+  note: 'payments.order_number',
+  template: join(import.meta.dirname, '..', '..', '..', 'views', 'receipt.eta'),
+  styles: ['payments.css'],
+  scripts: ['payments.js'],
+  async show(request) {
+    const order = await ownOrder(request);
+    if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
+    const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
+    const contact = request.host.service.contact?.replace(/^mailto:/, '') ?? '';
+    return {
+      code: order.code,
+      contact,
+      isSandbox,
+      isRefunded: order.state === 'refunded',
+      ...describeReceipt(order, request),
+    };
+  },
+};
+
+function describeReceipt(order: Order, request: PageRequest) {
+  const { t, format } = request;
+  const { name, email } = accountOf(request);
+  const payment = order.payments.find(({ outcome }) => outcome === 'activated');
+  const { period, paidAt } = order;
+  return {
+    paidAt: paidAt === undefined ? undefined : format.time(paidAt),
+    buyer: [name, email].filter((part) => part !== undefined).join(', '),
+    plan: daysOf(order.days, request),
+    active:
+      period === undefined
+        ? ''
+        : t('payments.receipt.from_to', {
+            from: format.time(period.startsAt).text,
+            to: format.time(period.endsAt).text,
+          }),
+    method: ['QRIS', payment?.issuer].filter((part) => part !== undefined).join(', '),
+    reference: payment?.paymentId ?? '',
+    total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
+    refunded: t('payments.done.refunded_more', { price: format.money(order.price, order.currency) }),
+  };
+}

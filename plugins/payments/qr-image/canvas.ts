@@ -1,0 +1,95 @@
+import { promisify } from 'node:util';
+import { crc32, deflate } from 'node:zlib';
+import { glyphOf, lineHeight } from './glyphs.ts';
+
+const compress = promisify(deflate);
+
+/** A grey image, white to begin with: black rectangles and lines of text on it. */
+export class Canvas {
+  readonly width: number;
+  readonly height: number;
+  readonly #pixels: Uint8Array;
+
+  constructor(width: number, height: number) {
+    this.width = width;
+    this.height = height;
+    this.#pixels = new Uint8Array(width * height).fill(255);
+  }
+
+  fill(left: number, top: number, width: number, height: number): void {
+    for (let y = top; y < top + height; y++) this.#pixels.fill(0, y * this.width + left, y * this.width + left + width);
+  }
+
+  /**
+   * Draws a line of ASCII text; other characters are left out.
+   *
+   * @param top of the capital letters
+   * @param size height of the capital letters in px
+   * @param pen width of the strokes in px
+   * @param maxWidth px; a longer text is drawn smaller
+   */
+  text(text: string, left: number, top: number, size: number, pen: number, maxWidth: number): void {
+    const scale = Math.min(size / lineHeight, maxWidth / widthOf(text));
+    let x = left;
+    for (const character of text) {
+      const glyph = glyphOf(character);
+      if (glyph === undefined) continue;
+      for (const [from, to] of glyph.strokes) {
+        this.#stroke(x + from[0] * scale, top + from[1] * scale, x + to[0] * scale, top + to[1] * scale, pen / 2);
+      }
+      x += glyph.width * scale;
+    }
+  }
+
+  /** A line with round ends and smooth edges. */
+  #stroke(x1: number, y1: number, x2: number, y2: number, radius: number): void {
+    const [left, right] = [Math.floor(Math.min(x1, x2) - radius - 1), Math.ceil(Math.max(x1, x2) + radius + 1)];
+    const [top, bottom] = [Math.floor(Math.min(y1, y2) - radius - 1), Math.ceil(Math.max(y1, y2) + radius + 1)];
+    for (let y = Math.max(0, top); y <= Math.min(this.height - 1, bottom); y++) {
+      for (let x = Math.max(0, left); x <= Math.min(this.width - 1, right); x++) {
+        const ink = radius + 0.5 - distance(x, y, x1, y1, x2, y2);
+        if (ink <= 0) continue;
+        const at = y * this.width + x;
+        this.#pixels[at] = Math.min(this.#pixels[at] ?? 0, Math.round(255 * (1 - Math.min(1, ink))));
+      }
+    }
+  }
+
+  async toPng(): Promise<Buffer> {
+    const rows = Buffer.alloc((this.width + 1) * this.height);
+    for (let y = 0; y < this.height; y++) {
+      rows.set(this.#pixels.subarray(y * this.width, (y + 1) * this.width), y * (this.width + 1) + 1);
+    }
+    const header = Buffer.alloc(13);
+    header.writeUInt32BE(this.width, 0);
+    header.writeUInt32BE(this.height, 4);
+    header[8] = 8; // bits of a pixel; the colour type 0 is grey
+    return Buffer.concat([
+      Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+      chunk('IHDR', header),
+      chunk('IDAT', await compress(rows)),
+      chunk('IEND', Buffer.alloc(0)),
+    ]);
+  }
+}
+
+/** Width of a text in units of its glyphs. */
+export function widthOf(text: string): number {
+  return [...text].reduce((sum, character) => sum + (glyphOf(character)?.width ?? 0), 0);
+}
+
+/** Of a point to a line between two points. */
+function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
+  const [dx, dy] = [x2 - x1, y2 - y1];
+  const length = dx * dx + dy * dy;
+  const along = length === 0 ? 0 : Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / length));
+  return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(body), 4);
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+}

@@ -1,0 +1,41 @@
+import hershey from './hershey.json' with { type: 'json' };
+
+/*
+ * The letters of images: "Sans 1-stroke" of the Hershey fonts, which Dr. A. V. Hershey drew at the U.S. National Bureau of
+ * Standards; James Hurt made their digital form, whose use is free. Each is a width and paths, as in SVG, in units of which
+ * a capital letter is 21 high.
+ */
+
+type Point = readonly [x: number, y: number];
+
+interface Glyph {
+  readonly width: number;
+  readonly strokes: readonly (readonly [from: Point, to: Point])[];
+}
+
+/** Height of a capital letter in units. */
+export const lineHeight = 21;
+
+const glyphs = new Map<string, Glyph>();
+
+/** @returns undefined for a character that the font lacks */
+export function glyphOf(character: string): Glyph | undefined {
+  const known = glyphs.get(character);
+  const text = (hershey as Readonly<Record<string, string>>)[character];
+  if (known !== undefined || text === undefined) return known;
+  const made = readGlyph(text);
+  glyphs.set(character, made);
+  return made;
+}
+
+/** `11 M4,-3 L4,29 17,2`: the width, and moves each followed by lines. */
+function readGlyph(text: string): Glyph {
+  const [width = 0] = text.split(' ', 1).map(Number);
+  const strokes = text.split('M').slice(1).flatMap(readPath);
+  return { width, strokes };
+}
+
+function readPath(path: string): (readonly [Point, Point])[] {
+  const points = [...path.matchAll(/(-?[\d.]+),(-?[\d.]+)/g)].map(([, x, y]): Point => [Number(x), Number(y) - 1]);
+  return points.slice(1).map((point, index) => [points[index] as Point, point] as const);
+}

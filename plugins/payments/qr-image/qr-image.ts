@@ -1,0 +1,46 @@
+import { create } from 'qrcode';
+import { Canvas } from './canvas.ts';
+
+/** The texts of the image, in ASCII. */
+export interface QrImageTexts {
+  /** Above the code: the receiver. */
+  readonly title: string;
+  readonly amount: string;
+  /** Below the code: the order, and until when it can be paid. */
+  readonly lines: readonly string[];
+}
+
+const margin = 4; // modules around the code
+const minSize = 1024; // px of the code with its margin
+const line = 64; // px
+
+/**
+ * Draws a QR code with amount, order and end time, as a PNG of at least 1024 px a side. People save it, and choose it from
+ * the pictures of their phone in the app that pays.
+ */
+export async function drawQrImage(payload: string, { title, amount, lines }: QrImageTexts): Promise<Buffer> {
+  const { modules } = create(payload, { errorCorrectionLevel: 'M' });
+  const scale = Math.ceil(minSize / (modules.size + 2 * margin));
+  const side = scale * (modules.size + 2 * margin);
+  const edge = margin * scale;
+  const top = 256;
+  const canvas = new Canvas(side, top + side + lines.length * line);
+  const width = side - 2 * edge;
+  canvas.text(title, edge, 64, 34, 4, width);
+  canvas.text(amount, edge, 144, 84, 11, width);
+  for (let y = 0; y < modules.size; y++) {
+    for (let x = 0; x < modules.size; x++) {
+      if (modules.get(y, x) !== 0) canvas.fill(edge + x * scale, top + edge + y * scale, scale, scale);
+    }
+  }
+  for (const [index, text] of lines.entries()) canvas.text(text, edge, top + side + index * line - 24, 32, 4, width);
+  return canvas.toPng();
+}
+
+/** The text in ASCII: accents are dropped, spaces that do not break become spaces. */
+export function toAscii(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\s/g, ' ')
+    .replace(/[^ -~]/g, '');
+}

@@ -1,0 +1,25 @@
+import { create } from 'qrcode';
+
+/** A QR code as the path of an SVG, in units of one module. */
+export interface QrPath {
+  /** Modules of a side, with the quiet zone of four on each. */
+  readonly side: number;
+  readonly path: string;
+}
+
+const margin = 4;
+
+/** Draws a QR code as one path: a rectangle for each run of dark modules in a row. */
+export function qrPath(payload: string): QrPath {
+  const { modules } = create(payload, { errorCorrectionLevel: 'M' });
+  let path = '';
+  for (let y = 0; y < modules.size; y++) {
+    for (let x = 0; x < modules.size; x++) {
+      if (modules.get(y, x) === 0) continue;
+      const start = x;
+      while (x + 1 < modules.size && modules.get(y, x + 1) !== 0) x++;
+      path += `M${start + margin} ${y + margin}h${x - start + 1}v1h-${x - start + 1}z`;
+    }
+  }
+  return { side: modules.size + 2 * margin, path };
+}

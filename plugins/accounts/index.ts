@@ -1,15 +1,22 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { accountCommand } from './account/command.ts';
+import { cleanDeletedJob } from './deletion-job.ts';
 import { publishJob, retentionJob } from './event-jobs.ts';
 import { planEndJob, planEndSweep } from './plan-end-jobs.ts';
 
-/** What happens to accounts by itself: events are published and removed after a time, and ends of plans are recorded. */
+/**
+ * `gateway account` for operators, and what happens to accounts by itself: events are published and removed after a time,
+ * and ends of plans are recorded.
+ */
 export const plugin: GatewayPlugin = {
   name: 'accounts',
   register(server) {
+    server.gateway.command(accountCommand);
     server.gateway.job(publishJob);
     server.gateway.job(retentionJob);
     server.gateway.job(planEndJob);
     server.gateway.job(planEndSweep);
+    server.gateway.job(cleanDeletedJob);
     server.gateway.onConfigured(async (_server, host) => {
       const { eventRelay } = await import('#core/accounts/event-relay.ts');
       await eventRelay(host).ready();

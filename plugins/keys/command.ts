@@ -3,7 +3,7 @@ import { AccountError } from '#core/accounts/account-error.ts';
 import { maxDaysAhead } from '#core/accounts/plans.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
-import { parseEmail, parseLine, parseInteger } from './arguments.ts';
+import { parseEmail, parseLine, parseInteger } from '#core/commands/arguments.ts';
 import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
 
 interface Output {

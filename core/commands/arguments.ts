@@ -20,7 +20,7 @@ export function parseEmail(text: string): string {
 
 export function parseInteger(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= minimum && value <= maximum) return value;
     throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`);
   };

@@ -1,0 +1,239 @@
+import { type Command as Parser, Option } from 'commander';
+import { AccountError } from '#core/accounts/account-error.ts';
+import type { AccountQuery, AccountState } from '#core/accounts/account-list.ts';
+import { maxDaysAhead } from '#core/accounts/plans.ts';
+import { parseInteger, parseLine } from '#core/commands/arguments.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
+import type { Host } from '#core/host.ts';
+import { confirm } from './confirm.ts';
+import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
+
+interface Output {
+  readonly json?: true;
+}
+
+const exitCodes = `
+
+Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
+
+const handles = `
+ACCOUNT is an account id, e-mail address, name, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
+
+const states: readonly AccountState[] = ['active', 'inactive', 'blocked', 'deleted'];
+
+/** `gateway account …`: for the operator. Works beside a running gateway, which PostgreSQL notifies of every change. */
+export const accountCommand: Command = {
+  name: 'account',
+  define(parser, context) {
+    parser
+      .description('find, block, export and delete accounts, and correct their days')
+      .addHelpText('after', exitCodes);
+    defineList(parser, context);
+    defineFind(parser, context);
+    defineShow(parser, context);
+    defineBlock(parser, context);
+    defineUnblock(parser, context);
+    defineGrant(parser, context);
+    defineRevoke(parser, context);
+    defineExport(parser, context);
+    defineDelete(parser, context);
+  },
+};
+
+const operations = () => import('./operations.ts');
+
+function defineList(parser: Parser, context: CommandContext): void {
+  pageCommand(parser, 'list', 'list accounts, the newest first')
+    .addOption(new Option('--state <state>', 'only accounts in this state').choices(states))
+    .addHelpText('after', examples(['gateway account list --state active --limit 20']))
+    .action((options: PageOptions & { state?: AccountState }) => printList(context, options, options));
+}
+
+function defineFind(parser: Parser, context: CommandContext): void {
+  pageCommand(parser, 'find', 'search by a part of name or e-mail address, by id or key hint')
+    .argument('<words>', 'what to search for', parseLine)
+    .addHelpText('after', examples(['gateway account find budi', 'gateway account find @example.com']))
+    .action((words: string, options: PageOptions) => printList(context, options, { ...options, words }));
+}
+
+function defineShow(parser: Parser, context: CommandContext): void {
+  accountCommandOf(parser, 'show', 'show an account with its ledger, sessions and ways to sign in')
+    .addHelpText('after', handles + examples(['gateway account show ani@example.com']))
+    .action((account: string, options: Output) =>
+      run(context, options, async (host) => (await operations()).readDetails(host, account)),
+    );
+}
+
+function defineBlock(parser: Parser, context: CommandContext): void {
+  accountCommandOf(parser, 'block', 'refuse an account, end its sessions and prevent its sign-in')
+    .requiredOption('--reason <text>', 'for the operator; its owner does not see it', parseLine)
+    .addHelpText(
+      'after',
+      `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['gateway account block ani@example.com --reason "resells the key"'])}`,
+    )
+    .action((account: string, options: { reason: string } & Output) =>
+      change(context, options, account, async ({ blockAccount }, { database }, id) => {
+        await blockAccount(database, id, options.reason);
+      }),
+    );
+}
+
+function defineUnblock(parser: Parser, context: CommandContext): void {
+  accountCommandOf(parser, 'unblock', 'serve a blocked account again, with the same key')
+    .addHelpText('after', handles + examples(['gateway account unblock ani@example.com']))
+    .action((account: string, options: Output) =>
+      change(context, options, account, async ({ unblockAccount }, { database }, id) => {
+        await unblockAccount(database, id);
+      }),
+    );
+}
+
+function defineGrant(parser: Parser, context: CommandContext): void {
+  accountCommandOf(parser, 'grant', 'add days to an account, or take days back with a negative number')
+    .requiredOption(
+      '--days <days>',
+      `days to add, up to ${maxDaysAhead}; -3 takes three back`,
+      parseInteger(-maxDaysAhead, maxDaysAhead),
+    )
+    .requiredOption('--note <text>', 'reason, kept in the ledger', parseLine)
+    .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
+    .addHelpText(
+      'after',
+      handles + ledgerHelp + examples(['gateway account grant ani@example.com --days 3 --note "outage of 12 May"']),
+    )
+    .action((account: string, options: { days: number; note: string; label?: string } & Output) => {
+      if (options.days === 0)
+        throw new CommandFailed('--days 0 changes nothing: pass days to add, or -3 to take three back', 2);
+      return change(context, options, account, ({ changeDays }, host, id) => changeDays(host, id, options));
+    });
+}
+
+function defineRevoke(parser: Parser, context: CommandContext): void {
+  accountCommandOf(parser, 'revoke', 'take days back from the end of what an account has')
+    .requiredOption('--days <days>', `days to take, 1 to ${maxDaysAhead}`, parseInteger(1, maxDaysAhead))
+    .requiredOption('--note <text>', 'reason, kept in the ledger', parseLine)
+    .addHelpText(
+      'after',
+      handles + ledgerHelp + examples(['gateway account revoke ani@example.com --days 2 --note "granted twice"']),
+    )
+    .action((account: string, { days, ...options }: { days: number; note: string } & Output) =>
+      change(context, options, account, ({ changeDays }, host, id) =>
+        changeDays(host, id, { ...options, days: -days }),
+      ),
+    );
+}
+
+const ledgerHelp = `
+Days are added at the end of the last period, or from now if it has ended. They are taken back from the end, never from time that
+has passed. Both are entries of the ledger: nothing in it is changed.`;
+
+function defineExport(parser: Parser, context: CommandContext): void {
+  parser
+    .command('export')
+    .description('print all that is stored about an account, as one JSON object')
+    .argument('<account>', 'id, e-mail address, name, hint or key', parseLine)
+    .addHelpText(
+      'after',
+      `${handles}\nDigests of keys and sessions are left out.${examples(['gateway account export ani@example.com > ani.json'])}`,
+    )
+    .action((account: string) =>
+      explained(context, async (host) => {
+        const { exportAccount, findAccountByHandle } = await operations();
+        const { id } = await findAccountByHandle(host, account);
+        for await (const line of exportAccount(host.database, id)) context.print(line);
+      }),
+    );
+}
+
+function defineDelete(parser: Parser, context: CommandContext): void {
+  accountCommandOf(parser, 'delete', 'remove what is personal of an account, for good')
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `${handles}\nName, e-mail address, picture, ways to sign in, sessions, key, and content and addresses of requests are removed. Orders,
+payments and the ledger stay under the account's id, for bookkeeping. Time that is left is lost. Export first if in doubt.${examples(['gateway account delete ani@example.com'])}`,
+    )
+    .action((account: string, options: { yes?: true } & Output) =>
+      run(context, options, async (host) => {
+        const { deleteAccount, openOrders, readDetails } = await operations();
+        const details = await readDetails(host, account);
+        const open = await openOrders(host, details.record.id);
+        if (open.length > 0)
+          throw new CommandFailed(
+            `Order ${open.join(', ')} can still be paid. Delete the account when it has expired.`,
+          );
+        if (options.yes !== true) await confirm([...describeAccount(details), '', 'Delete this account?']);
+        await deleteAccount(host.database, details.record.id);
+        return readDetails(host, details.record.id);
+      }),
+    );
+}
+
+interface PageOptions extends Output {
+  readonly limit: number;
+  readonly after?: string;
+}
+
+function pageCommand(parser: Parser, name: string, description: string): Parser {
+  return parser
+    .command(name)
+    .description(description)
+    .option('--limit <accounts>', 'accounts to list, 1 to 1000', parseInteger(1, 1_000), 50)
+    .option('--after <id>', 'continue behind this account', parseLine)
+    .option('--json', 'print JSON');
+}
+
+function accountCommandOf(parser: Parser, name: string, description: string): Parser {
+  return parser
+    .command(name)
+    .description(description)
+    .argument('<account>', 'id, e-mail address, name, hint or key', parseLine)
+    .option('--json', 'print JSON');
+}
+
+function examples(lines: readonly string[]): string {
+  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
+}
+
+async function printList(context: CommandContext, { json }: Output, query: AccountQuery): Promise<void> {
+  const accounts = await explained(context, async ({ database }) => (await operations()).listAccounts(database, query));
+  if (json === true) return context.print(JSON.stringify(accounts.map(summaryToJson), null, 2));
+  for (const line of describeList(accounts)) context.print(line);
+  const last = accounts.at(-1);
+  if (last !== undefined && accounts.length === query.limit) context.print(`\nmore: --after ${last.id}`);
+}
+
+/** Changes an account and prints it. */
+function change(
+  context: CommandContext,
+  output: Output,
+  handle: string,
+  work: (known: Awaited<ReturnType<typeof operations>>, host: Host, accountId: string) => Promise<void>,
+): Promise<void> {
+  return run(context, output, async (host) => {
+    const known = await operations();
+    const { id } = await known.findAccountByHandle(host, handle);
+    await work(known, host, id);
+    return known.readDetails(host, id);
+  });
+}
+
+async function run(
+  context: CommandContext,
+  { json }: Output,
+  work: (host: Host) => Promise<AccountDetails>,
+): Promise<void> {
+  const details = await explained(context, work);
+  if (json === true) context.print(JSON.stringify(toJson(details), null, 2));
+  else for (const line of describeAccount(details)) context.print(line);
+}
+
+/** An AccountError becomes a message with an exit code. */
+async function explained<T>(context: CommandContext, work: (host: Host) => Promise<T>): Promise<T> {
+  try {
+    return await context.withHost(work);
+  } catch (error) {
+    if (error instanceof AccountError) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
+    throw error;
+  }
+}

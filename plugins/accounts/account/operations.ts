@@ -1,0 +1,54 @@
+/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+import type { AccountRecord } from '#core/accounts/account-record.ts';
+import { findAccountByHandle } from '#core/accounts/account-list.ts';
+import { listIdentities } from '#core/accounts/identity-links.ts';
+import { listLedger } from '#core/accounts/ledger-entries.ts';
+import { grantDays, revokeDays } from '#core/accounts/ledger.ts';
+import type { Host } from '#core/host.ts';
+import { Sessions } from '#core/pages/sessions.ts';
+import type { AccountDetails } from './describe.ts';
+
+export { exportAccount } from '#core/accounts/account-export.ts';
+export { findAccountByHandle, listAccounts } from '#core/accounts/account-list.ts';
+export { blockAccount, unblockAccount } from '#core/accounts/blocking.ts';
+export { deleteAccount } from '#core/accounts/deletion.ts';
+
+/** @throws AccountError `not_found`, `ambiguous` */
+export async function readDetails(host: Host, handle: string): Promise<AccountDetails> {
+  const record = await findAccountByHandle(host, handle);
+  return detailsOf(host, record);
+}
+
+async function detailsOf({ database }: Host, record: AccountRecord): Promise<AccountDetails> {
+  const [row] = await database.query<{ language: string | null; blocked_reason: string | null }>(
+    'select language, blocked_reason from account where id = ?',
+    [record.id],
+  );
+  return {
+    record,
+    blockedReason: row?.blocked_reason ?? undefined,
+    language: row?.language ?? undefined,
+    identities: await listIdentities(database, record.id),
+    sessions: await new Sessions(database).list(record.id),
+    ledger: await listLedger(database, record.id),
+  };
+}
+
+/** Codes of the orders that may still be paid. */
+export async function openOrders({ database }: Host, accountId: string): Promise<string[]> {
+  const rows = await database.query<{ code: string }>(
+    `select code from plan_order where account_id = ? and state in ('created', 'pending')`,
+    [accountId],
+  );
+  return rows.map(({ code }) => code);
+}
+
+/** Adds days, or takes them back from the end when there are fewer than none. @throws AccountError */
+export async function changeDays(
+  { database }: Host,
+  accountId: string,
+  { days, note, label }: { readonly days: number; readonly note: string; readonly label?: string | undefined },
+): Promise<void> {
+  if (days > 0) await grantDays(database, accountId, { days, note, label });
+  else await database.fork().transactional((transaction) => revokeDays(transaction, accountId, -days, note));
+}

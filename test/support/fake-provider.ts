@@ -155,7 +155,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     charge.currency = payment.currency ?? 'IDR';
     charge.paidAt = payment.at ?? new Date(this.now());
     charge.issuer = payment.issuer ?? 'gopay';
-    charge.paymentId ??= randomUUID();
+    charge.paymentId ??= `py-${randomUUID()}`;
     charge.state = 'paid';
     if (payment.isSilent !== true) await this.notify(reference);
   }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readQris } from '#core/payments/qris.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
+import { plugin as xendit } from '../../../plugins/xendit/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
+import { createFakeXendit } from '../../support/fake-xendit.ts';
 import { connect, type Connected, requestFor, signal } from './fixture.ts';
 
 /*
@@ -10,6 +12,7 @@ import { connect, type Connected, requestFor, signal } from './fixture.ts';
 
 const providers: Readonly<Record<string, () => Promise<Connected>>> = {
   midtrans: async () => connect(midtrans, await createFakeMidtrans()),
+  xendit: async () => connect(xendit, await createFakeXendit()),
 };
 
 const ours = 'ORD-7F3K2M.1';
@@ -212,6 +215,8 @@ describe.each(Object.entries(providers))('%s', (_name, open) => {
       const charge = await provider.charge();
       await provider.fake.pay(ours, { isSilent: true });
       await provider.connection.refund({ ...charge, ...refund }, signal);
+      provider.fake.notificationUrl = 'http://127.0.0.1:9/';
+      await provider.fake.finishRefund(ours, refund.key);
       expect(provider.read(provider.fake.notificationOf(provider.fake.charge(ours)))).toMatchObject({
         ...charge,
         refundKey: refund.key,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { plansSection } from '#core/accounts/plans.ts';
 import type { CheckContext } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
+import { plugin as xendit } from '../../../plugins/xendit/index.ts';
 import { providerOf } from './fixture.ts';
 
-const plugins = { midtrans };
+const plugins = { midtrans, xendit };
 
 /** Mistakes that a provider finds when gateway.yaml selects it. */
 async function mistakesOf(name: keyof typeof plugins, settings: object, isProduction = false, plans?: object) {
@@ -36,11 +36,36 @@ describe('midtrans in gateway.yaml', () => {
     expect(await mistakesOf('midtrans', { server_key: 'SB-Mid-server-x' }, false, plans)).toEqual([
       'plans.0.price is over Rp 10000000, the limit of a QRIS payment',
     ]);
-    expect(plansSection.name).toBe('plans');
   });
 
   it('connects to nothing without its key', async () => {
     const provider = await providerOf(midtrans);
     expect(() => provider.connect(createTestHost())).toThrow('midtrans.server_key is missing');
+  });
+});
+
+describe('xendit in gateway.yaml', () => {
+  const settings = { secret_key: 'xnd_development_x', webhook_token: 'token' };
+
+  it('needs a secret key and the token of its webhooks', async () => {
+    expect(await mistakesOf('xendit', {})).toEqual([
+      'payments.provider is xendit, and xendit.secret_key is missing',
+      'payments.provider is xendit, and xendit.webhook_token is missing',
+    ]);
+    expect(await mistakesOf('xendit', { ...settings, webhook_token: '' })).toEqual(['xendit.webhook_token is empty']);
+    expect(await mistakesOf('xendit', settings)).toEqual([]);
+  });
+
+  it('takes no key of the test mode in production', async () => {
+    expect(await mistakesOf('xendit', settings, true)).toHaveLength(1);
+    expect(await mistakesOf('xendit', { ...settings, secret_key: 'xnd_production_x' }, true)).toEqual([]);
+  });
+
+  it('connects to nothing without its secrets', async () => {
+    const provider = await providerOf(xendit);
+    for (const name of ['secret_key', 'webhook_token'])
+      expect(() => provider.connect(createTestHost({ sections: { xendit: { ...settings, [name]: '' } } }))).toThrow(
+        `xendit.${name} is missing`,
+      );
   });
 });

@@ -1,0 +1,50 @@
+import type { JsonObject } from '#core/json.ts';
+import { callProvider, failureOf, type ProviderAnswer, type ProviderCall } from '#core/payments/call-provider.ts';
+import { PaymentError } from '#core/payments/payment-provider.ts';
+import { originOf, requireSecret, type XenditSettings } from './section.ts';
+
+/** A request below the origin of the API. */
+export interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
+  readonly path: string;
+}
+
+/** The version of the Payments API that this plugin speaks. */
+const version = { 'api-version': '2024-11-11' };
+
+/**
+ * Calls the API.
+ *
+ * @returns undefined when it does not exist (404)
+ * @throws PaymentError for everything else that is not a success
+ */
+export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
+  const { path, headers, ...request } = call;
+  const authorization = `Basic ${Buffer.from(`${requireSecret(settings, 'secret_key')}:`).toString('base64')}`;
+  const url = originOf(settings) + path;
+  const answer = await callProvider({ ...request, url, headers: { authorization, ...version, ...headers } });
+  if (answer.status >= 200 && answer.status < 300) return answer.body;
+  if (answer.status === 404 && call.method === 'GET') return undefined;
+  throw errorOf(answer, call);
+}
+
+function errorOf({ status, body, retryAfter }: ProviderAnswer, call: XenditCall): PaymentError {
+  const [code, said] = [body['error_code'], body['message']].map((text) =>
+    typeof text === 'string' ? text.slice(0, 200) : '–',
+  );
+  const message = `Xendit answered ${status} ${code} to ${call.method} ${call.path}: ${said}`;
+  const options = retryAfter === undefined ? {} : { retryAfter };
+  return new PaymentError(kindOf(status, code, call), message, options);
+}
+
+/** 409: it is there already, or being made. */
+function kindOf(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
+  if (status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED') return 'temporary';
+  if (status === 409) return 'unknown';
+  return status >= 500 || status < 400 ? failureOf(call) : 'rejected';
+}
+
+/** A member that is text and not empty. */
+export function textOf(body: JsonObject | undefined, name: string): string | undefined {
+  const value = body?.[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

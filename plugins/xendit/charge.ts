@@ -1,0 +1,61 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { readRupiah } from '#core/payments/amount.ts';
+import { type Charge, type ChargeRequest, PaymentError } from '#core/payments/payment-provider.ts';
+import { callXendit, textOf } from './api.ts';
+import type { XenditSettings } from './section.ts';
+
+/**
+ * Creates a payment request. QRIS has no window of its own here: a request runs for 48 hours unless it is cancelled, and
+ * core cancels it at `expiresAt`. No key makes it idempotent, so a lost answer leaves a request that nobody pays.
+ *
+ * @throws PaymentError
+ */
+export async function chargeXendit(
+  settings: XenditSettings,
+  request: ChargeRequest,
+  signal: AbortSignal,
+): Promise<Charge> {
+  const body = await callXendit(settings, {
+    method: 'POST',
+    path: '/v3/payment_requests',
+    body: bodyOf(request),
+    signal,
+  });
+  return readCharge(body ?? {}, request);
+}
+
+function bodyOf({ reference, amount, currency, description }: ChargeRequest) {
+  return {
+    reference_id: reference,
+    type: 'PAY',
+    country: 'ID',
+    currency,
+    request_amount: amount,
+    capture_method: 'AUTOMATIC',
+    channel_code: 'QRIS',
+    channel_properties: {},
+    description,
+  };
+}
+
+function readCharge(body: JsonObject, { reference, amount, currency }: ChargeRequest): Charge {
+  const providerReference = textOf(body, 'payment_request_id');
+  if (textOf(body, 'status') === 'FAILED') throw new PaymentError('rejected', `Xendit refused the charge ${reference}`);
+  const isOurs =
+    body['reference_id'] === reference &&
+    readRupiah(body['request_amount']) === amount &&
+    (textOf(body, 'currency') ?? currency) === currency;
+  if (providerReference === undefined || !isOurs)
+    throw new PaymentError('unknown', `Xendit answered with another charge than ${reference}`);
+  const qr = qrOf(body);
+  if (qr === undefined) throw new PaymentError('unknown', `Xendit answered without a QR code for ${reference}`);
+  return { providerReference, qr };
+}
+
+function qrOf(body: JsonObject): string | undefined {
+  const actions = Array.isArray(body['actions']) ? body['actions'].filter(isJsonObject) : [];
+  return textOf(
+    actions.find(({ descriptor }) => descriptor === 'QR_STRING'),
+    'value',
+  );
+}

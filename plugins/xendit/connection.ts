@@ -1,0 +1,44 @@
+import type { Host } from '#core/host.ts';
+import {
+  type ChargeReference,
+  type PaymentConnection,
+  PaymentError,
+  type PaymentEvidence,
+} from '#core/payments/payment-provider.ts';
+import { callXendit } from './api.ts';
+import { chargeXendit } from './charge.ts';
+import { readXenditNotification } from './notification.ts';
+import { readXenditRefund, refundXendit } from './refund.ts';
+import { callsPerSecond, requireSecret, type XenditSettings, xenditSection } from './section.ts';
+import { readXenditStatus } from './status.ts';
+
+/** @throws Error without secret key or webhook token */
+export function connectXendit(host: Host): PaymentConnection {
+  const settings = host.section(xenditSection);
+  requireSecret(settings, 'secret_key');
+  requireSecret(settings, 'webhook_token');
+  return {
+    callsPerSecond: callsPerSecond(settings),
+    charge: (request, signal) => chargeXendit(settings, request, signal),
+    status: (charge, signal) => readXenditStatus(settings, charge, signal),
+    cancel: (charge, signal) => cancel(settings, charge, signal),
+    refund: (request, signal) => refundXendit(settings, request, signal),
+    refundStatus: (request, signal) => readXenditRefund(settings, request, signal),
+    readNotification: (notification) => readXenditNotification(notification, settings),
+  };
+}
+
+/** Whether it worked, the status says: the buyer may have paid at the same moment. */
+async function cancel(
+  settings: XenditSettings,
+  charge: ChargeReference,
+  signal: AbortSignal,
+): Promise<PaymentEvidence> {
+  if (charge.providerReference !== undefined) {
+    const path = `/v3/payment_requests/${encodeURIComponent(charge.providerReference)}/cancel`;
+    await callXendit(settings, { method: 'POST', path, signal }).catch((error: unknown) => {
+      if (!(error instanceof PaymentError)) throw error;
+    });
+  }
+  return readXenditStatus(settings, charge, signal);
+}

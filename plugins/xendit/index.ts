@@ -1,0 +1,18 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { connectXendit } from './connection.ts';
+import { checkXendit, xenditSection } from './section.ts';
+
+/** QRIS by the Payments API v3 of Xendit. */
+export const plugin: GatewayPlugin = {
+  name: 'xendit',
+  register({ gateway }) {
+    gateway.section(xenditSection);
+    gateway.paymentProvider({
+      name: 'xendit',
+      title: 'Xendit',
+      currencies: ['IDR'],
+      check: checkXendit,
+      connect: connectXendit,
+    });
+  },
+};

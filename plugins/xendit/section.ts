@@ -1,0 +1,86 @@
+import { plansSection } from '#core/accounts/plans.ts';
+import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+
+const origin = 'https://api.xendit.co';
+const testKey = /^xnd_development_/;
+const maxAmount = 10_000_000; // rupiah in one QRIS payment, as Bank Indonesia allows
+
+/** The section `xendit`. */
+export const xenditSection = defineSection({
+  name: 'xendit',
+  schema: {
+    type: 'object',
+    description: 'Account at Xendit (Payments API v3, QRIS), used when `payments.provider` is xendit.',
+    default: {},
+    properties: {
+      secret_key: {
+        type: 'string',
+        writeOnly: true,
+        maxLength: 300,
+        pattern: '^[!-~]*$',
+        description:
+          'Secret key: xnd_development_… moves no money, xnd_production_… does. It may write payments and refunds.',
+      },
+      webhook_token: {
+        type: 'string',
+        writeOnly: true,
+        maxLength: 300,
+        pattern: '^[!-~]*$',
+        description: 'Webhook verification token, from Settings, Webhooks. Test and live mode have different ones.',
+      },
+      business_id: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9]+$',
+        description: 'Business id of the account: notifications for another one are refused.',
+      },
+      base_url: {
+        type: 'string',
+        pattern: '^https?://[^\\s/]+$',
+        description: `Origin of the API, for tests. Default: ${origin}.`,
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ base_url }, report, { isProduction }) {
+    if (base_url !== undefined && isProduction)
+      report(['xendit', 'base_url'], 'is for tests, which NODE_ENV=production forbids', 'remove it');
+  },
+});
+
+export type XenditSettings = SectionValue<typeof xenditSection>;
+
+/** What must be there once Xendit is selected. */
+export function checkXendit(all: CheckContext, report: Report): void {
+  const settings = all.get(xenditSection);
+  for (const name of ['secret_key', 'webhook_token'] as const) {
+    const value = settings[name];
+    if (value === undefined)
+      report(['payments', 'provider'], `is xendit, and xendit.${name} is missing`, 'add the section xendit with it');
+    else if (value === '') report(['xendit', name], 'is empty', 'set it to that of your account');
+  }
+  if (all.isProduction && testKey.test(settings.secret_key ?? ''))
+    report(
+      ['xendit', 'secret_key'],
+      'is a key of the test mode, where anyone pays without money',
+      'use the key of live mode, xnd_production_…',
+    );
+  for (const [index, { price }] of all.get(plansSection).entries())
+    if (price > maxAmount)
+      report(['plans', index, 'price'], `is over Rp ${maxAmount}, the limit of a QRIS payment`, 'lower it');
+}
+
+/** @throws Error without it: no call and no notification could be trusted */
+export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'webhook_token'): string {
+  const value = settings[name];
+  if (value === undefined || value === '') throw new Error(`xendit.${name} is missing`);
+  return value;
+}
+
+export function originOf({ base_url }: XenditSettings): string {
+  return base_url ?? origin;
+}
+
+/** The test mode takes 60 calls a minute to each endpoint, live mode 600. */
+export function callsPerSecond({ secret_key = '' }: XenditSettings): number {
+  return testKey.test(secret_key) ? 1 : 5;
+}

@@ -1,0 +1,118 @@
+import { isJsonObject, type JsonObject } from '#core/json.ts';
+import { readRupiah } from '#core/payments/amount.ts';
+import {
+  type ChargeReference,
+  PaymentError,
+  type PaymentEvidence,
+  type PaymentState,
+} from '#core/payments/payment-provider.ts';
+import { callXendit, textOf } from './api.ts';
+import { listRefunds, refundedOf } from './refund.ts';
+import type { XenditSettings } from './section.ts';
+
+const requestStates: Readonly<Record<string, PaymentState>> = {
+  REQUIRES_ACTION: 'pending',
+  ACCEPTING_PAYMENTS: 'pending',
+  AUTHORIZED: 'pending',
+  PENDING: 'pending',
+  SUCCEEDED: 'paid',
+  FAILED: 'failed',
+  CANCELED: 'failed',
+  EXPIRED: 'expired',
+};
+
+/**
+ * Reads a payment request, and the payment for it: a request that has expired may have been paid, and still says that it
+ * has expired. The state is `unknown` without Xendit's own reference, because ours cannot be looked up.
+ *
+ * @throws PaymentError
+ */
+export async function readXenditStatus(
+  settings: XenditSettings,
+  charge: ChargeReference,
+  signal: AbortSignal,
+): Promise<PaymentEvidence> {
+  const asked = { reference: charge.reference, providerReference: charge.providerReference };
+  if (charge.providerReference === undefined) return { ...asked, state: 'unknown', raw: {} };
+  const path = `/v3/payment_requests/${encodeURIComponent(charge.providerReference)}`;
+  const request = await callXendit(settings, { method: 'GET', path, signal });
+  if (request === undefined) return { ...asked, state: 'unknown', raw: {} };
+  checkIdentity(request, charge);
+  const payment = await findPayment(settings, charge, textOf(request, 'latest_payment_id'), signal);
+  if (payment !== undefined) return readPaid(settings, charge, payment, signal);
+  const state = stateOf(request);
+  // Its payment is not shown yet: what was asked for is what a code of one amount takes.
+  if (state === 'paid') return readPaid(settings, charge, request, signal);
+  return { ...asked, state, raw: request };
+}
+
+/** The payment that succeeded, among the one of the notification and the newest of the request. */
+async function findPayment(
+  settings: XenditSettings,
+  charge: ChargeReference,
+  latest: string | undefined,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  for (const id of new Set([charge.paymentId, latest])) {
+    if (id === undefined) continue;
+    const path = `/v3/payments/${encodeURIComponent(id)}`;
+    const payment = await callXendit(settings, { method: 'GET', path, signal });
+    if (payment === undefined || textOf(payment, 'status') !== 'SUCCEEDED') continue;
+    checkIdentity(payment, charge);
+    return payment;
+  }
+  return undefined;
+}
+
+async function readPaid(
+  settings: XenditSettings,
+  { reference, providerReference }: ChargeReference,
+  payment: JsonObject,
+  signal: AbortSignal,
+): Promise<PaymentEvidence> {
+  const captures = Array.isArray(payment['captures']) ? payment['captures'].filter(isJsonObject) : [];
+  const amount = amountOf(captures, payment);
+  const refunds = await listRefunds(settings, providerReference as string, signal);
+  const paidAt = readTime(captures[0]?.['capture_timestamp']) ?? readTime(payment['updated']);
+  const details = isJsonObject(payment['payment_details']) ? payment['payment_details'] : undefined;
+  return {
+    reference,
+    providerReference,
+    // Parts of a rupiah were not asked for: somebody has to look.
+    state: amount === undefined ? 'disputed' : refundedOf(refunds, amount),
+    paymentId: textOf(payment, 'payment_id') ?? providerReference,
+    ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),
+    ...(paidAt !== undefined && { paidAt }),
+    ...(textOf(details, 'issuer_name') !== undefined && { issuer: textOf(details, 'issuer_name') as string }),
+    raw: payment,
+  };
+}
+
+/** What was captured, all together; undefined unless it is whole rupiah. */
+function amountOf(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
+  if (captures.length === 0) return readRupiah(payment['request_amount']);
+  const amounts = captures.map(({ capture_amount }) => readRupiah(capture_amount));
+  return amounts.every((amount) => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
+}
+
+/** @throws PaymentError when it is about another charge */
+function checkIdentity(body: JsonObject, { reference, providerReference }: ChargeReference): void {
+  const [ours, theirs] = [textOf(body, 'reference_id'), textOf(body, 'payment_request_id')];
+  if (ours === reference && theirs === providerReference) return;
+  const about = `${ours ?? '–'} (${theirs ?? '–'})`;
+  throw new PaymentError('rejected', `Xendit answered about ${about}; asked was ${reference}`);
+}
+
+function stateOf(request: JsonObject): PaymentState {
+  const status = textOf(request, 'status') ?? '';
+  const state = Object.hasOwn(requestStates, status) ? requestStates[status] : undefined;
+  if (state === undefined) throw new PaymentError('temporary', `Xendit answered with the status "${status}"`);
+  return state;
+}
+
+/** ISO 8601; UTC without a zone. */
+function readTime(value: unknown): Date | undefined {
+  if (typeof value !== 'string') return undefined;
+  const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

@@ -1,0 +1,255 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type FakeAnswer,
+  type FakeCharge,
+  type FakeNotification,
+  type FakeOptions,
+  type FakePayment,
+  FakeProvider,
+  type FakeRefund,
+  type FakeRequest,
+  type FakeState,
+} from './fake-provider.ts';
+
+/** Minutes after the first delivery: pauses of 15 and 45 minutes, 2, 3, 6 and 12 hours. */
+const schedule = [15, 60, 180, 360, 720, 1_440];
+const lifetime = 48 * 3_600_000; // ms; QRIS takes no other
+
+const requestStatus: Readonly<Record<FakeState, string>> = {
+  pending: 'REQUIRES_ACTION',
+  paid: 'SUCCEEDED',
+  expired: 'EXPIRED',
+  failed: 'FAILED',
+  cancelled: 'CANCELED',
+  disputed: 'SUCCEEDED',
+};
+
+interface XenditOptions extends FakeOptions {
+  readonly secretKey?: string;
+  readonly webhookToken?: string;
+  readonly businessId?: string;
+  /** True: a request that was paid after its end does not name the payment; only the notification does. */
+  readonly hidesLatePayments?: boolean;
+}
+
+/** Xendit's Payments API v3, QRIS: payments apart from requests, a token instead of a signature. */
+export class FakeXendit extends FakeProvider {
+  readonly name = 'xendit';
+  readonly secretKey: string;
+  readonly webhookToken: string;
+  readonly businessId: string;
+  readonly #hidesLatePayments: boolean;
+  /** Requests that ended before they were paid: they keep saying so. */
+  readonly #late = new Map<FakeCharge, FakeState>();
+
+  constructor(options: XenditOptions = {}) {
+    super(options);
+    this.secretKey = options.secretKey ?? 'xnd_development_TESTKEY';
+    this.webhookToken = options.webhookToken ?? 'webhook-token-of-tests';
+    this.businessId = options.businessId ?? '6094fa76c2fd53701b8e079c';
+    this.#hidesLatePayments = options.hidesLatePayments ?? false;
+  }
+
+  get section() {
+    const { secretKey: secret_key, webhookToken: webhook_token, businessId: business_id, url: base_url } = this;
+    return { secret_key, webhook_token, business_id, base_url };
+  }
+
+  override async pay(reference: string, payment: FakePayment = {}): Promise<void> {
+    const charge = this.charge(reference);
+    if (charge.state !== 'pending' && charge.state !== 'paid') this.#late.set(charge, charge.state);
+    await super.pay(reference, payment);
+  }
+
+  protected answer(request: FakeRequest): FakeAnswer {
+    if (request.headers.authorization !== `Basic ${Buffer.from(`${this.secretKey}:`).toString('base64')}`)
+      return failed(401, 'INVALID_API_KEY', 'API key is not authorized');
+    const { pathname, searchParams } = new URL(request.path, 'http://xendit.test');
+    if (pathname === '/refunds')
+      return request.method === 'POST' ? this.#refund(request) : this.#listRefunds(searchParams);
+    if (request.headers['api-version'] !== '2024-11-11')
+      return failed(400, 'API_VALIDATION_ERROR', 'api-version header is required');
+    if (request.method === 'POST' && pathname === '/v3/payment_requests') return this.#charge(request);
+    const [, kind, id = '', action] = /^\/v3\/(payment_requests|payments)\/([^/]+)(?:\/(\w+))?$/.exec(pathname) ?? [];
+    const charge = kind === 'payments' ? [...this.charges.values()].find((one) => one.paymentId === id) : this.find(id);
+    if (charge === undefined || id === charge.reference) return failed(404, 'DATA_NOT_FOUND', 'Not found');
+    if (kind === 'payments') return { status: 200, body: this.#payment(charge) };
+    if (action === 'simulate') return this.#simulate(charge, request);
+    return action === 'cancel' ? this.#cancel(charge) : { status: 200, body: this.#request(charge) };
+  }
+
+  notificationOf(charge: FakeCharge): FakeNotification {
+    return this.#notificationOf(charge, this.webhookToken, this.businessId);
+  }
+
+  forgeryOf(charge: FakeCharge): FakeNotification {
+    return this.#notificationOf(charge, 'guess', this.businessId);
+  }
+
+  /** With the same token, as accounts below one platform have it. */
+  foreignOf(charge: FakeCharge): FakeNotification {
+    return this.#notificationOf(charge, this.webhookToken, '000000000000000000000000');
+  }
+
+  protected failure(status: 500 | 429): FakeAnswer {
+    return status === 429
+      ? failed(429, 'RATE_LIMIT_EXCEEDED', 'You have exceeded the rate limit')
+      : failed(500, 'SERVER_ERROR', 'Please contact our team');
+  }
+
+  protected repetitions(status: number): readonly number[] {
+    return status >= 200 && status < 300 ? [] : schedule;
+  }
+
+  #charge(request: FakeRequest): FakeAnswer {
+    const body = request.json<{
+      reference_id: string;
+      request_amount: number;
+      channel_code: string;
+      currency: string;
+    }>();
+    if (body.channel_code !== 'QRIS' || body.currency !== 'IDR' || body.request_amount > 10_000_000)
+      return failed(400, 'API_VALIDATION_ERROR', 'Invalid request');
+    const charge = this.addCharge({
+      reference: body.reference_id,
+      providerReference: `pr-${randomUUID()}`,
+      amount: body.request_amount,
+      expiresAt: new Date(this.now() + lifetime),
+      notificationUrl: undefined,
+    });
+    return { status: 201, body: this.#request(charge) };
+  }
+
+  #request(charge: FakeCharge) {
+    const late = this.#late.get(charge);
+    const isShown = charge.paymentId !== undefined && (late === undefined || !this.#hidesLatePayments);
+    return {
+      business_id: this.businessId,
+      payment_request_id: charge.providerReference,
+      reference_id: charge.reference,
+      type: 'PAY',
+      country: 'ID',
+      currency: 'IDR',
+      request_amount: charge.amount,
+      capture_method: 'AUTOMATIC',
+      channel_code: 'QRIS',
+      channel_properties: {},
+      status: requestStatus[late ?? charge.state],
+      ...(isShown && { latest_payment_id: charge.paymentId }),
+      actions: [{ type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: charge.qr }],
+      created: charge.createdAt.toISOString(),
+      updated: (charge.paidAt ?? charge.createdAt).toISOString(),
+    };
+  }
+
+  #payment(charge: FakeCharge) {
+    const isPaid = charge.state === 'paid' || charge.state === 'disputed';
+    return {
+      payment_id: charge.paymentId,
+      business_id: this.businessId,
+      payment_request_id: charge.providerReference,
+      reference_id: charge.reference,
+      status: isPaid ? 'SUCCEEDED' : requestStatus[charge.state].replace('REQUIRES_ACTION', 'PENDING'),
+      request_amount: charge.amount,
+      currency: charge.currency,
+      country: 'ID',
+      channel_code: 'QRIS',
+      ...(isPaid && {
+        captures: [
+          {
+            capture_id: `cptr-${charge.paymentId?.slice(3)}`,
+            capture_amount: Number(charge.paidAmount),
+            capture_timestamp: charge.paidAt?.toISOString(),
+          },
+        ],
+        payment_details: { issuer_name: charge.issuer, receipt_id: '123456789012' },
+      }),
+      created: charge.createdAt.toISOString(),
+      updated: (charge.paidAt ?? charge.createdAt).toISOString(),
+    };
+  }
+
+  #cancel(charge: FakeCharge): FakeAnswer {
+    if (charge.state !== 'pending') return failed(400, 'INACTIVE_PAYMENT_REQUEST', 'The request is no longer active');
+    charge.state = 'cancelled';
+    return { status: 200, body: this.#request(charge) };
+  }
+
+  /** Test mode only: the answer is always PENDING, and the result comes by notification. */
+  #simulate(charge: FakeCharge, request: FakeRequest): FakeAnswer {
+    const { amount } = request.json<{ amount: number }>();
+    void this.pay(charge.reference, { amount: String(amount) }).catch(() => undefined);
+    return { status: 200, body: { status: 'PENDING', message: 'A simulate payment request has been created' } };
+  }
+
+  #refund(request: FakeRequest): FakeAnswer {
+    const body = request.json<{ payment_request_id: string; reference_id: string; amount: number }>();
+    const charge = this.find(body.payment_request_id);
+    if (charge === undefined) return failed(404, 'DATA_NOT_FOUND', 'Not found');
+    if (charge.state !== 'paid') return failed(400, 'INELIGIBLE_TRANSACTION_STATUS', 'The payment did not succeed');
+    const known = charge.refunds.find(({ key }) => key === body.reference_id);
+    if (known !== undefined) return { status: 200, body: refundBody(charge, known) };
+    if (charge.refunds.some(({ state }) => state === 'pending'))
+      return failed(400, 'REFUND_IN_PROGRESS', 'There is already a pending refund');
+    if (body.amount > charge.amount - this.refunded(charge))
+      return failed(400, 'REFUND_AMOUNT_EXCEEDED', 'The amount exceeds the payment');
+    return { status: 200, body: refundBody(charge, this.addRefund(charge, body.reference_id, body.amount)) };
+  }
+
+  #listRefunds(query: URLSearchParams): FakeAnswer {
+    const charge = this.find(query.get('payment_request_id') ?? '');
+    const data = charge === undefined ? [] : charge.refunds.map((refund) => refundBody(charge, refund));
+    return { status: 200, body: { data, has_more: false } };
+  }
+
+  /** Refunds have events of their own; one that is pending has none. */
+  #notificationOf(charge: FakeCharge, token: string, businessId: string): FakeNotification {
+    const refund = charge.refunds.findLast(({ state }) => state !== 'pending');
+    const [event, data] = refund === undefined ? this.#eventOf(charge) : refundEvent(charge, refund);
+    const body = {
+      event,
+      business_id: businessId,
+      created: new Date(this.now()).toISOString(),
+      api_version: 'v3',
+      data,
+    };
+    const id = createHash('sha256')
+      .update(`${event} ${charge.providerReference} ${refund?.key ?? ''}`)
+      .digest('hex');
+    return { headers: { 'x-callback-token': token, 'webhook-id': id.slice(0, 36) }, body: JSON.stringify(body) };
+  }
+
+  #eventOf(charge: FakeCharge): [string, object] {
+    if (charge.state === 'paid' || charge.state === 'disputed') return ['payment.capture', this.#payment(charge)];
+    if (charge.state === 'expired') return ['payment_request.expiry', this.#request(charge)];
+    return [charge.state === 'pending' ? 'payment.authorization' : 'payment.failure', this.#payment(charge)];
+  }
+}
+
+export async function createFakeXendit(options?: XenditOptions): Promise<FakeXendit> {
+  return new FakeXendit(options).listen();
+}
+
+function refundEvent(charge: FakeCharge, refund: FakeRefund): [string, object] {
+  return [refund.state === 'done' ? 'refund.succeeded' : 'refund.failed', refundBody(charge, refund)];
+}
+
+function refundBody(charge: FakeCharge, refund: FakeRefund) {
+  return {
+    id: `rfd-${refund.id}`,
+    payment_request_id: charge.providerReference,
+    payment_id: charge.paymentId,
+    reference_id: refund.key,
+    amount: refund.amount,
+    currency: 'IDR',
+    channel_code: 'QRIS',
+    status: { pending: 'PENDING', done: 'SUCCEEDED', failed: 'FAILED' }[refund.state],
+    reason: 'REQUESTED_BY_CUSTOMER',
+    metadata: refund.key.startsWith('dashboard-') ? null : { reference: charge.reference },
+    created: refund.createdAt.toISOString(),
+  };
+}
+
+function failed(status: number, error_code: string, message: string): FakeAnswer {
+  return { status, body: { error_code, message } };
+}

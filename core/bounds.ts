@@ -13,6 +13,8 @@ export const bounds = {
   requestBody: 32 * MiB,
   /** Unread remainder of a refused body that is drained; the connection is closed over the limit. */
   discardedBody: 4 * MiB,
+  /** Body of a payment provider's notification; 413 over the limit. */
+  paymentNotification: 64 * KiB,
 
   // Of JSON, so that reading a body keeps nobody else waiting (core/json-measure.ts).
   /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of them. */

@@ -71,6 +71,7 @@ export class Migration20261122000002_payments extends Migration {
         CHECK ((state IN ('paid', 'refunded')) = (paid_at IS NOT NULL))
       )`);
     this.addSql('CREATE INDEX plan_order_account ON plan_order (account_id, created_at DESC, id DESC)');
+    this.addSql("CREATE INDEX plan_order_open ON plan_order (expires_at) WHERE state IN ('created', 'pending')");
     this.addSql('CREATE INDEX plan_order_created ON plan_order (created_at DESC, id DESC)');
     this.addSql(`
       CREATE TABLE order_flag (
@@ -143,6 +144,8 @@ export class Migration20261122000002_payments extends Migration {
         reason text NOT NULL,
         raw json,
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        failures integer NOT NULL DEFAULT 0, -- of calls to the provider, since one succeeded
+        next_check_at timestamptz, -- null: it is finished, or by hand
         finished_at timestamptz
       )`);
     this.addSql('CREATE INDEX refund_order ON refund (order_id)');
@@ -153,6 +156,7 @@ export class Migration20261122000002_payments extends Migration {
         event_key text NOT NULL,
         reference text, -- ours; the order may not be committed yet, or be none of ours
         provider_reference text,
+        refund_key text,
         body text NOT NULL,
         evidence json, -- not jsonb, which refuses some texts that JSON allows
         received_at timestamptz NOT NULL DEFAULT clock_timestamp(),

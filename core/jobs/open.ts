@@ -19,6 +19,8 @@ export interface OpenJobsOptions {
   readonly log: Logger;
   /** Prefix of the queue's keys in Redis; different for gateways that share a Redis but not their jobs. */
   readonly prefix?: string;
+  /** Ms between two looks for schedules that the store has lost. */
+  readonly restoreEvery?: number;
 }
 
 /** The queue of this process. */
@@ -34,6 +36,8 @@ export interface JobQueue extends Jobs {
 const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
 /** Ms between attempts to start working. */
 const retries = { first: 500, longest: 30_000 };
+/** Ms between two looks for schedules that the store has lost: a Redis that was flushed has none. */
+const usualRestore = 60_000;
 /** Ms between two log lines about a queue that does not answer. */
 const remindEvery = 60_000;
 /** Finished jobs that are kept for inspection: seconds and number. */
@@ -59,6 +63,7 @@ class QueueJobs implements JobQueue {
   #worker: KitWorker | undefined;
   #starting: Promise<void> | undefined;
   readonly #closing = new AbortController();
+  #restoring: NodeJS.Timeout | undefined;
 
   constructor(kit: QueueKit, options: OpenJobsOptions) {
     this.backend = kit.backend;
@@ -93,6 +98,18 @@ class QueueJobs implements JobQueue {
     }
     this.#worker = worker;
     worker.run().catch(this.#outages);
+    this.#restoring = setInterval(() => {
+      this.#ask(deadlines.schedule, (queue) => this.#restore(queue)).catch(this.#outages);
+    }, this.#options.restoreEvery ?? usualRestore).unref();
+  }
+
+  /** Schedules again what is no longer scheduled. */
+  async #restore(queue: KitQueue): Promise<void> {
+    const known = new Set((await queue.getJobSchedulers()).map(({ key }) => key));
+    const lost = this.#scheduled.filter(({ name }) => !known.has(name));
+    if (lost.length === 0 || this.#closing.signal.aborted) return;
+    this.#options.log.warn(`the job queue has lost ${lost.length} schedules; they are set again`);
+    await this.#schedule(queue);
   }
 
   #openWorker(): KitWorker {
@@ -120,6 +137,7 @@ class QueueJobs implements JobQueue {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    clearInterval(this.#restoring);
     await this.#starting;
     const { close } = deadlines;
     const settled = Promise.resolve();
@@ -171,8 +189,12 @@ class QueueJobs implements JobQueue {
     return definition;
   }
 
+  get #scheduled(): JobDefinition[] {
+    return [...this.#options.definitions.values()].filter(({ schedule }) => schedule !== undefined);
+  }
+
   async #schedule(queue: KitQueue): Promise<void> {
-    const scheduled = [...this.#options.definitions.values()].filter(({ schedule }) => schedule !== undefined);
+    const scheduled = this.#scheduled;
     const names = new Set(scheduled.map(({ name }) => name));
     for (const { key } of await queue.getJobSchedulers()) if (!names.has(key)) await queue.removeJobScheduler(key);
     for (const definition of scheduled) {

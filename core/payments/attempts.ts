@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '../host.ts';
+import { enqueueCheck } from './check-queue.ts';
 import { firstCheck } from './check-schedule.ts';
 import { readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
@@ -40,6 +41,7 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
     if (!(error instanceof PaymentError)) throw error;
     await recordFailure(host, orderId, attempt.reference, error);
   }
+  await enqueueCheck(host, attempt.reference);
   return requireOrder(host, orderId);
 }
 
@@ -120,7 +122,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
     );
     if (charge !== 'rejected') return;
     await transaction.execute(
-      `update plan_order set state = 'failed' where id = ? and state = 'created'
+      `update plan_order set state = 'failed' where id = ? and state in ('created', 'pending')
          and not exists (select 1 from payment_attempt where reference = ? and charge <> 'rejected')`,
       [orderId, reference],
     );

@@ -1,12 +1,17 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { paymentsSection } from '#core/payments/section.ts';
 import { addPages } from './pages/index.ts';
+import { notificationRoute } from './hooks.ts';
+import { paymentJobs } from './jobs.ts';
 
 /** Sells plans: takes orders and follows their payments. */
 export const plugin: GatewayPlugin = {
   name: 'payments',
-  register({ gateway }) {
+  register(server) {
+    const { gateway } = server;
     gateway.section(paymentsSection);
     addPages({ gateway });
+    for (const job of paymentJobs) gateway.job(job);
+    server.route(notificationRoute(() => server.host()));
   },
 };

@@ -1,0 +1,84 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '../database/database.ts';
+import type { Host } from '../host.ts';
+import { requireOrder } from './attempts.ts';
+import { CheckoutError } from './checkout-error.ts';
+import { readOrder } from './order.ts';
+import type { Order } from './order-types.ts';
+import { finishRefund, settleRefund } from './refund-status.ts';
+
+/** How an order is refunded. */
+export interface RefundOptions {
+  /** For the provider and for bookkeeping. */
+  readonly reason: string;
+  /** True when the operator has paid the money back outside of the provider. */
+  readonly isManual: boolean;
+}
+
+/**
+ * Pays back what activated an order, all of it. The order is refunded, and what is left of its period ends, when the provider
+ * has confirmed it: at once, or later (the refund is `pending`). A refund that fails flags the order. A second call while one
+ * is pending asks about that one again.
+ *
+ * @throws CheckoutError `not_found`; `not_open` when the order is not paid
+ */
+export async function refundOrder(host: Host, orderId: string, { reason, isManual }: RefundOptions): Promise<Order> {
+  const order = await readOrder(host.database, { id: orderId });
+  if (order === undefined) throw new CheckoutError('not_found', 'There is no such order.');
+  const key = await host.database.fork().transactional(async (transaction) => {
+    const entered = await enterRefund(transaction, order, reason, isManual);
+    if (isManual) await finishRefund(transaction, order.id, order.accountId, entered, null);
+    return entered;
+  });
+  if (!isManual) await settleRefund(host, key);
+  return requireOrder(host, orderId);
+}
+
+/** @returns the key of the refund that is pending from now on */
+async function enterRefund(
+  transaction: EntityManager,
+  { id, code }: Order,
+  reason: string,
+  isManual: boolean,
+): Promise<string> {
+  await transaction.execute('select 1 from plan_order where id = ? for update', [id]);
+  const [paid] = await transaction.execute<{ payment_id: string; pending: string | null; number: number }[]>(
+    `select p.id as payment_id, (select key from refund r where r.order_id = o.id and r.state = 'pending') as pending,
+       (select count(*)::int + 1 from refund r where r.order_id = o.id) as number
+     from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
+     where o.id = ? and o.state = 'paid'`,
+    [id],
+  );
+  if (paid === undefined) throw new CheckoutError('not_open', `Order ${code} is not paid; there is nothing to refund.`);
+  if (paid.pending !== null) {
+    await transaction.execute('update refund set is_manual = is_manual or ?::boolean where key = ?', [
+      isManual,
+      paid.pending,
+    ]);
+    return paid.pending;
+  }
+  const key = `${code}-R${paid.number}`;
+  await transaction.execute(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, is_manual, reason, next_check_at)
+     select ?, p.order_id, p.id, p.amount, p.currency, 'pending', ?::boolean, ?, clock_timestamp()
+     from payment p where p.id = ?`,
+    [key, isManual, reason, paid.payment_id],
+  );
+  return key;
+}
+
+/**
+ * Marks what is unresolved as resolved.
+ *
+ * @param id of one flag, or of an order for all of its flags
+ * @param resolution what was done, for bookkeeping
+ * @returns the number of flags
+ */
+export async function resolveFlag(database: Pick<Database, 'query'>, id: string, resolution: string): Promise<number> {
+  const resolved = await database.query<unknown>(
+    `update order_flag set resolved_at = clock_timestamp(), resolution = ?
+     where (id::text = ? or order_id::text = ?) and resolved_at is null returning 1`,
+    [resolution, id, id],
+  );
+  return resolved.length;
+}

@@ -1,0 +1,41 @@
+import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { bounds } from '#core/bounds.ts';
+import type { Host } from '#core/host.ts';
+import { receiveNotification } from '#core/payments/inbox.ts';
+
+/**
+ * Where providers notify. A notification is known by its signature alone: there is no session, no form token, and the body
+ * stays as it was sent, because some signatures cover its bytes.
+ */
+export function notificationRoute(host: () => Host): ServerRoute {
+  return {
+    method: 'POST',
+    path: '/hooks/{provider}',
+    options: {
+      auth: false,
+      state: { parse: false },
+      payload: {
+        parse: false,
+        output: 'data',
+        maxBytes: bounds.paymentNotification,
+        override: 'application/octet-stream',
+      },
+    },
+    handler: (request, h) => answer(host(), request, h),
+  };
+}
+
+async function answer(host: Host, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+  const { status, body, contentType } = await receiveNotification(host, String(request.params['provider']), {
+    headers: oneValueEach(request.raw.req.headers),
+    body: Buffer.isBuffer(request.payload) ? request.payload : Buffer.alloc(0),
+    query: request.url.searchParams,
+  });
+  return h.response(body).code(status).type(contentType).header('cache-control', 'no-store');
+}
+
+function oneValueEach(headers: Request['raw']['req']['headers']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}

@@ -1,0 +1,35 @@
+import type { JobDefinition } from '#core/jobs/definition.ts';
+import { checkJob } from '#core/payments/check-queue.ts';
+import { checkPayment } from '#core/payments/checks.ts';
+import { notificationJob, processNotification } from '#core/payments/process-notification.ts';
+import { sweepPayments } from '#core/payments/sweep.ts';
+
+/** Seconds between sweeps. */
+const sweepInterval = 15;
+
+const check: JobDefinition<{ reference: string }> = {
+  name: checkJob,
+  description: 'Reads the status of one payment at its provider, when the database has a check due.',
+  data: { type: 'object', properties: { reference: { type: 'string' } }, required: ['reference'] },
+  attempts: 1,
+  run: ({ reference }, host) => checkPayment(host, reference),
+};
+
+const notification: JobDefinition<{ id: string }> = {
+  name: notificationJob,
+  description: 'Processes a notification of a payment provider again.',
+  data: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  attempts: 1,
+  run: ({ id }, host) => processNotification(host, id),
+};
+
+const sweep: JobDefinition = {
+  name: 'sweep-payments',
+  description: 'Finds notifications, checks and refunds that are overdue, whatever the queue has lost.',
+  schedule: { every: sweepInterval },
+  attempts: 1,
+  run: (_, host) => sweepPayments(host),
+};
+
+/** What the payments need to be done in the background. */
+export const paymentJobs = [check, notification, sweep] as const;

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '#core/database/database.ts';
+import { startOrder } from '#core/payments/checkout.ts';
+import { type Order, readOrder } from '#core/payments/order.ts';
+import { PaymentError } from '#core/payments/payment-provider.ts';
+import { refundOrder, resolveFlag } from '#core/payments/refunds.ts';
+import { settle } from '#core/payments/settle.ts';
+import { sweepPayments } from '#core/payments/sweep.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
+
+let database: Database;
+let fake: FakeProvider;
+let host: PaymentHost;
+let accountId: string;
+let order: Order;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  fake = new FakeProvider();
+  host = createPaymentHost(database, [fake.provider]);
+  accountId = await createBuyer(database);
+  order = await startOrder(host, accountId, 7);
+  fake.pay(referenceOf(order));
+  await settle(database, 'fake', fake.evidence(referenceOf(order)));
+});
+
+const reread = async () => (await readOrder(database, { id: order.id })) as Order;
+const refund = (isManual = false) => refundOrder(host, order.id, { reason: 'asked for', isManual });
+const makeDue = () =>
+  database.query('update refund set next_check_at = clock_timestamp() where next_check_at is not null');
+
+describe('a refund', () => {
+  it('that the provider confirms at once ends what is left of the order', async () => {
+    expect(await refund()).toMatchObject({
+      state: 'refunded',
+      refunds: [{ key: `${order.code}-R1`, amount: 95_000, state: 'done', isManual: false, reason: 'asked for' }],
+    });
+    expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
+  });
+
+  it('by hand asks no provider', async () => {
+    expect(await refund(true)).toMatchObject({ state: 'refunded', refunds: [{ state: 'done', isManual: true }] });
+    expect(fake.calls).not.toContain('refund');
+  });
+
+  it('that is pending takes nothing until the provider confirms it', async () => {
+    fake.refundState = 'pending';
+    expect(await refund()).toMatchObject({ state: 'paid', refunds: [{ state: 'pending' }] });
+    expect((await timeHeld(database, accountId)).seconds).toBe(7 * 86_400);
+    fake.end(referenceOf(order), 'refunded');
+    await makeDue();
+    await sweepPayments(host);
+    expect(await reread()).toMatchObject({ state: 'refunded', refunds: [{ state: 'done' }] });
+  });
+
+  it('that fails flags the order, which stays paid, and can be tried again', async () => {
+    fake.fail('refund', new PaymentError('rejected', 'the window is over'));
+    expect(await refund()).toMatchObject({
+      state: 'paid',
+      refunds: [{ state: 'failed' }],
+      flags: [{ kind: 'refund_failed', subject: `${order.code}-R1` }],
+    });
+    fake.failures.clear();
+    expect((await refund()).refunds.map(({ key, state }) => [key, state])).toEqual([
+      [`${order.code}-R1`, 'failed'],
+      [`${order.code}-R2`, 'done'],
+    ]);
+  });
+
+  it('whose outcome is unknown is repeated under the same key', async () => {
+    fake.fail('refund', new PaymentError('unknown', 'timeout'), true);
+    expect(await refund()).toMatchObject({ refunds: [{ state: 'pending' }] });
+    fake.failures.clear();
+    await makeDue();
+    await sweepPayments(host);
+    expect((await reread()).state).toBe('refunded');
+    expect([...fake.refunds.keys()]).toEqual([`${order.code}-R1`]);
+  });
+
+  it('asked for ten times at once is one', async () => {
+    await Promise.allSettled(Array.from({ length: 10 }, () => refund()));
+    expect((await reread()).refunds).toHaveLength(1);
+    expect(fake.refunds.size).toBe(1);
+    expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
+  });
+
+  it('confirmed by a notification and by its answer ends the period once', async () => {
+    fake.before = async (call) => {
+      if (call === 'refund')
+        await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'refunded' });
+    };
+    await refund();
+    expect(await reread()).toMatchObject({ state: 'refunded', refunds: [{ state: 'done' }] });
+    expect(await database.query('select 1 from plan_period where order_id = ?', [order.id])).toHaveLength(2);
+  });
+
+  it('is refused for an order that is not paid', async () => {
+    const open = await startOrder(host, accountId, 1);
+    await expect(refundOrder(host, open.id, { reason: '', isManual: true })).rejects.toMatchObject({
+      kind: 'not_open',
+    });
+    await expect(refundOrder(host, accountId, { reason: '', isManual: true })).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+  });
+});
+
+describe('a flag', () => {
+  it('is resolved once, with what was done', async () => {
+    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), paymentId: 'second' });
+    expect(await resolveFlag(database, order.id, 'paid back by transfer')).toBe(1);
+    expect(await resolveFlag(database, order.id, 'again')).toBe(0);
+    expect((await reread()).flags).toMatchObject([
+      { resolution: 'paid back by transfer', resolvedAt: expect.any(Date) },
+    ]);
+  });
+});

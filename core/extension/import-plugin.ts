@@ -4,7 +4,11 @@ import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { withDeadline } from '../timing/deadline.ts';
 import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './stack.ts';
+
+/** Ms that a module may take to be evaluated, its top-level awaits included. */
+const importTimeout = 10_000;
 
 /** What a plugin's module exports, and where it was found. */
 export interface ImportedPlugin {
@@ -21,12 +25,22 @@ export class PluginMissing extends Error {
 /**
  * Imports a file, named by a path that begins with `./`, `../` or `/` and is relative to gateway.yaml, or a package.
  *
+ * @param timeout ms
  * @throws PluginMissing; Error whose message says what is wrong, with the file and the line
  */
-export async function importPlugin(specifier: string, configFile: string): Promise<ImportedPlugin> {
+export async function importPlugin(
+  specifier: string,
+  configFile: string,
+  timeout: number = importTimeout,
+): Promise<ImportedPlugin> {
+  const isFile = /^\.{0,2}\//.test(specifier);
   try {
-    if (/^\.{0,2}\//.test(specifier)) return await importFile(resolve(dirname(configFile), specifier));
-    return await importPackage(specifier, pathToFileURL(resolve(configFile)).href);
+    const importing = isFile
+      ? importFile(resolve(dirname(configFile), specifier))
+      : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
+    // The timer also keeps the process, which would end while nothing but an `await` of the plugin waits.
+    const late = `it has not finished loading after ${timeout / 1000} s; a top-level await may wait forever`;
+    return await withDeadline(importing, timeout, late);
   } catch (error) {
     if (error instanceof PluginMissing) throw error;
     const isMissing = codeOf(error) === 'ERR_MODULE_NOT_FOUND' && String(error).includes(`'${specifier}'`);

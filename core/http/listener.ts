@@ -20,6 +20,8 @@ export function createListener(): Server {
     // How often Node checks its timeouts.
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
+    // Node would answer a request without one itself, unseen: `ParserRefusals` does.
+    requireHostHeader: false,
   });
   return server;
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { renderError } from '../errors/render.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 
 /** Why Node's parser or listener has refused a request; the label of the metric. */
-type Reason = 'malformed' | 'timeout' | 'headers_too_large' | 'chunk_extensions_too_large';
+type Reason = 'malformed' | 'timeout' | 'headers_too_large' | 'chunk_extensions_too_large' | 'expectation';
 
 interface Refusal {
   readonly reason: Reason;
@@ -22,6 +22,17 @@ const malformed: Refusal = {
   status: 400,
   code: 'invalid_request',
   message: 'The request is not valid HTTP/1.1.',
+};
+
+/** RFC 9112 §3.2. */
+const withoutHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
+
+/** RFC 9110 §10.1.1. */
+const unknownExpectation: Refusal = {
+  reason: 'expectation',
+  status: 417,
+  code: 'invalid_request',
+  message: 'The only Expect header that is supported is 100-continue.',
 };
 
 /** By the code of Node's error; all others are malformed requests. */
@@ -79,8 +90,19 @@ export class ParserRefusals {
     };
   }
 
+  /** Comes before the listeners for requests that the server has. */
   attach(server: Server): void {
-    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => this.#latest.set(socket, response));
+    const handlers = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => {
+      this.#latest.set(request.socket, response);
+      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+        return this.#answer(withoutHost, 'no Host header', request, response);
+      for (const handle of handlers) handle.call(server, request, response);
+    });
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      this.#answer(unknownExpectation, 'unknown Expect header', request, response),
+    );
     server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
   }
 
@@ -99,6 +121,13 @@ export class ParserRefusals {
     setTimeout(() => socket.destroy(), lingering);
   }
 
+  #answer(refusal: Refusal, what: string, request: IncomingMessage, response: ServerResponse): void {
+    this.#count(refusal, what, request.socket.remoteAddress);
+    const { headers, text } = render(refusal);
+    response.writeHead(refusal.status, headers).end(text);
+    request.resume();
+  }
+
   #count({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#unlogged++;
@@ -109,19 +138,21 @@ export class ParserRefusals {
   }
 }
 
-/** The bytes of an answer in the shape of OpenAI's errors: nothing is known about the client. */
-function write({ status, code, message }: Refusal): string {
+/** In the shape of OpenAI's errors: nothing is known about the client. */
+function render({ code, message }: Refusal): { headers: Record<string, string | number>; text: string } {
   const { headers, body } = renderError(new GatewayError(code, message), {
     id: '',
     format: undefined,
     dialect: 'openai',
   });
   const text = String(body);
-  const lines = Object.entries({
-    ...headers,
-    'cache-control': 'no-store',
-    'content-length': Buffer.byteLength(text),
-    connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
+  const length = { 'content-length': Buffer.byteLength(text) };
+  return { text, headers: { ...headers, 'cache-control': 'no-store', ...length, connection: 'close' } };
+}
+
+/** The bytes of an answer. */
+function write(refusal: Refusal): string {
+  const { headers, text } = render(refusal);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${text}`;
 }

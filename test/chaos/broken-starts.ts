@@ -90,6 +90,11 @@ export const brokenStarts: readonly BrokenStart[] = [
   configuration('a missing plugin', /file .*missing\.mjs not found/, 'plugins: [./missing.mjs]'),
   plugin('a plugin with a syntax error', /cannot be loaded/, 'export const plugin = {'),
   plugin('a plugin that throws when imported', /no import/, `${leak} throw new Error('no import');`),
+  plugin(
+    'a plugin with a top-level await that never settles',
+    /cannot be loaded: it has not finished loading after 10 s/,
+    'await new Promise(() => {});',
+  ),
   plugin('a plugin that throws in register', /no register/, registering(`throw new Error('no register');`)),
   plugin(
     'a plugin that rejects in register and leaves handles',

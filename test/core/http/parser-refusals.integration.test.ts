@@ -11,7 +11,7 @@ let refusals: ParserRefusals;
 beforeEach(async () => {
   lines = [];
   refusals = new ParserRefusals(createLogger((line) => void lines.push(line)));
-  server = createServer((_request, response) => response.end('ok'));
+  server = createServer({ requireHostHeader: false }, (_request, response) => response.end('ok'));
   refusals.attach(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
@@ -46,4 +46,21 @@ it('a refused body counts as well, and gets one answer', async () => {
   const answer = await send(`${head}zz\r\n`);
   expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
   expect([...(await refusals.gauge.read(undefined as never))]).toMatchObject([{ value: 1 }]);
+});
+
+it.each([
+  ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed'],
+  ['an unknown Expect header', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n\r\n', 417, 'expectation'],
+])(
+  'a request with %s gets an error as JSON, counts, and does not reach a handler',
+  async (_what, text, status, reason) => {
+    const answer = await send(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { type: 'invalid_request_error' } });
+    expect([...(await refusals.gauge.read(undefined as never))]).toEqual([{ value: 1, labels: { reason } }]);
+  },
+);
+
+it('a request of HTTP/1.0 needs no Host header', async () => {
+  expect(await send('GET / HTTP/1.0\r\n\r\n')).toMatch(/ok$/);
 });

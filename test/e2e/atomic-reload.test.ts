@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,6 +98,22 @@ const upstreamOne = () => gateway.gateway.host.catalog.upstreams[0] as Upstream;
 
 const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
 
+type Resources = Readonly<Record<string, number>>;
+
+/** How many of each kind this process holds: sockets, servers, timers, watchers; and its file descriptors. */
+function openResources(): Resources {
+  const kinds = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
+  const counts = [...kinds].map(([kind, list]) => [kind, list.length] as const);
+  const descriptors = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
+  return { ...Object.fromEntries(counts), descriptors };
+}
+
+/** Kinds of which there are more than before. Some noise is not the gateway's: the test runner has timers, too. */
+function added(before: Resources, now: Resources): Resources {
+  const noise = 5;
+  return Object.fromEntries(Object.entries(now).filter(([kind, count]) => count > (before[kind] ?? 0) + noise));
+}
+
 async function load(options: Readonly<Record<string, string>>, other?: Other): Promise<boolean> {
   await gateway.write(yaml(options, other));
   return gateway.gateway.reload();
@@ -139,6 +156,27 @@ describe('a configuration that a later stage refuses', () => {
   it('releases what it has opened', async () => {
     await expect(load({ ...stages, fragile: '{ extra: true, fails: true }' })).rejects.toThrow('fragile');
     expect(lines.join('')).toContain('extra released');
+  });
+
+  it('leaves no descriptor and no timer behind, fifty times', async () => {
+    const other = { upstream: 'two: { vendor: demo }' };
+    const refuse = async () => {
+      await expect(load({ ...changed, fragile: '{ extra: true, fails: true }' }, other)).rejects.toThrow('fragile');
+    };
+    // The first one opens what is kept, such as connections of the pool.
+    await refuse();
+    const before = openResources();
+    const intervals = vi.spyOn(globalThis, 'setInterval');
+    const cleared = vi.spyOn(globalThis, 'clearInterval');
+    try {
+      for (let count = 0; count < 50; count++) await refuse();
+      const ended = new Set(cleared.mock.calls.map(([interval]) => interval));
+      expect(intervals.mock.results.filter(({ value }) => !ended.has(value))).toEqual([]);
+    } finally {
+      intervals.mockRestore();
+      cleared.mockRestore();
+    }
+    await vi.waitFor(() => expect(added(before, openResources())).toEqual({}), { timeout: 15_000, interval: 100 });
   });
 
   it('stops the vendor server it has started', async () => {

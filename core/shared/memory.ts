@@ -140,12 +140,9 @@ class MemoryCache implements Cache {
   async get(key: string): Promise<CacheEntry | undefined> {
     const entry = this.#entries.get(key);
     const now = this.#now();
-    if (entry === undefined) return undefined;
-    if (entry.expiresAt > now) {
-      return { value: entry.value, age: (now - entry.storedAt) / 1000, expiresIn: (entry.expiresAt - now) / 1000 };
-    }
-    this.#entries.delete(key);
-    return undefined;
+    // One that has expired is replaced, or makes room for newer ones.
+    if (entry === undefined || entry.expiresAt <= now) return undefined;
+    return { value: entry.value, age: (now - entry.storedAt) / 1000, expiresIn: (entry.expiresAt - now) / 1000 };
   }
 
   async set(key: string, value: Buffer, seconds: number): Promise<void> {

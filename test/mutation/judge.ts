@@ -15,8 +15,10 @@ export interface Judgement {
 /** Seconds that any run may take, and how many times as long as without a mutant. */
 const startSeconds = 60;
 const slowest = 4;
-/** Tests that may fail by timing on a busy machine. */
-const usesServers = /\.integration\.test\.ts$|^test\/e2e\//;
+const nothingFailed: TestRun = { verdict: 'passed', failure: '', failedFile: undefined, seconds: new Map() };
+
+/** Such a test may fail by timing on a busy machine. */
+const needsServers = (test: string) => /\.integration\.test\.ts$|^test\/e2e\//.test(test);
 
 /** Runs the tests of one folder on mutants. */
 export class Judge {
@@ -55,16 +57,24 @@ export class Judge {
     return { mutant, verdict: 'killed', killer: failure };
   }
 
-  /** A failure that does not repeat is the machine's. */
+  /** Unit tests first: they are fast, and need no servers. */
   async #run(tests: readonly string[], tree: Tree): Promise<TestRun> {
+    const [servers, units] = [tests.filter(needsServers), tests.filter((test) => !needsServers(test))];
+    const first = await this.#runOnce(units, tree);
+    return first.verdict === 'passed' ? this.#runWithServers(servers, tree) : first;
+  }
+
+  /** A failure that does not repeat is the machine's. */
+  async #runWithServers(tests: readonly string[], tree: Tree): Promise<TestRun> {
     const first = await this.#runOnce(tests, tree);
     const { failedFile } = first;
-    if (failedFile === undefined || !usesServers.test(failedFile)) return first;
+    if (failedFile === undefined) return first;
     const again = await this.#runOnce([failedFile], tree);
     return again.verdict === 'passed' ? this.#runOnce(tests, tree) : again;
   }
 
-  #runOnce(tests: readonly string[], tree: Tree): Promise<TestRun> {
+  async #runOnce(tests: readonly string[], tree: Tree): Promise<TestRun> {
+    if (tests.length === 0) return nothingFailed;
     const usual = tests.reduce((sum, test) => sum + this.#secondsOf(test), 0);
     return runTests(tree, tests, startSeconds + slowest * usual, this.#context);
   }

@@ -59,7 +59,9 @@ async function judgeAll(): Promise<void> {
   const scores: (readonly [name: string, judgements: readonly Judgement[]])[] = [];
   for (const { folder, mutants } of chosen) {
     if (stop.signal.aborted) break;
-    const context = { environment: { TEST_DATABASE_URL: postgres.url }, signal: stop.signal };
+    const { url, templateDatabase } = postgres;
+    const environment = { TEST_DATABASE_URL: url, TEST_TEMPLATE_DATABASE: templateDatabase };
+    const context = { environment, signal: stop.signal };
     const judgements = await judgeFolder(folder, mutants, trees, context);
     scores.push([folder.name, judgements]);
   }

@@ -17,10 +17,11 @@ export interface SilentPort extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A port that accepts connections and never answers. */
-export async function createSilentPort(): Promise<SilentPort> {
+/** A port that accepts connections and never answers. @param onConnection called for each of them */
+export async function createSilentPort(onConnection: () => void = () => undefined): Promise<SilentPort> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  server.on('connection', onConnection);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const close = async () => {

@@ -33,9 +33,14 @@ export interface TestPostgres extends AsyncDisposable {
   readonly templateDatabase: string;
 }
 
-/** TEST_DATABASE_URL, or the PostgreSQL that comes with the gateway, in a temporary folder. */
+/**
+ * TEST_DATABASE_URL, or the PostgreSQL that comes with the gateway, in a temporary folder. A template database in
+ * TEST_TEMPLATE_DATABASE is used as it is.
+ */
 export async function startPostgres(): Promise<TestPostgres> {
-  const given = process.env['TEST_DATABASE_URL'];
+  const { TEST_DATABASE_URL: given, TEST_TEMPLATE_DATABASE: template } = process.env;
+  if (given !== undefined && template !== undefined)
+    return { url: given, templateDatabase: template, [Symbol.asyncDispose]: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'daypass-test-'));
   // A server that was started by root runs as another user, which must be able to enter.
   await chmod(folder, 0o755);
@@ -43,14 +48,14 @@ export async function startPostgres(): Promise<TestPostgres> {
   const url = given ?? (embedded as EmbeddedPostgres).url;
   const templateDatabase = `daypass_template_${randomBytes(4).toString('hex')}`;
   await execute(url, `CREATE DATABASE ${templateDatabase}`);
-  const template = await openDatabase({
+  const opened = await openDatabase({
     url: withDatabase(url, templateDatabase),
     dataFolder: folder,
     log,
     mode: 'command',
     isShared: true,
   });
-  await template[Symbol.asyncDispose]();
+  await opened[Symbol.asyncDispose]();
   return {
     url,
     templateDatabase,

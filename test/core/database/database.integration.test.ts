@@ -207,6 +207,15 @@ describe('a gateway that is the only one', () => {
     expect(row).toEqual({ open: 2 });
   });
 
+  it('leaves no connection open when it is refused', async () => {
+    await using lonely = await createTestDatabase();
+    await using _only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);
+    expect(await DatabaseClaim.make(lonely.url, 'exclusive', silentLog)).toBeUndefined();
+    const sql =
+      "SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'daypass-instance'";
+    await vi.waitFor(async () => expect(await lonely.query(sql)).toEqual([{ open: 1 }]), { timeout: 15_000 });
+  });
+
   it('stops trying when it stops', async () => {
     await using lonely = await createTestDatabase();
     const only = await DatabaseClaim.make(lonely.url, 'exclusive', silentLog);

@@ -310,6 +310,15 @@ describe('a command', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
+  it('leaves the database running that another command has started', async () => {
+    await using first = await open('command');
+    const pid = await serverPid();
+    const second = await open('command');
+    await second[Symbol.asyncDispose]();
+    expect(await serverPid()).toBe(pid);
+    await first.ping();
+  });
+
   it('leaves the database to a gateway that came meanwhile', async () => {
     const command = await open('command');
     await using gateway = await open();

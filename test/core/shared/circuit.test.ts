@@ -87,6 +87,12 @@ describe('an open circuit', () => {
 });
 
 describe('a start', () => {
+  it('needs three probes in time', async () => {
+    using started = open();
+    await started.start(1_000);
+    expect([started.isOpen, probe.mock.calls.length]).toEqual([false, 3]);
+  });
+
   it('waits for probes in time, not for the first that is late', async () => {
     using started = open();
     probe.mockImplementationOnce(takes(100));

@@ -275,6 +275,28 @@ describe('a Redis that is away', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
+  it('is logged with the reason, and nowhere else', async () => {
+    await using port = await createSilentPort();
+    await port.close();
+    const print = vi.spyOn(console, 'error').mockReturnValue();
+    const warn = vi.fn<(message: string) => void>();
+    await using _shared = await openShared({ redisUrl: urlOf(port), log: { ...silentLog, warn } });
+    expect(warn.mock.calls).toEqual([['Redis is down: connection refused']]);
+    expect(print).not.toHaveBeenCalled();
+    print.mockRestore();
+  });
+
+  it('and accepts a connection without answering is connected to again', async () => {
+    const connected = vi.fn<() => void>();
+    await using port = await createSilentPort(connected);
+    await using _shared = await openShared({ redisUrl: urlOf(port), log: silentLog });
+    const connections = connected.mock.calls.length;
+    // Both the client's and the subscriber's.
+    await vi.waitFor(() => expect(connected.mock.calls.length).toBeGreaterThanOrEqual(connections + 2), {
+      timeout: 15_000,
+    });
+  });
+
   it.each(calls)('makes %s fail when nothing is answered', async (_name, call) => {
     await using port = await createSilentPort();
     await using shared = await openShared({ redisUrl: urlOf(port), log: silentLog });

@@ -9,8 +9,7 @@ export interface TestRun {
   readonly verdict: 'passed' | 'failed' | 'timed out';
   /** The first test that failed; why the run failed where none did. */
   readonly failure: string;
-  /** Its file; undefined where no test failed. */
-  readonly failedFile: string | undefined;
+  readonly failedFiles: readonly string[];
   readonly seconds: ReadonlyMap<string, number>;
 }
 
@@ -18,6 +17,7 @@ export interface TestRun {
 interface Report {
   readonly testResults: readonly {
     readonly name: string;
+    readonly status: string;
     readonly startTime: number;
     readonly endTime: number;
     readonly message?: string;
@@ -33,15 +33,18 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs tests in a tree, one file after the other in the given order, until one fails.
- *
- * @param seconds after which the run is ended
- */
+/** How long a run may go on. */
+export interface RunLimits {
+  readonly seconds: number;
+  /** Failures after which it ends; 0 for any number. */
+  readonly bail: 0 | 1;
+}
+
+/** Runs tests in a tree, one file after the other in the given order. */
 export async function runTests(
   tree: Tree,
   tests: readonly string[],
-  seconds: number,
+  { seconds, bail }: RunLimits,
   { environment, signal: stop }: RunContext,
 ): Promise<TestRun> {
   const report = join(tree.root, 'report.json');
@@ -56,6 +59,8 @@ export async function runTests(
       'test/mutation/vitest.config.ts',
       '--outputFile',
       report,
+      '--bail',
+      String(bail),
       ...tests,
     ],
     {
@@ -95,7 +100,7 @@ async function read(file: string, root: string): Promise<Omit<TestRun, 'verdict'
   const message = testResults.map((result) => result.message ?? '').find((given) => given !== '');
   return {
     failure: failed?.fullName ?? message?.split('\n')[0] ?? 'no report',
-    failedFile: failed === undefined ? undefined : pathOf(failed.name),
+    failedFiles: testResults.filter(({ status }) => status === 'failed').map(({ name }) => pathOf(name)),
     seconds: new Map(testResults.map(({ name, startTime, endTime }) => [pathOf(name), (endTime - startTime) / 1000])),
   };
 }

@@ -14,5 +14,5 @@ class GivenOrder extends BaseSequencer {
 }
 
 export default mergeConfig(base, {
-  test: { maxWorkers: 1, bail: 1, reporters: ['json'], sequence: { sequencer: GivenOrder } },
+  test: { maxWorkers: 1, reporters: ['json'], sequence: { sequencer: GivenOrder } },
 });

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { changeLimits, rotateKey } from '#core/accounts/account-key.ts';
 import { createAccount } from '#core/accounts/accounts.ts';
 import { generateApiKey } from '#core/accounts/api-key.ts';
+import { blockAccount } from '#core/accounts/blocking.ts';
 import type { Database } from '#core/database/database.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { principal, type Principal } from '#core/facts.ts';
@@ -78,6 +79,11 @@ describe('auth options', () => {
 
   it.each(['-1', '3601', '1.5', 'soon'])('refuse a cache of %s seconds', (value) => {
     expect(mistakes(`auth: { cache_seconds: ${value} }`)).toEqual([expect.stringContaining('cache_seconds')]);
+  });
+
+  it('can limit failures to one a second', () => {
+    const strict = { limit: 1, period: 1 };
+    expect(readOptions('auth: { failures: { limit: 1, period: 1 } }')).toEqual({ cache_seconds: 60, failures: strict });
   });
 
   it('refuse unknown names and suggest the right one', () => {
@@ -201,6 +207,10 @@ describe('an invalid key', () => {
     expect(error.details.headers).toEqual({ 'www-authenticate': 'Bearer' });
   });
 
+  it('is refused under another scheme than Bearer', async () => {
+    expect((await refusalOf({ authorization: `Digest ${key}` })).code).toBe('invalid_api_key');
+  });
+
   it('is refused in another case', async () => {
     expect((await refusalOf(bearer(key.toUpperCase()))).code).toBe('invalid_api_key');
   });
@@ -259,6 +269,20 @@ describe('an address whose keys fail', () => {
     await attack(100);
     stage = await auth.create({ cache_seconds: 60, failures }, host);
     expect((await refusalOf({})).code).toBe('rate_limited');
+  });
+});
+
+describe('a blocked account', () => {
+  it.each([
+    [undefined, 'Contact support.'],
+    ['mailto:help@gateway.example', 'Contact help@gateway.example.'],
+  ])('is refused, and told to contact %s', async (contact, words) => {
+    const account = await createAccount(database, 'dp', { name: 'Citra' });
+    await blockAccount(database, account.accountId, 'unpaid');
+    Object.assign(host, { service: { ...host.service, contact } });
+    stage = await auth.create({ cache_seconds: 60, failures }, host);
+    const { code, message } = await refusalOf(bearer(account.key));
+    expect([code, message]).toEqual(['account_blocked', `This account is blocked. ${words}`]);
   });
 });
 

@@ -1,0 +1,87 @@
+import { createAccount } from '#core/accounts/accounts.ts';
+import { listen } from '#core/config/sections.ts';
+import type { Database } from '#core/database/database.ts';
+import type { Host } from '#core/host.ts';
+import { operatorsSection } from '#core/pages/operators.ts';
+import { defineForm, Redirect } from '#core/pages/page.ts';
+import { defineTexts } from '#core/pages/texts.ts';
+import type { PaymentProvider } from '#core/payments/payment-provider.ts';
+import { writeQris } from '#core/payments/qris.ts';
+import { addPages } from '../../../plugins/payments/pages/index.ts';
+import { FakeProvider } from '../../core/payments/fake-provider.ts';
+import { createPaymentHost, type PaymentSettings } from '../../core/payments/fixture.ts';
+import { Browser, pageAt, pageHost, servePages } from '../../core/pages/page-fixture.ts';
+import { hostOf, modelOf } from '../format/catalog-fixture.ts';
+
+/** A payload that decoders read as a payment of this amount. */
+export function qrisOf(amount: number): string {
+  return writeQris({
+    isDynamic: true,
+    amount,
+    merchantName: 'DAYPASS DEMO',
+    merchantCity: 'JAKARTA',
+    categoryCode: '5734',
+    accounts: [
+      [
+        '51',
+        [
+          ['00', 'ID.CO.QRIS.WWW'],
+          ['02', 'ID0000000000000'],
+          ['03', 'UMI'],
+        ],
+      ],
+    ],
+  });
+}
+
+/** A provider in memory with payable QR codes. */
+export class FakeQris extends FakeProvider {
+  override get provider(): PaymentProvider {
+    const { connection } = this;
+    const charge: typeof connection.charge = async (request, signal) => ({
+      ...(await connection.charge(request, signal)),
+      qr: qrisOf(request.amount),
+    });
+    return { ...super.provider, connect: () => ({ ...connection, charge }) };
+  }
+}
+
+const ofPages = new Set<string>([listen.name, operatorsSection.name]);
+
+const signInPage = pageAt('/sign-in', {
+  title: 'test.title',
+  forms: [
+    defineForm({
+      fields: { type: 'object', properties: { name: { type: 'string' } } },
+      async submit({ name = '' }, request) {
+        await request.signIn(name);
+        return new Redirect('/buy');
+      },
+    }),
+  ],
+});
+
+/** The buyers' pages on a real database, with this provider. */
+export async function serveShop(database: Database, provider: FakeProvider, settings: PaymentSettings = {}) {
+  const payment = createPaymentHost(database, [provider.provider], settings);
+  const pages = pageHost();
+  const host: Host = {
+    ...payment,
+    catalog: hostOf([modelOf('test')]).catalog,
+    service: { ...pages.service, contact: 'mailto:help@example.com' },
+    section: (section) => (ofPages.has(section.name) ? pages : payment).section(section),
+  };
+  const server = await servePages(host, ({ gateway }) => {
+    gateway.texts(defineTexts({ en: { 'test.title': 'Sign in' }, id: { 'test.title': 'Masuk' } }));
+    gateway.page(signInPage);
+    addPages({ gateway });
+  });
+  return { host, server, signIn: () => signInBuyer(new Browser(server), database) };
+}
+
+/** A browser in which a new account is signed in. */
+async function signInBuyer(browser: Browser, database: Database) {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  await browser.send('/sign-in', { name: accountId });
+  return { browser, accountId };
+}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '#core/database/database.ts';
+import { checkNow } from '#core/payments/checkout.ts';
+import { readOrder } from '#core/payments/order.ts';
+import { readQris } from '#core/payments/qris.ts';
+import { settle } from '#core/payments/settle.ts';
+import { referenceOf } from '../../core/payments/fixture.ts';
+import type { Browser } from '../../core/pages/page-fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { readQr } from '../../support/read-qr.ts';
+import { FakeQris, serveShop } from './fixture.ts';
+
+let database: Database;
+let provider: FakeQris;
+let shop: Awaited<ReturnType<typeof serveShop>>;
+let browser: Browser;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  provider = new FakeQris();
+  shop = await serveShop(database, provider);
+});
+
+beforeEach(async () => {
+  provider.charges.clear();
+  provider.calls.length = 0;
+  provider.failures.clear();
+  ({ browser, accountId } = await shop.signIn());
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** @returns the path of the order */
+async function buy(days = 7): Promise<string> {
+  const { headers, statusCode } = await browser.send('/buy', { days: String(days) });
+  expect(statusCode).toBe(303);
+  return String(headers.location);
+}
+
+const codeOf = (path: string) => path.split('/')[2] ?? '';
+const orderAt = async (path: string) => (await readOrder(database, { code: codeOf(path) }))!;
+const setState = (path: string, state: string) =>
+  database.query('update plan_order set state = ? where code = ?', [state, codeOf(path)]);
+
+/** Pays at the provider, and settles as a check would. */
+async function pay(path: string, amount?: number): Promise<void> {
+  const order = await orderAt(path);
+  provider.pay(referenceOf(order), amount === undefined ? undefined : { amount, currency: 'IDR' });
+  await settle(database, provider.name, provider.evidence(referenceOf(order)));
+}
+
+const textOf = (html: string) =>
+  html
+    .replace(/<svg[^]*?<\/svg>|<[^>]+>/g, ' ')
+    .replace(/&#39;/g, "'")
+    .replace(/[ \n]+/g, ' ');
+
+describe('the page of plans', () => {
+  it('shows each plan with its price, the price of a day, and when it starts', async () => {
+    const text = textOf((await browser.get('/buy?days=7')).payload);
+    expect(text).toContain('Rp\u00a095.000 Rp\u00a013.571 per day');
+    expect(text).toContain('Starts as soon as it is paid');
+    expect(text).toContain('Pay Rp\u00a095.000');
+  });
+
+  it('chooses the plan that the address names', async () => {
+    expect((await browser.get('/buy?days=30')).payload).toMatch(/value="30" checked/);
+    expect((await browser.get('/buy?days=31')).payload).toMatch(/value="30" checked/); // the one in the middle
+  });
+
+  it('starts a renewal at the end of the current pass', async () => {
+    await pay(await buy());
+    expect(textOf((await browser.get('/buy')).payload)).toMatch(/Starts \d+ \w+ \d{4}, [^,]+, after the current pass/);
+  });
+
+  it('takes the price from gateway.yaml, whatever the browser sends', async () => {
+    const { headers } = await browser.send('/buy', { days: '7', price: '1', currency: 'USD' });
+    expect(await orderAt(String(headers.location))).toMatchObject({ price: 95_000, currency: 'IDR' });
+  });
+
+  it('makes one order of a double click and two tabs', async () => {
+    const tabs = await Promise.all([browser.token('/buy', '/buy'), browser.token('/buy', '/buy')]);
+    const sent = [tabs[0], tabs[0], tabs[1]].map((form_token) => browser.post('/buy', { form_token, days: '7' }));
+    const paths = (await Promise.all(sent)).map(({ headers }) => headers.location);
+    expect(new Set(paths).size).toBe(1);
+    expect(provider.charges.size).toBe(1);
+  });
+
+  it('leads back to an order that is still open', async () => {
+    const path = await buy();
+    expect((await browser.get('/buy')).payload).toContain(`<a href="${path}">Continue with order ${codeOf(path)}</a>`);
+  });
+
+  it('refuses a plan that is not sold, and days beyond a year', async () => {
+    expect((await browser.send('/buy', { days: '8' })).payload).toContain('This plan is no longer sold.');
+    await buy(200);
+    await pay(await buy(200));
+    const { statusCode, payload } = await browser.send('/buy', { days: '200' });
+    expect([statusCode, payload.includes('You would hold more than a year ahead.')]).toEqual([422, true]);
+  });
+
+  it('asks visitors to sign in, and leads back to the plan', async () => {
+    const { headers } = await shop.server.inject({ url: '/buy?days=7', headers: { accept: 'text/html' } });
+    expect(headers.location).toBe('/sign-in?next=%2Fbuy%3Fdays%3D7');
+  });
+});
+
+describe('the pay page', () => {
+  it('shows amount, receiver, end time and steps, and reloads by itself without JavaScript', async () => {
+    const { payload } = await browser.get(await buy());
+    const text = textOf(payload);
+    expect(text).toContain('Pay by QRIS Rp\u00a095.000');
+    expect(text).toContain('Check the name DAYPASS DEMO and Rp\u00a095.000, then pay.');
+    expect(text).toMatch(/Pay before \d+ \w+ \d{4}/);
+    expect(payload).toContain('<noscript><meta http-equiv="refresh" content="10"></noscript>');
+  });
+
+  it('offers the code as a picture of that amount', async () => {
+    const path = await buy();
+    const { rawPayload, headers } = await browser.get(`${path}/qr.png`);
+    const { text, width } = readQr(rawPayload);
+    expect(headers['content-disposition']).toBe(`attachment; filename="daypass-${codeOf(path)}.png"`);
+    expect([readQris(text).amount, width >= 1024]).toEqual([95_000, true]);
+  });
+
+  it.each([
+    ['expired', 'This QR has expired. Do not pay it.', 'Make a new QR'],
+    ['failed', 'The payment failed.', 'Try again'],
+    ['cancelled', 'This order was cancelled.', 'Choose a plan'],
+  ])('of an order that is %s has no code, and names the way on', async (state, title, action) => {
+    const path = await buy();
+    await setState(path, state);
+    const { payload } = await browser.get(path);
+    expect(textOf(payload)).toContain(title);
+    expect(payload).toContain(action);
+    expect(payload).not.toContain('class="qr"');
+    expect((await browser.get(`${path}/qr.png`)).statusCode).toBe(404);
+  });
+
+  it('removes the code when the time is over, before anything has noticed', async () => {
+    const path = await buy();
+    await database.query('update plan_order set expires_at = clock_timestamp() where code = ?', [codeOf(path)]);
+    expect((await browser.get(path)).payload).not.toContain('class="qr"');
+  });
+
+  it('says that the code is being made while the provider does not answer', async () => {
+    provider.fail('charge');
+    expect(textOf((await browser.get(await buy())).payload)).toContain('Preparing your QR code');
+  });
+
+  it('says that a payment was seen while its notification is being checked', async () => {
+    const path = await buy();
+    await database.query(
+      "insert into payment_notification (provider, event_key, reference, body) values ('fake', ?, ?, '')",
+      [path, referenceOf(await orderAt(path))],
+    );
+    const { payload } = await browser.get(path);
+    expect([textOf(payload).includes('Payment seen, checking'), payload.includes('class="qr"')]).toEqual([true, false]);
+  });
+
+  it('tells who paid another amount whom to write to', async () => {
+    const path = await buy();
+    await pay(path, 59_000);
+    const text = textOf((await browser.get(path)).payload);
+    expect(text).toContain('We received Rp\u00a059.000, not Rp\u00a095.000.');
+    expect(text).toContain(`Do not pay again. Write to help@example.com with order ${codeOf(path)}.`);
+  });
+
+  it('makes a new code for an expired order', async () => {
+    const path = await buy();
+    await setState(path, 'expired');
+    expect((await browser.send(`${path}/charge`, {}, {}, path)).headers.location).toBe(path);
+    expect((await browser.get(path)).payload).toContain('class="qr"');
+  });
+
+  it('asks the provider when its reader wants to know', async () => {
+    const path = await buy();
+    await database.query("update payment_attempt set created_at = now() - interval '1 minute'");
+    const { headers } = await browser.send(`${path}/check`, {}, {}, path);
+    expect(headers.location).toBe(`${path}?checked=1`);
+    expect(textOf((await browser.get(`${path}?checked=1`)).payload)).toContain('Not paid yet.');
+    expect(provider.calls).toEqual(['charge', 'status']);
+  });
+
+  it('leads to the pass when that finds the payment', async () => {
+    const path = await buy();
+    const order = await orderAt(path);
+    provider.pay(referenceOf(order));
+    await database.query("update payment_attempt set created_at = now() - interval '1 minute'");
+    expect((await browser.send(`${path}/check`, {}, {}, path)).headers.location).toBe(`${path}/done`);
+    expect((await checkNow(shop.host, order.id)).state).toBe('paid');
+  });
+
+  it('cancels the order', async () => {
+    const path = await buy();
+    await browser.send(`${path}/cancel`, {}, {}, path);
+    expect((await orderAt(path)).state).toBe('cancelled');
+  });
+
+  it('changes by itself: htmx gets nothing while nothing has happened, then the page to load', async () => {
+    const path = await buy();
+    const ask = () => browser.get(`${path}/live?view=waiting`, { 'hx-request': 'true' });
+    expect((await ask()).statusCode).toBe(204);
+    await pay(path);
+    expect((await ask()).headers['hx-redirect']).toBe(`${path}/done`);
+  });
+});
+
+describe('an order of another account', () => {
+  it.each(['', '/live', '/qr.png', '/done', '/receipt'])('is not found at %s', async (part) => {
+    const path = await buy();
+    const { browser: other } = await shop.signIn();
+    expect((await other.get(path + part)).statusCode).toBe(404);
+  });
+
+  it('cannot be cancelled, checked or charged', async () => {
+    const path = await buy();
+    const { browser: other } = await shop.signIn();
+    const own = await buyAs(other);
+    for (const action of ['cancel', 'check', 'charge']) {
+      // A form of one's own order, sent to that of another account: the token is bound to the path.
+      const form_token = await other.token(own, `${own}/cancel`);
+      expect((await other.post(`${path}/${action}`, { form_token })).statusCode).toBe(403);
+    }
+    expect((await orderAt(path)).state).toBe('pending');
+  });
+});
+
+async function buyAs(buyer: Browser): Promise<string> {
+  return String((await buyer.send('/buy', { days: '1' })).headers.location);
+}
+
+describe('the page of a paid order', () => {
+  it('follows the payment, with the end of the pass', async () => {
+    const path = await buy();
+    await pay(path);
+    expect((await browser.get(path)).headers.location).toBe(`${path}/done`);
+    const text = textOf((await browser.get(`${path}/done`)).payload);
+    expect(text).toMatch(/Paid\. Your 7-day pass is active\. Active until \d+ \w+ \d{4}/);
+  });
+
+  it('shows the key once, and the hint from then on', async () => {
+    const path = await buy();
+    await pay(path);
+    await database.query('update api_key set shown_at = null where account_id = ?', [accountId]);
+    const { payload } = await browser.send(`${path}/key`, {}, {}, `${path}/done`);
+    const key = /<code id="key">(dp-\w+)<\/code>/.exec(payload)?.[1];
+    expect(key).toBeDefined();
+    const later = (await browser.get(`${path}/done`)).payload;
+    expect(later).not.toContain(key);
+    expect(later).toContain('<a href="/account/key">Lost it? Rotate the key</a>');
+  });
+
+  it('says that the days of a renewal were added', async () => {
+    await pay(await buy());
+    const path = await buy(30);
+    await pay(path);
+    expect(textOf((await browser.get(`${path}/done`)).payload)).toContain('Paid. 30 days were added.');
+  });
+
+  it('says that a late payment counts', async () => {
+    const path = await buy();
+    await setState(path, 'expired');
+    await pay(path);
+    expect(textOf((await browser.get(`${path}/done`)).payload)).toContain('It counts all the same.');
+  });
+
+  it('leads back to the pay page while it is not paid', async () => {
+    const path = await buy();
+    expect((await browser.get(`${path}/done`)).headers.location).toBe(path);
+  });
+});
+
+describe('orders and receipts', () => {
+  it('lists the orders of the account alone', async () => {
+    const path = await buy();
+    const { payload } = await browser.get('/orders');
+    expect(payload).toContain(codeOf(path));
+    const { browser: other } = await shop.signIn();
+    expect(textOf((await other.get('/orders')).payload)).toContain('No orders yet');
+  });
+
+  it('has a receipt for what was paid', async () => {
+    const path = await buy();
+    expect((await browser.get(`${path}/receipt`)).statusCode).toBe(404);
+    await pay(path);
+    const text = textOf((await browser.get(`${path}/receipt`)).payload);
+    expect(text).toContain('Total paid Rp\u00a095.000');
+    expect(text).toContain(`Payment reference T-${codeOf(path)}.1`);
+  });
+
+  it('speaks Indonesian', async () => {
+    const path = await buy();
+    const { payload } = await browser.get(path, { 'accept-language': 'id' });
+    expect(textOf(payload)).toContain('Menunggu pembayaran Halaman ini otomatis berubah begitu pembayaran masuk.');
+  });
+});

@@ -4,6 +4,7 @@ import { createRequestId } from '../records/request-id.ts';
 import { GatewayError } from '../errors/table.ts';
 import type { Logger } from '../logger.ts';
 import { renderError } from '../errors/render.ts';
+import { wellFormedCookies } from './cookie-header.ts';
 import { callerDialect } from './dialect.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
@@ -18,7 +19,7 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
     listener,
     autoListen: false,
     debug: false,
-    // Another site on this host may set a malformed cookie; pages must not fail with 400 for it.
+    // A cookie of ours that was tampered with is ignored; pages must not fail with 400 for it.
     routes: { state: { parse: true, failAction: 'ignore' }, timeout: { server: 60_000 } },
     router: { stripTrailingSlash: true },
     // Compression would hold events back until there are enough of them.
@@ -78,6 +79,8 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
       // hapi's own ids contain the host name and the process id.
       request.info.id = createRequestId(Date.now());
       sendContinue(request.raw.req);
+      const { cookie } = request.raw.req.headers;
+      if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);
     }
     return h.continue;
   });

@@ -55,6 +55,16 @@ export class Cookies {
   /** What this answer sets: it counts at once. */
   readonly #changed = new Map<CookieName, string | undefined>();
 
+  /**
+   * hapi parses no cookies where it finds no route, and none for assets. Their error pages would otherwise take the reader
+   * for a new visitor, and replace the session.
+   */
+  get #sent(): Readonly<Record<string, unknown>> {
+    return (
+      (this.#request.state as Record<string, unknown> | null) ?? parseCookies(this.#request.raw.req.headers.cookie)
+    );
+  }
+
   constructor(request: Request, host: Pick<Host, 'section' | 'service'>) {
     this.#request = request;
     this.#prefix = host.service.prefix;
@@ -63,7 +73,7 @@ export class Cookies {
 
   get(cookie: CookieName): string | undefined {
     if (this.#changed.has(cookie)) return this.#changed.get(cookie);
-    const value: unknown = this.#request.state?.[nameOf(cookie, this.#prefix, this.#isHttps)];
+    const value: unknown = this.#sent[nameOf(cookie, this.#prefix, this.#isHttps)];
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -94,4 +104,11 @@ export class Cookies {
   #options(ttl: number | null): ServerStateCookieOptions {
     return { ttl, path: '/', encoding: 'none', isHttpOnly: true, isSameSite: 'Lax', isSecure: this.#isHttps };
   }
+}
+
+/** Of two cookies with one name neither counts, as in hapi's list of them. */
+function parseCookies(header = ''): Record<string, unknown> {
+  const pairs = header.split(';').map((pair) => pair.trim().split('='));
+  const groups = Map.groupBy(pairs, ([name = '']) => name);
+  return Object.fromEntries([...groups].map(([name, found]) => [name, found.length === 1 ? found[0]?.[1] : undefined]));
 }

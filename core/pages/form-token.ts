@@ -26,15 +26,22 @@ export function createFormToken(sessionToken: string, path: string, now: number)
  * The id of the form that was sent, which no other form has.
  *
  * @param token what the hidden field said
+ * @param lifetime seconds
  * @throws PageError when it is not a form of this browser for this path, or too old
  */
-export function readFormToken(token: unknown, sessionToken: string | undefined, path: string, now: number): string {
+export function readFormToken(
+  token: unknown,
+  sessionToken: string | undefined,
+  path: string,
+  now: number,
+  lifetime: number = formLifetime,
+): string {
   const [, id = '', made = '', signature = ''] = /^((\w+)\.[\w-]+)\.([\w-]+)$/.exec(String(token)) ?? [];
   if (sessionToken === undefined || !isEqual(signature, sign(sessionToken, id, path))) {
     throw new PageError(403, 'form.unknown');
   }
   const age = now / 1000 - Number.parseInt(made, 36);
-  if (age > formLifetime) throw new PageError(403, 'form.expired');
+  if (age > lifetime) throw new PageError(403, 'form.expired');
   return id;
 }
 

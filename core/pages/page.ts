@@ -107,6 +107,8 @@ export interface PageRequest {
   /** True for a browser on the gateway's own machine, not behind a proxy. */
   readonly isThisMachine: boolean;
   readonly form: FormState;
+  /** A token that only this browser has, signed for one purpose: the path of a form. */
+  formToken(path: string): string;
   /** Keeps what the reader has chosen, in a cookie for a year. It counts from the next request on. */
   remember(preference: Preference, value: string): void;
   /** Signs the account in: a session with a new id, in place of the one there was. */

@@ -1,4 +1,5 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
+import { recordEvent } from '../accounts/account-events.ts';
 import type { Database } from '../database/database.ts';
 import { bounds } from '../bounds.ts';
 import { createToken } from './cookies.ts';
@@ -54,16 +55,18 @@ export class Sessions {
     const token = createToken('s');
     // Loaded with the database; commands that open none do without MikroORM.
     const { Session } = await import('../database/entities.ts');
-    const entities = this.#database.fork();
-    const session = entities.create(Session, {
-      id: randomUUIDv7(),
-      account: accountId,
-      tokenSha256: digest(token),
-      userAgent: cleanUserAgent(userAgent),
-      expiresAt: new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000),
+    return this.#database.fork().transactional(async (transaction) => {
+      const { id, expiresAt } = transaction.create(Session, {
+        id: randomUUIDv7(),
+        account: accountId,
+        tokenSha256: digest(token),
+        userAgent: cleanUserAgent(userAgent),
+        expiresAt: new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000),
+      });
+      await transaction.flush();
+      await recordEvent(transaction, 'session.created', { accountId, sessionId: id }, `session.created:${id}`);
+      return { id, token, expiresAt };
     });
-    await entities.flush();
-    return { id: session.id, token, expiresAt: session.expiresAt };
   }
 
   /**

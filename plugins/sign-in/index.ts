@@ -3,8 +3,10 @@ import type { Host } from '#core/host.ts';
 import { defineTexts } from '#core/pages/texts.ts';
 import { keyPage } from './key-page.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
+import { routeProviders } from './providers/routes.ts';
 import { configuredProviders, signInSection } from './section.ts';
 import { signInPage } from './sign-in-page.ts';
+import { signInsPage } from './sign-ins-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -23,6 +25,10 @@ export const plugin: GatewayPlugin = {
     gateway.texts(defineTexts({ en, id }));
     gateway.page(signInPage);
     gateway.page(keyPage);
-    gateway.onConfigured((_server, host) => warnWithoutSignIn(host));
+    gateway.page(signInsPage);
+    gateway.onConfigured(async (server, host) => {
+      warnWithoutSignIn(host);
+      await routeProviders(server, host);
+    });
   },
 };

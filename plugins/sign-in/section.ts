@@ -1,5 +1,48 @@
-import { defineSection } from '#core/config/section.ts';
+import { service } from '#core/config/sections.ts';
+import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
 import type { Host } from '#core/host.ts';
+import type { Infer } from '#core/schema.ts';
+import { providerTitles } from './providers/titles.ts';
+
+const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$' } as const;
+
+/** One provider in gateway.yaml. */
+const providerSchema = {
+  type: 'object',
+  properties: {
+    client_id: {
+      type: 'string',
+      maxLength: 1000,
+      description: 'Client id of the app that you registered at the provider. Without it the provider is off.',
+    },
+    client_secret: { type: 'string', maxLength: 5000, writeOnly: true, description: 'Client secret of that app.' },
+    title: { type: 'string', minLength: 1, maxLength: 40, description: 'Name on the button; default: the provider’s.' },
+    scope: { type: 'array', items: { type: 'string' }, description: 'Scopes instead of the provider’s usual ones.' },
+    trust_email: {
+      type: 'boolean',
+      default: false,
+      description:
+        'The provider returns only verified e-mail addresses. Needed for those that do not say so; never for google and github.',
+    },
+    config: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description:
+        'What @hapi/bell wants to know of some providers: { uri: https://github.example.com }, { domain: … }.',
+    },
+    endpoints: {
+      type: 'object',
+      description: 'Other URLs of the provider, for tests; refused with NODE_ENV=production.',
+      properties: { authorize: url, token: url, profile: url, emails: url },
+      additionalProperties: false,
+    },
+  },
+  required: ['client_id', 'client_secret'],
+  additionalProperties: false,
+} as const;
+
+/** The settings of one provider. */
+export type ProviderSettings = Infer<typeof providerSchema>;
 
 /** `sign_in` in gateway.yaml: providers by name. */
 export const signInSection = defineSection({
@@ -7,21 +50,52 @@ export const signInSection = defineSection({
   fixed: true,
   schema: {
     type: 'object',
-    description: 'Sign-in providers by name: google, github. Changes take effect at the next start.',
+    description: 'Sign-in providers by name: google, github, … Changes take effect at the next start.',
     default: {},
-    additionalProperties: {
-      type: 'object',
-      properties: {
-        client_id: { type: 'string', description: 'Client id of the app that you registered at the provider.' },
-        client_secret: { type: 'string', writeOnly: true, description: 'Its client secret.' },
-      },
-      required: ['client_id', 'client_secret'],
-      additionalProperties: false,
-    },
+    additionalProperties: providerSchema,
+  },
+  check(providers, report, all) {
+    for (const [name, settings] of Object.entries(providers)) checkProvider(name, settings, report, all);
+    const [first] = Object.entries(providers).find(([, { client_id }]) => client_id !== '') ?? [];
+    if (first !== undefined && all.isProduction && (all.get(service).base_url ?? '') === '')
+      report(
+        ['sign_in', first],
+        'sends readers back to service.base_url, which is not set',
+        'set service: { base_url: https://… }, the public URL of this gateway',
+      );
   },
 });
 
-/** Names of the providers with a client id. */
-export function configuredProviders({ section }: Pick<Host, 'section'>): string[] {
-  return Object.entries(section(signInSection)).flatMap(([name, { client_id }]) => (client_id === '' ? [] : [name]));
+function checkProvider(name: string, settings: ProviderSettings, report: Report, { isProduction }: CheckContext): void {
+  const { client_id, client_secret, endpoints, config } = settings;
+  if (!Object.hasOwn(providerTitles, name)) {
+    report(['sign_in', name], 'is not a known provider', `use one of: ${Object.keys(providerTitles).join(', ')}`);
+  }
+  if ((client_id === '') !== (client_secret === '')) {
+    const missing = client_id === '' ? 'client_id' : 'client_secret';
+    report(['sign_in', name, missing], 'is empty', 'set both client_id and client_secret, or leave both empty');
+  }
+  const isPlain = config?.['uri']?.startsWith('http:') === true;
+  if (isProduction && endpoints !== undefined)
+    report(['sign_in', name, 'endpoints'], 'is for tests only', 'remove it, or unset NODE_ENV=production');
+  if (isProduction && isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
+}
+
+/** A provider that readers can sign in with. */
+export interface ConfiguredProvider {
+  readonly name: string;
+  readonly title: string;
+  readonly settings: ProviderSettings;
+}
+
+/** The providers with a client id, in the order of gateway.yaml. */
+export function configuredProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
+  return Object.entries(section(signInSection))
+    .filter(([, { client_id }]) => client_id !== '')
+    .map(([name, settings]) => ({ name, settings, title: settings.title ?? titleOf(name) }));
+}
+
+/** What readers call a provider. */
+export function titleOf(name: string): string {
+  return providerTitles[name] ?? name;
 }

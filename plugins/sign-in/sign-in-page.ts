@@ -4,6 +4,7 @@ import { PageError } from '#core/pages/page-error.ts';
 import { signInPath, signOutPath } from '#core/pages/sign-in.ts';
 import { admit, maySignIn } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
+import { offeredProviders } from './offered.ts';
 import { nextPath } from './next-path.ts';
 
 /** Signs a person in by the name and e-mail address that they type: whoever uses this machine is trusted. */
@@ -42,6 +43,13 @@ const signOutForm = defineForm({
   },
 });
 
+/** What went wrong with a provider. The query is anybody's: it selects a text and nothing else. */
+function errorFrom({ query, t }: PageRequest): string {
+  const known = ['cancelled', 'expired', 'failed', 'too_many', 'email_taken', 'blocked'];
+  const code = known.find((name) => name === query['error']);
+  return code === undefined ? '' : t(`sign_in.error.${code}`);
+}
+
 /** The page `/sign-in`. */
 export const signInPage: Page = {
   path: signInPath,
@@ -54,6 +62,8 @@ export const signInPage: Page = {
     if (account !== undefined) return new Redirect(next);
     return {
       service: host.service.name,
+      error: errorFrom(request),
+      providers: offeredProviders(host, next),
       next,
       local: !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere',
     };

@@ -163,6 +163,16 @@ describe('signing in', () => {
   });
 });
 
+describe('an error page', () => {
+  it.each(['/nothing-here', '/assets/old/nothing.css'])('at %s does not sign out', async (path) => {
+    const browser = await signedIn(await serve(), rani);
+    const token = browser.cookies.get('dp_session');
+    expect((await browser.get(path)).statusCode).toBe(404);
+    expect(browser.cookies.get('dp_session')).toBe(token);
+    expect((await browser.get('/mine')).statusCode).toBe(200);
+  });
+});
+
 describe('signing out', () => {
   it('ends the session for good', async () => {
     const browser = await signedIn(await serve(), rani);

@@ -80,7 +80,7 @@ describe('local sign-in', () => {
     );
     const { reply } = await signIn('Taken@example.com');
     expect(reply.status).toBe(422);
-    expect(reply.text).toContain('This e-mail address belongs to another account.');
+    expect(reply.text).toContain('Another account has this e-mail.');
     expect(reply.text).toContain('value="Taken@example.com"');
   });
 

@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from './database.ts';
+
+/**
+ * A random secret of the gateway, 256 bits in base64url: made at its first use, and the same for all instances on the
+ * database. For what lives minutes, such as the cookie between a sign-in provider and its callback: whoever reads the
+ * database reads it.
+ */
+export async function readSecret(database: Pick<Database, 'query'>, name: string): Promise<string> {
+  await database.query('insert into secret (name, value) values (?, ?) on conflict (name) do nothing', [
+    name,
+    randomBytes(32).toString('base64url'),
+  ]);
+  const [row] = await database.query<{ value: string }>('select value from secret where name = ?', [name]);
+  if (row === undefined) throw new Error(`the secret ${name} was deleted while it was made`);
+  return row.value;
+}

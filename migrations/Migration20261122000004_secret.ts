@@ -1,0 +1,17 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Secrets that the gateway makes itself, shared by all instances on this database. */
+export class Migration20261122000004_secret extends Migration {
+  override up(): void {
+    this.addSql(`
+      CREATE TABLE secret (
+        name text PRIMARY KEY,
+        value text NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  }
+
+  override down(): void {
+    this.addSql('DROP TABLE secret');
+  }
+}

@@ -1,0 +1,29 @@
+/** Names that browsers have in their user agents, the more special ones first: Edge and Opera call themselves Chrome too. */
+const browsers = [
+  ['Edg(?:A|iOS)?/', 'Edge'],
+  ['OPR/|Opera', 'Opera'],
+  ['SamsungBrowser/', 'Samsung Internet'],
+  ['Firefox/|FxiOS/', 'Firefox'],
+  ['Chrome/|CriOS/|Chromium/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const;
+
+const systems = [
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Android', 'Android'],
+  ['Windows', 'Windows'],
+  ['Mac OS X|Macintosh', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const;
+
+/** `Firefox, Windows` for the user agent of a browser; what there is of it; '' for one that names nothing known. */
+export function describeDevice(userAgent: string): string {
+  const names = [find(browsers, userAgent), find(systems, userAgent)];
+  return names.filter((name) => name !== undefined).join(', ');
+}
+
+function find(known: readonly (readonly [string, string])[], userAgent: string): string | undefined {
+  return known.find(([pattern]) => new RegExp(pattern).test(userAgent))?.[1];
+}

@@ -1,0 +1,33 @@
+import type { Request } from '@hapi/hapi';
+import { cookiesOf } from '#core/pages/cookies.ts';
+import { readFormToken } from '#core/pages/form-token.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { RoledSession } from '#core/pages/sign-in.ts';
+
+/** Seconds within which the reader must come back from the provider. */
+const lifetime = 10 * 60;
+
+/** What the token of an intent is signed for. */
+export function linkPurpose(provider: string): string {
+  return `link ${provider}`;
+}
+
+/**
+ * The account whose owner asked, by a form in this very session, to add a sign-in of this provider. The token is signed
+ * with the secret of the session, so another site can neither make one nor use one of another reader.
+ *
+ * @returns undefined when nobody asked, not in this session, or too long ago
+ */
+export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
+  const host = request.server.host();
+  try {
+    readFormToken(token, cookiesOf(request, host).token, linkPurpose(provider), host.now(), lifetime);
+    const { credentials } = (await request.server.auth.test('session', request)) as {
+      credentials: { session: RoledSession };
+    };
+    return credentials.session.account.id;
+  } catch (error) {
+    if (error instanceof PageError && error.status < 500) return undefined;
+    throw error;
+  }
+}

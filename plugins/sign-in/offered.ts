@@ -1,0 +1,20 @@
+import type { Host } from '#core/host.ts';
+import { configuredProviders } from './section.ts';
+
+/**
+ * Where a sign-in with a provider starts. At the public URL: the provider sends the reader back there, where the cookie of
+ * the start must be.
+ */
+export function startUrl(host: Host, provider: string, query: Readonly<Record<string, string>>): string {
+  const parameters = new URLSearchParams(query).toString();
+  return `${host.service.baseUrl}/sign-in/${provider}${parameters === '' ? '' : `?${parameters}`}`;
+}
+
+/** The buttons of the sign-in page. */
+export function offeredProviders(host: Host, next: string) {
+  return configuredProviders(host).map(({ name, title }) => ({
+    name,
+    title,
+    url: startUrl(host, name, next === '/' ? {} : { next }),
+  }));
+}

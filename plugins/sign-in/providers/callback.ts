@@ -1,0 +1,84 @@
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { linkIdentity } from '#core/accounts/identity-links.ts';
+import type { SignInProfile } from '#core/accounts/identities.ts';
+import type { Host } from '#core/host.ts';
+import { signIn } from '#core/pages/sign-in.ts';
+import { Throttle } from '#core/timing/throttle.ts';
+import { admit } from '../admit.ts';
+import { readLinkIntent } from '../link-intent.ts';
+import { nextPath } from '../next-path.ts';
+import { type ProviderProfile, toPerson } from './profile.ts';
+import { failTo } from './step.ts';
+
+const failureLog = new Throttle(10_000);
+
+/** What bell leaves behind a successful authentication. */
+interface BellCredentials {
+  readonly profile?: ProviderProfile;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** Ends a sign-in that came back from the provider: signs in, links, or says what went wrong. */
+export async function finishSignIn(request: Request, h: ResponseToolkit, provider: string): Promise<ResponseObject> {
+  const host = request.server.host();
+  const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;
+  const next = nextPath(query['next']);
+  const { link = '' } = query;
+  const person = request.auth.isAuthenticated ? personFrom(provider, profile, host) : undefined;
+  if (person === undefined) {
+    logFailure(host, provider, request.auth.error);
+    return failTo(h, isStale(request.auth.error) ? 'expired' : 'failed', next, link !== '');
+  }
+  if (link !== '') return finishLink(request, h, person, link);
+  const outcome = await admit(host, person, (accountId) => signIn(request, h, accountId), next);
+  if (outcome.refused !== undefined) return failTo(h, outcome.refused, next, false);
+  return redirect(h, outcome.path);
+}
+
+async function finishLink(
+  request: Request,
+  h: ResponseToolkit,
+  person: SignInProfile,
+  token: string,
+): Promise<ResponseObject> {
+  const host = request.server.host();
+  const accountId = await readLinkIntent(request, person.provider, token);
+  if (accountId === undefined) return failTo(h, 'expired', '/', true);
+  const result = await linkIdentity(host.database, accountId, person);
+  return redirect(h, `/account/sign-ins?${result === 'linked' ? 'linked' : 'error=of_other_account'}`);
+}
+
+function personFrom(provider: string, profile: ProviderProfile | undefined, host: Host): SignInProfile | undefined {
+  if (profile === undefined) return undefined;
+  try {
+    return toPerson(provider, profile);
+  } catch (error) {
+    host.log.error(`the sign-in with ${provider} failed`, error);
+    return undefined;
+  }
+}
+
+/** bell's word for a cookie of another sign-in: a second tab, or a forged return. */
+function isStale(error: Error | null | undefined): boolean {
+  return error?.message.startsWith('Incorrect ') === true;
+}
+
+/** Never the whole error: it may have what the provider answered, tokens included. */
+function logFailure(host: Host, provider: string, error: (Error & { data?: unknown }) | null | undefined): void {
+  if (!failureLog.pass()) return;
+  const reason = reasonFrom(error?.data);
+  const text = `${error?.message ?? 'no profile'}${reason === '' ? '' : `: ${reason}`}`;
+  host.log.warn(`the sign-in with ${provider} failed: ${text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300)}`);
+}
+
+/** `invalid_client` and its kin, which say what is wrong in gateway.yaml; the message of an error of the network. */
+function reasonFrom(data: unknown): string {
+  if (data instanceof Error)
+    return reasonFrom((data as { data?: { payload?: unknown } }).data?.payload) || data.message;
+  if (!Buffer.isBuffer(data)) return '';
+  return /"?error"?\s*[:=]\s*"?([a-z_]{1,60})/.exec(data.toString('latin1'))?.[1] ?? '';
+}
+
+function redirect(h: ResponseToolkit, path: string): ResponseObject {
+  return h.response().code(303).location(path).header('cache-control', 'no-store');
+}

@@ -1,0 +1,40 @@
+/** Ms within which a provider must answer. */
+export const providerTimeout = 10_000;
+/** Bytes of an answer: a profile has a few hundred. */
+export const maxAnswer = 262_144;
+
+/**
+ * Asks a provider for JSON. Redirects are not followed: they would take the access token elsewhere.
+ *
+ * @throws Error without what the provider wrote, when it does not answer in time, with 200, or with JSON
+ */
+export async function fetchProfile(
+  uri: string,
+  token: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const { origin, pathname } = new URL(uri);
+  const response = await fetch(uri, {
+    headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
+    redirect: 'error',
+    signal: AbortSignal.timeout(providerTimeout),
+  });
+  const text = await readText(response);
+  if (response.status !== 200) throw new Error(`${origin}${pathname} answered ${response.status}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${origin}${pathname} did not answer with JSON`);
+  }
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body ?? []) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > maxAnswer) throw new Error(`the answer has more than ${maxAnswer} bytes`);
+  }
+  return Buffer.concat(pieces).toString();
+}

@@ -1,0 +1,56 @@
+import type { CustomProtocol2 } from '@hapi/bell';
+import type { ProviderSettings } from '../section.ts';
+import { fetchProfile } from './fetch-profile.ts';
+import type { ProviderProfile } from './profile.ts';
+
+/**
+ * GitHub, or a GitHub Enterprise Server with `config: { uri }`. The address of a profile is the public one, often missing
+ * and not verified: the primary verified one comes from a list of its own
+ * (https://docs.github.com/en/rest/users/emails).
+ */
+export function github({ config = {}, endpoints = {} }: ProviderSettings): CustomProtocol2 {
+  const { uri } = config;
+  const site = uri ?? 'https://github.com';
+  const api = uri === undefined ? 'https://api.github.com' : `${uri}/api/v3`;
+  const headers = { accept: 'application/vnd.github+json', 'user-agent': 'daypass' };
+  return {
+    name: 'github',
+    protocol: 'oauth2',
+    useParamsAuth: true,
+    pkce: 'S256',
+    auth: endpoints.authorize ?? `${site}/login/oauth/authorize`,
+    token: endpoints.token ?? `${site}/login/oauth/access_token`,
+    scope: ['user:email'],
+    scopeSeparator: ',',
+    async profile(credentials) {
+      const { token } = credentials;
+      const user = (await fetchProfile(endpoints.profile ?? `${api}/user`, token, headers)) as GitHubUser;
+      const emails = await fetchProfile(endpoints.emails ?? `${api}/user/emails`, token, headers);
+      credentials.profile = {
+        id: user.id,
+        email: primaryOf(emails),
+        isEmailVerified: true,
+        name: user.name ?? user.login,
+        avatarUrl: user.avatar_url,
+      } satisfies ProviderProfile;
+    },
+  };
+}
+
+function primaryOf(emails: unknown): string | undefined {
+  if (!Array.isArray(emails)) throw new Error('GitHub did not answer with a list of e-mail addresses');
+  return (emails as GitHubEmail[]).find(({ primary, verified }) => primary === true && verified === true)?.email;
+}
+
+interface GitHubUser {
+  readonly id?: number;
+  readonly login?: string;
+  readonly name?: string | null;
+  readonly avatar_url?: string;
+}
+
+interface GitHubEmail {
+  readonly email?: string;
+  readonly primary?: boolean;
+  readonly verified?: boolean;
+}

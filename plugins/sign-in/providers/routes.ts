@@ -1,0 +1,75 @@
+import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
+import { readSecret } from '#core/database/secret.ts';
+import type { Host } from '#core/host.ts';
+import { type ConfiguredProvider, configuredProviders } from '../section.ts';
+import { type BellProviders, buildProvider, clientSecretOf } from './build.ts';
+import { finishSignIn } from './callback.ts';
+import { checkStep } from './step.ts';
+
+/** Ms for which a sign-in that was started can be finished. */
+const stateLifetime = 10 * 60 * 1000;
+
+/** Path that starts a sign-in, and to which the provider sends the reader back. */
+export function providerPath(name: string): string {
+  return `/sign-in/${name}`;
+}
+
+/**
+ * Adds the routes of the configured providers. Runs at the start, when hapi still takes auth strategies.
+ *
+ * @throws Error naming a provider that bell does not accept
+ */
+export async function routeProviders(server: Server, host: Host): Promise<void> {
+  const providers = configuredProviders(host);
+  if (providers.length === 0) return;
+  const bell = await import('@hapi/bell');
+  await server.register(bell.plugin as never);
+  const password = await readSecret(host.database, 'sign-in');
+  const known = (bell as unknown as { readonly providers: BellProviders }).providers;
+  for (const provider of providers) {
+    try {
+      routeProvider(server, host, provider, known, password);
+    } catch (error) {
+      throw new Error(`sign_in.${provider.name} cannot work: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+function routeProvider(
+  server: Server,
+  host: Host,
+  configured: ConfiguredProvider,
+  known: BellProviders,
+  password: string,
+): void {
+  const { name, settings } = configured;
+  const provider = buildProvider(configured, known);
+  const isSecure = host.service.baseUrl.startsWith('https:');
+  const cookie = `${isSecure ? '__Host-' : ''}${host.service.prefix}_sign_in_${name.replaceAll('-', '_')}`;
+  const strategy = `sign-in-${name}`;
+  server.auth.strategy(strategy, 'bell', {
+    provider,
+    // One cookie does not open another, and all instances open all of them.
+    password: `${password} ${name}`,
+    clientId: settings.client_id,
+    ...clientSecretOf(provider, settings),
+    ...(settings.scope !== undefined && { scope: settings.scope }),
+    ...(choosesAccount.has(name) && { providerParams: { prompt: 'select_account' } }),
+    cookie,
+    isSecure,
+    // With Strict the browser would come back from the provider without it.
+    isSameSite: 'Lax',
+    ttl: stateLifetime,
+    // Never the Host header, which anyone can write.
+    location: ({ path }: Request) => server.host().service.baseUrl + path,
+  } as never);
+  const options: RouteOptions = {
+    auth: { strategy, mode: 'try' },
+    ext: { onPreAuth: { method: (request: Request, h: ResponseToolkit) => checkStep(request, h, cookie) } },
+    handler: (request: Request, h: ResponseToolkit): Promise<ResponseObject> => finishSignIn(request, h, name),
+  };
+  server.route({ method: 'GET', path: providerPath(name), options });
+}
+
+/** Providers that let readers choose among their accounts, even if only one is signed in. */
+const choosesAccount = new Set(['google', 'github']);

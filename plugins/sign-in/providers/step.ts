@@ -1,0 +1,79 @@
+import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { clientConnection } from '#core/http/client-connection.ts';
+import { maySignIn } from '../admit.ts';
+import { nextPath } from '../next-path.ts';
+
+/** Why a sign-in did not succeed; each has a text `sign_in.error.…`. */
+export type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
+
+/** What bell keeps in its cookie until the reader comes back. */
+interface StartedSignIn {
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** Characters of `next` and `link`: they are kept in a cookie, which holds 4 KB. */
+const longestValue = 1_000;
+
+const codeNames = ['code', 'state', 'oauth_token', 'oauth_verifier'];
+
+/**
+ * Decides what a request to a provider's route is before bell sees it: the start of a sign-in, or the reader's return with a
+ * code. Any other return ends on the sign-in page; bell would start another sign-in for some of them, and loop.
+ */
+export async function checkStep(request: Request, h: ResponseToolkit, cookie: string): Promise<Lifecycle.ReturnValue> {
+  const query = singleValues(request.query);
+  if ('error' in query || 'denied' in query) return leaveTo(request, h, cookie, failureOf(query));
+  if ('code' in query || 'oauth_token' in query) {
+    // The cookie is gone: the sign-in took too long, or this address was opened a second time.
+    if (request.state[cookie] === undefined) return leaveTo(request, h, cookie, 'expired');
+    return withQuery(request, h, pick(query, codeNames));
+  }
+  if ('state' in query) return leaveTo(request, h, cookie, 'failed');
+  const { address } = clientConnection(request, request.server.host());
+  if (!(await maySignIn(request.server.host(), address))) return leaveTo(request, h, cookie, 'too_many');
+  return withQuery(request, h, pick(query, ['next', 'link']));
+}
+
+/** bell reads the query, and keeps that of the start in its cookie: only what is known may be in it. */
+function withQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
+  Object.assign(request, { query });
+  return h.continue;
+}
+
+function failureOf({ error }: Readonly<Record<string, string>>): SignInFailure {
+  return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
+}
+
+/** What the reader asked for when the sign-in was started; '' for what is not there. */
+export function startedWith(request: Request, cookie: string): { readonly next: string; readonly link: string } {
+  const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
+  return { next: nextPath(query['next']), link: query['link'] ?? '' };
+}
+
+function leaveTo(request: Request, h: ResponseToolkit, cookie: string, failure: SignInFailure): ResponseObject {
+  const { next, link } = startedWith(request, cookie);
+  h.unstate(cookie);
+  return failTo(h, failure, next, link !== '').takeover();
+}
+
+/** Shows what went wrong on the page from which the reader can try again. */
+export function failTo(h: ResponseToolkit, failure: SignInFailure, next: string, isLink: boolean): ResponseObject {
+  const page = isLink ? '/account/sign-ins' : '/sign-in';
+  const query = new URLSearchParams({ error: failure, ...(next !== '/' && !isLink && { next }) });
+  return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');
+}
+
+/** A parameter that is sent twice counts once: bell does not expect lists. */
+function singleValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
+  const entries = Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1) ?? '')] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value.length <= 4_000));
+}
+
+function pick(query: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  const entries = names.flatMap((name) => {
+    const value = query[name];
+    const isLong = value !== undefined && (name === 'next' || name === 'link') && value.length > longestValue;
+    return value === undefined || isLong ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { listIdentities, unlinkIdentity } from '#core/accounts/identity-links.ts';
+import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import { sessionsOf, signInPath } from '#core/pages/sign-in.ts';
+import { describeDevice } from './device.ts';
+import { linkPurpose } from './link-intent.ts';
+import { startUrl } from './offered.ts';
+import { configuredProviders, titleOf } from './section.ts';
+
+const path = '/account/sign-ins';
+const id = { type: 'string', minLength: 1, maxLength: 300 } as const;
+
+/**
+ * Answers with a link that carries the intent, rather than with a redirect: the content security policy lets forms lead
+ * to this site only.
+ */
+const linkForm = defineForm({
+  path: `${path}/link`,
+  fields: { type: 'object', properties: { provider: id }, required: ['provider'] },
+  submit({ provider }, request) {
+    const found = configuredProviders(request.host).find(({ name }) => name === provider);
+    if (found === undefined) throw new PageError(404, 'sign_in.unknown');
+    const link = request.formToken(linkPurpose(provider));
+    return { adding: { title: found.title, url: startUrl(request.host, provider, { link }) } };
+  },
+});
+
+const unlinkForm = defineForm({
+  path: `${path}/unlink`,
+  fields: { type: 'object', properties: { provider: id, subject: id }, required: ['provider', 'subject'] },
+  async submit(identity, request) {
+    const result = await unlinkIdentity(request.host.database, accountOf(request).id, identity);
+    if (result === 'not_found') throw new PageError(404, 'sign_in.unknown');
+    return new Redirect(`${path}?${result === 'unlinked' ? 'unlinked' : 'error=is_last'}`);
+  },
+});
+
+const revokeForm = defineForm({
+  path: `${path}/revoke`,
+  fields: { type: 'object', properties: { session: id }, required: ['session'] },
+  async submit({ session }, request) {
+    if (session === request.sessionId) {
+      await request.signOut();
+      return new Redirect(signInPath);
+    }
+    const isEnded = await sessionsOf(request.host).revoke(accountOf(request).id, session);
+    if (!isEnded) throw new PageError(404, 'sign_in.unknown');
+    return new Redirect(`${path}?ended`);
+  },
+});
+
+const revokeAllForm = defineForm({
+  path: `${path}/revoke-all`,
+  fields: { type: 'object' },
+  async submit(_input, request) {
+    await sessionsOf(request.host).revokeAll(accountOf(request).id);
+    await request.signOut();
+    return new Redirect(signInPath);
+  },
+});
+
+/** Texts for what a form or a provider's return has led to; anything else in the query shows nothing. */
+const notices = { linked: 'sign_in.linked', unlinked: 'sign_in.unlinked', ended: 'sign_in.session_ended' } as const;
+
+/** The page of identities and sessions. */
+export const signInsPage: Page = {
+  path,
+  role: 'account',
+  title: 'sign_in.list.title',
+  navigation: 'sign_in.list.navigation',
+  template: join(import.meta.dirname, '..', '..', 'views', 'sign-ins.eta'),
+  async show(request) {
+    const { host, query, t } = request;
+    const [identities, sessions] = await Promise.all([describeIdentities(request), describeSessions(request)]);
+    const notice = Object.entries(notices).find(([name]) => name in query)?.[1];
+    return {
+      notice: notice === undefined ? '' : t(notice),
+      error: errorFrom(request),
+      adding: undefined,
+      identities,
+      sessions,
+      offered: configuredProviders(host).map(({ name, title }) => ({ name, title })),
+    };
+  },
+  forms: [linkForm, unlinkForm, revokeForm, revokeAllForm],
+};
+
+function errorFrom({ query, t }: PageRequest): string {
+  const known = ['cancelled', 'expired', 'failed', 'too_many', 'of_other_account', 'is_last'];
+  const code = known.find((name) => name === query['error']);
+  return code === undefined ? '' : t(`sign_in.error.${code}`);
+}
+
+async function describeIdentities(request: PageRequest) {
+  const { host, format } = request;
+  const titles = new Map(configuredProviders(host).map(({ name, title }) => [name, title]));
+  const identities = await listIdentities(host.database, accountOf(request).id);
+  return identities.map(({ provider, subject, email, name, lastUsedAt }) => ({
+    provider,
+    subject,
+    title: provider === 'local' ? request.t('sign_in.local') : (titles.get(provider) ?? titleOf(provider)),
+    person: email ?? name,
+    lastUsed: format.time(lastUsedAt),
+    canUnlink: identities.length > 1,
+  }));
+}
+
+async function describeSessions(request: PageRequest) {
+  const sessions = await sessionsOf(request.host).list(accountOf(request).id);
+  return sessions.map(({ id: session, userAgent, lastUsedAt }) => ({
+    id: session,
+    device: describeDevice(userAgent) || request.t('sign_in.unknown_device'),
+    lastUsed: request.format.time(lastUsedAt),
+    isThis: session === request.sessionId,
+  }));
+}

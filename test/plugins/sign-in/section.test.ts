@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { service } from '#core/config/sections.ts';
+import type { CheckContext } from '#core/config/section.ts';
+import { localSection } from '../../../plugins/sign-in/local-section.ts';
+import { providerTitles } from '../../../plugins/sign-in/providers/titles.ts';
+import { configuredProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
+
+const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({
+  client_id: 'id',
+  client_secret: 'secret',
+  trust_email: false,
+  ...change,
+});
+
+function mistakes(providers: Record<string, ProviderSettings>, isProduction = false, baseUrl = 'https://ai.example') {
+  const found: string[] = [];
+  const get = (section: unknown) => (section === service ? { base_url: baseUrl } : undefined);
+  const context = { get, isProduction } as unknown as CheckContext;
+  signInSection.check?.(providers, (path, wrong) => void found.push(`${path.join('.')} ${wrong}`), context);
+  return found;
+}
+
+describe('sign_in', () => {
+  it('knows the providers of bell', () => {
+    const bell = createRequire(import.meta.url)('@hapi/bell') as { providers: object };
+    expect(Object.keys(providerTitles).toSorted()).toEqual(Object.keys(bell.providers).toSorted());
+  });
+
+  it('takes providers with both credentials, or with neither', () => {
+    expect(mistakes({ google: app(), github: app({ client_id: '', client_secret: '' }) })).toEqual([]);
+  });
+
+  it.each([
+    [{ client_id: '' }, 'sign_in.google.client_id is empty'],
+    [{ client_secret: '' }, 'sign_in.google.client_secret is empty'],
+  ])('refuses %j', (change, mistake) => {
+    expect(mistakes({ google: app(change) })).toEqual([mistake]);
+  });
+
+  it('refuses a provider that does not exist', () => {
+    expect(mistakes({ gogle: app() })).toEqual(['sign_in.gogle is not a known provider']);
+    expect(mistakes({ constructor: app() })).toEqual(['sign_in.constructor is not a known provider']);
+  });
+
+  it.each([
+    [
+      'other endpoints',
+      app({ endpoints: { token: 'https://x.example' } }),
+      'sign_in.google.endpoints is for tests only',
+    ],
+    [
+      'a provider without HTTPS',
+      app({ config: { uri: 'http://x.example' } }),
+      'sign_in.google.config.uri is not HTTPS',
+    ],
+  ])('refuses %s in production only', (_what, settings, mistake) => {
+    expect(mistakes({ google: settings }, true)).toEqual([mistake]);
+    expect(mistakes({ google: settings })).toEqual([]);
+  });
+
+  it('requires the public URL in production', () => {
+    expect(mistakes({ google: app() }, true, '')).toEqual([
+      'sign_in.google sends readers back to service.base_url, which is not set',
+    ]);
+    expect(mistakes({ google: app({ client_id: '', client_secret: '' }) }, true, '')).toEqual([]);
+  });
+
+  it('offers providers with a client id, by their usual name or the given one', () => {
+    const section = (() => ({ github: app(), google: app({ client_id: '' }), okta: app({ title: 'Work' }) })) as never;
+    expect(configuredProviders({ section }).map(({ title }) => title)).toEqual(['GitHub', 'Work']);
+  });
+});
+
+describe('local_sign_in', () => {
+  it.each([
+    ['always', true, 1],
+    ['always', false, 0],
+    ['auto', true, 0],
+  ] as const)('%s with production %s has %i mistakes', (local, isProduction, count) => {
+    const found: unknown[] = [];
+    localSection.check?.(local, (path) => void found.push(path), { isProduction } as CheckContext);
+    expect(found).toHaveLength(count);
+  });
+});

@@ -38,8 +38,6 @@ export const bounds = {
   // What payment providers send.
   /** Answer of a payment provider; the call fails over the limit. */
   providerAnswer: 256 * KiB,
-  /** Notification of a payment provider; 413 over the limit. */
-  notificationBody: 64 * KiB,
 
   // What upstreams send.
   /** Head of an answer; some vendors send large cookies. The route fails over the limit. */

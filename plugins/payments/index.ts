@@ -3,6 +3,7 @@ import { paymentsSection } from '#core/payments/section.ts';
 import { addPages } from './pages/index.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
+import { addSandbox } from './sandbox/index.ts';
 
 /** Sells plans: takes orders and follows their payments. */
 export const plugin: GatewayPlugin = {
@@ -13,5 +14,6 @@ export const plugin: GatewayPlugin = {
     addPages({ gateway });
     for (const job of paymentJobs) gateway.job(job);
     server.route(notificationRoute(() => server.host()));
+    addSandbox(server);
   },
 };

@@ -25,6 +25,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     fileName: `${host.service.slug}-${code}.png`,
     paymentUrl: (isPayable && attempt?.paymentUrl) || '',
     isSandbox: paymentProviders(host).get(order.provider)?.isSandbox === true,
+    sandbox: order.provider === 'sandbox' && attempt !== undefined ? `/sandbox/${attempt.reference}` : '',
     days: daysOf(order.days, request),
     starts: await startOf(order, request),
     ways: qr === undefined ? [] : waysToPay(merchantOf(qr, request), total, request),

@@ -1,0 +1,77 @@
+import type { Host } from '#core/host.ts';
+import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.ts';
+import { signatureHeader, writeNotification } from './notification.ts';
+import { loadSecret } from './secret.ts';
+
+/** What can happen to a charge at a bank. */
+export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
+export type SandboxAction = (typeof sandboxActions)[number];
+
+/** Sends a notification to the gateway. @returns the status of its answer; 0 without one */
+export type Send = (charge: SandboxCharge, body: string, headers: Readonly<Record<string, string>>) => Promise<number>;
+
+export interface ActionOptions {
+  /** Rupiah of the wrong amount; half of the right one when left out. */
+  readonly amount?: number | undefined;
+  /** How often the notification is sent, at once. */
+  readonly times?: number | undefined;
+}
+
+/** What became of it. */
+export interface ActionResult {
+  readonly charge: SandboxCharge;
+  readonly statuses: readonly number[];
+}
+
+/** The action is not possible in the state that the charge is in. */
+export class SandboxRefused extends Error {
+  override readonly name = 'SandboxRefused';
+  readonly state: SandboxCharge['state'];
+
+  constructor({ state, reference }: SandboxCharge) {
+    super(`Charge ${reference} is ${state}`);
+    this.state = state;
+  }
+}
+
+/** Changes a charge, and notifies the gateway of it. @throws SandboxRefused */
+export async function act(
+  host: Pick<Host, 'database' | 'keep'>,
+  charge: SandboxCharge,
+  action: SandboxAction,
+  send: Send,
+  { amount, times = 1 }: ActionOptions = {},
+): Promise<ActionResult> {
+  const { database } = host;
+  const { reference, state } = charge;
+  // A wallet does not pay what has ended, and nothing ends twice.
+  if (action !== 'notify' && state !== 'pending' && !(action === 'pay-late' && state !== 'paid'))
+    throw new SandboxRefused(charge);
+  if (action === 'pay-late') {
+    await endCharge(database, reference, 'expired');
+    await notify(host, reference, send, 1);
+  }
+  if (action === 'fail' || action === 'expire')
+    await endCharge(database, reference, action === 'fail' ? 'failed' : 'expired');
+  else if (action === 'pay-wrong-amount') await payCharge(database, reference, amount ?? wrongAmount(charge));
+  else if (action !== 'notify') await payCharge(database, reference, charge.amount);
+  return notify(host, reference, send, times);
+}
+
+function wrongAmount({ amount }: SandboxCharge): number {
+  return Math.max(1, Math.floor(amount / 2)) === amount ? amount + 1 : Math.max(1, Math.floor(amount / 2));
+}
+
+/** Sends the notification of the present state, n times at once. */
+async function notify(
+  host: Pick<Host, 'database' | 'keep'>,
+  reference: string,
+  send: Send,
+  times: number,
+): Promise<ActionResult> {
+  const charge = await readCharge(host.database, reference);
+  if (charge === undefined) throw new Error(`charge ${reference} is gone`);
+  const { body, signature } = writeNotification(charge, await loadSecret(host));
+  const sent = Array.from({ length: times }, () => send(charge, body, { [signatureHeader]: signature }));
+  return { charge, statuses: await Promise.all(sent) };
+}

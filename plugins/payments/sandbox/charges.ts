@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '#core/database/database.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** A charge of the sandbox, as a bank would know it. */
+export interface SandboxCharge {
+  readonly reference: string;
+  readonly providerReference: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly qr: string;
+  readonly state: 'pending' | 'paid' | 'expired' | 'failed';
+  readonly expiresAt: Date;
+  readonly notificationUrl: string;
+  readonly paidAmount: number | undefined;
+  readonly paymentId: string | undefined;
+  readonly paidAt: Date | undefined;
+  /** Money returned so far. */
+  readonly refunded: number;
+}
+
+interface Row {
+  readonly reference: string;
+  readonly provider_reference: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly qr: string;
+  readonly state: SandboxCharge['state'];
+  readonly expires_at: string;
+  readonly notification_url: string;
+  readonly paid_amount: string | null;
+  readonly payment_id: string | null;
+  readonly paid_at: string | null;
+  readonly refunded: string;
+}
+
+/** A charge that has run out says so, although nothing has written it. */
+const columns = `reference, provider_reference, amount, currency, qr, notification_url, expires_at, paid_amount, payment_id, paid_at,
+  case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,
+  (select coalesce(sum(r.amount), 0) from payments_sandbox_refund r where r.reference = c.reference) as refunded`;
+
+/** Adds a charge; the one that has this reference already stays as it is. */
+export async function addCharge(
+  database: Queries,
+  charge: Pick<SandboxCharge, 'reference' | 'amount' | 'currency' | 'qr' | 'expiresAt' | 'notificationUrl'>,
+): Promise<void> {
+  await database.query(
+    `insert into payments_sandbox_charge (reference, provider_reference, amount, currency, qr, expires_at, notification_url)
+     values (?, ?, ?, ?, ?, ?, ?) on conflict (reference) do nothing`,
+    [
+      charge.reference,
+      `SANDBOX-${randomUUID()}`,
+      charge.amount,
+      charge.currency,
+      charge.qr,
+      charge.expiresAt.toISOString(),
+      charge.notificationUrl,
+    ],
+  );
+}
+
+export async function readCharge(database: Queries, reference: string): Promise<SandboxCharge | undefined> {
+  const [row] = await database.query<Row>(`select ${columns} from payments_sandbox_charge c where reference = ?`, [
+    reference,
+  ]);
+  return row === undefined ? undefined : chargeIn(row);
+}
+
+/** The charge of this reference, or the newest one of the order with this code. */
+export async function findCharge(database: Queries, name: string): Promise<SandboxCharge | undefined> {
+  const [row] = await database.query<Row>(
+    `select ${columns} from payments_sandbox_charge c where reference = ? or starts_with(reference, ?)
+     order by created_at desc, reference desc limit 1`,
+    [name, `${name}.`],
+  );
+  return row === undefined ? undefined : chargeIn(row);
+}
+
+/** Pays, at any time: as with a real provider, money may come when nobody expects it any more. Once for each charge. */
+export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
+  await database.query(
+    `update payments_sandbox_charge
+     set state = 'paid', paid_amount = ?, payment_id = ?, paid_at = clock_timestamp()
+     where reference = ? and state <> 'paid'`,
+    [amount, randomUUID(), reference],
+  );
+}
+
+/** Ends a charge that nobody has paid. */
+export async function endCharge(database: Queries, reference: string, state: 'expired' | 'failed'): Promise<void> {
+  await database.query(`update payments_sandbox_charge set state = ? where reference = ? and state = 'pending'`, [
+    state,
+    reference,
+  ]);
+}
+
+/** Returns money, at most what was paid; once for each key. @returns false when that would be more */
+export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
+  const rows = await database.query<{ key: string }>(
+    `insert into payments_sandbox_refund (key, reference, amount)
+     select ?, c.reference, ? from payments_sandbox_charge c
+     where c.reference = ? and c.state = 'paid'
+       and ? + (select coalesce(sum(amount), 0) from payments_sandbox_refund where reference = c.reference) <= c.paid_amount
+     on conflict (key) do nothing returning key`,
+    [key, amount, reference, amount],
+  );
+  return rows.length > 0 || (await hasRefund(database, key));
+}
+
+export async function hasRefund(database: Queries, key: string): Promise<boolean> {
+  return (await database.query('select 1 from payments_sandbox_refund where key = ?', [key])).length > 0;
+}
+
+function chargeIn(row: Row): SandboxCharge {
+  return {
+    reference: row.reference,
+    providerReference: row.provider_reference,
+    amount: Number(row.amount),
+    currency: row.currency,
+    qr: row.qr,
+    state: row.state,
+    expiresAt: new Date(row.expires_at),
+    notificationUrl: row.notification_url,
+    paidAmount: row.paid_amount === null ? undefined : Number(row.paid_amount),
+    paymentId: row.payment_id ?? undefined,
+    paidAt: row.paid_at === null ? undefined : new Date(row.paid_at),
+    refunded: Number(row.refunded),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Command as Parser } from 'commander';
+import { formatMoney } from '#core/accounts/money.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
+import type { Host } from '#core/host.ts';
+import {
+  act,
+  type ActionOptions,
+  type ActionResult,
+  type SandboxAction,
+  SandboxRefused,
+  type Send,
+} from './actions.ts';
+import { findCharge } from './charges.ts';
+import { parseCount } from './parse-count.ts';
+
+const timeout = 5_000; // ms
+
+const descriptions: Readonly<Record<SandboxAction, string>> = {
+  pay: 'pay it',
+  'pay-late': 'let it expire, and pay it after that',
+  'pay-wrong-amount': 'pay another amount',
+  fail: 'let the payment fail',
+  expire: 'let it expire',
+  notify: 'send the notification of its state again',
+};
+
+const help = `
+REFERENCE is the number of an order, such as ORD-7F3K2M, or of one of its payments, ORD-7F3K2M.2.
+
+Exit codes: 0 success, 1 failure, 2 invalid usage, 3 payment not found.`;
+
+/** `gateway sandbox …`: stands for the buyer's bank. The gateway that took the order must be running to be notified. */
+export const sandboxCommand: Command = {
+  name: 'sandbox',
+  define(parser, context) {
+    parser.description('pay, fail or expire payments of the sandbox').addHelpText('after', help);
+    for (const action of Object.keys(descriptions) as SandboxAction[]) define(parser, context, action);
+  },
+};
+
+function define(parser: Parser, context: CommandContext, action: SandboxAction): void {
+  const command = parser
+    .command(action)
+    .description(descriptions[action])
+    .argument('<reference>', 'order or payment')
+    .addHelpText('after', help);
+  if (action === 'pay-wrong-amount')
+    command.option('--amount <rupiah>', 'what is paid; default: half', parseCount(1e12));
+  command.option('--times <n>', 'notifications that are sent, at once', parseCount(1_000));
+  command.action(async (reference: string, options: ActionOptions) => {
+    const { charge, statuses } = await context.withHost((host) => run(host, action, reference, options));
+    const paid = charge.paidAmount === undefined ? '' : `, ${formatMoney(charge.paidAmount, charge.currency)}`;
+    context.print(`${charge.reference}: ${charge.state}${paid}`);
+    context.print(`Notifications answered: ${statuses.map((status) => status || 'none').join(', ')}`);
+    if (statuses.includes(0))
+      context.print(`No gateway answered at ${charge.notificationUrl}; it reads the status later.`);
+  });
+}
+
+async function run(
+  host: Host,
+  action: SandboxAction,
+  reference: string,
+  options: ActionOptions,
+): Promise<ActionResult> {
+  if (host.isProduction) throw new CommandFailed('The sandbox is off with NODE_ENV=production');
+  const charge = await findCharge(host.database, reference);
+  if (charge === undefined) throw new CommandFailed(`Payment "${reference}" not found in the sandbox`, 3);
+  try {
+    return await act(host, charge, action, send, options);
+  } catch (error) {
+    throw error instanceof SandboxRefused ? new CommandFailed(error.message) : error;
+  }
+}
+
+const send: Send = async ({ notificationUrl }, body, headers) => {
+  const request = { method: 'POST', body, headers, signal: AbortSignal.timeout(timeout) };
+  const answer = await fetch(notificationUrl, request).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.status ?? 0;
+};

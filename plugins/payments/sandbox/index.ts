@@ -1,0 +1,25 @@
+import type { Server } from '@hapi/hapi';
+import { defineTexts } from '#core/pages/texts.ts';
+import { sandboxCommand } from './command.ts';
+import { sandboxPage } from './page.ts';
+import { sandboxProvider } from './provider.ts';
+import { loadSecret } from './secret.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** The provider `sandbox`, its page and its command. */
+export function addSandbox(server: Server): void {
+  const { gateway } = server;
+  gateway.tables({
+    name: 'payments_sandbox',
+    entities: [],
+    migrations: new URL('./migrations/', import.meta.url),
+  });
+  gateway.paymentProvider(sandboxProvider);
+  gateway.texts(defineTexts({ en, id }));
+  gateway.page(sandboxPage(server));
+  gateway.command(sandboxCommand);
+  gateway.onConfigured(async (_server, host) => {
+    if (!host.isProduction) await loadSecret(host);
+  });
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import { defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import { act, type SandboxAction, sandboxActions, SandboxRefused, type Send } from './actions.ts';
+import { findCharge, type SandboxCharge } from './charges.ts';
+
+const path = '/sandbox/{reference}';
+
+/** The buyer's bank: pays a charge, or does anything else that happens to charges. Off in production. */
+export function sandboxPage(server: Server): Page {
+  return {
+    path,
+    role: 'public',
+    layout: 'plain',
+    title: 'payments.sandbox.title',
+    template: join(import.meta.dirname, '..', '..', '..', 'views', 'sandbox.eta'),
+    show: async (request) => describe(await chargeOf(request), request),
+    forms: [
+      defineForm({
+        path,
+        fields: {
+          type: 'object',
+          properties: { action: { type: 'string', enum: sandboxActions } },
+          required: ['action'],
+        },
+        async submit({ action }, request) {
+          const charge = await chargeOf(request);
+          const done = await perform(request, charge, action as SandboxAction, sendInside(server));
+          return new Redirect(`/sandbox/${charge.reference}?done=${done}`);
+        },
+      }),
+    ],
+  };
+}
+
+async function chargeOf({ host, params }: PageRequest): Promise<SandboxCharge> {
+  const charge = host.isProduction ? undefined : await findCharge(host.database, params['reference'] ?? '');
+  if (charge === undefined) throw new PageError(404, 'payments.sandbox.unknown');
+  return charge;
+}
+
+async function perform(
+  { host }: PageRequest,
+  charge: SandboxCharge,
+  action: SandboxAction,
+  send: Send,
+): Promise<string> {
+  try {
+    await act(host, charge, action, send);
+    return action;
+  } catch (error) {
+    if (error instanceof SandboxRefused) return 'refused';
+    throw error;
+  }
+}
+
+/** Notifications take the route that those of every provider take, without leaving the process. */
+function sendInside(server: Server): Send {
+  return async (_charge, payload, headers) => {
+    const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });
+    return statusCode;
+  };
+}
+
+function describe(charge: SandboxCharge, { t, format, query }: PageRequest) {
+  const { reference, state, amount, currency } = charge;
+  const done = query['done'] ?? '';
+  const isDone = done === 'refused' || sandboxActions.some((action) => action === done);
+  return {
+    reference,
+    code: reference.replace(/\.\d+$/, ''),
+    amount: format.money(amount, currency),
+    paid: charge.paidAmount === undefined ? '' : format.money(charge.paidAmount, currency),
+    state: t(`payments.sandbox.state.${charge.refunded > 0 ? 'refunded' : state}`),
+    expiresAt: format.time(charge.expiresAt),
+    done: isDone ? t(`payments.sandbox.done.${done as SandboxAction}`) : '',
+    isRefused: done === 'refused',
+    actions: sandboxActions
+      .filter((action) => action === 'notify' || state === 'pending' || (action === 'pay-late' && state !== 'paid'))
+      .map((action) => ({ action, label: t(`payments.sandbox.action.${action}`), isFirst: action === 'pay' })),
+  };
+}

@@ -10,6 +10,8 @@ export class StreamEvent {
   readonly data: string | undefined;
   /** The event as it came, its terminator included. */
   readonly text: string;
+  /** True once it is known to differ from an earlier event of the stream in a piece of the answer only. */
+  isPlain = false;
   readonly #bytes: Buffer;
   readonly #begin: number;
   readonly #end: number;

@@ -38,6 +38,7 @@ export class ChatObserver implements ReplyObserver {
   }
 
   event(event: StreamEvent): void {
+    if (event.isPlain && this.hasContent && !this.isComplete) return;
     const { name, data = '' } = event;
     if (data.trim() === '[DONE]') {
       this.isComplete = true;

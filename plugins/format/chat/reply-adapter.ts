@@ -22,7 +22,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
 
   event(event: StreamEvent, counted?: Usage): string {
     const { text, data } = event;
-    if (isUsageChunk(event)) {
+    if (!event.isPlain && isUsageChunk(event)) {
       if (isCounted(counted)) this.#owesUsage = false;
       // Requested by the gateway, not by the client.
       return !this.#hasOwnOptions && /"choices"\s*:\s*\[\s*\]/.test(text) ? '' : text;

@@ -165,10 +165,6 @@ export class PassThroughReader implements ReplyReader {
     return this.#observer.isOver ? passed : [...passed, blankLine];
   }
 
-  #bytesOf(event: StreamEvent): readonly Buffer[] {
-    return this.#namer?.event(event) ?? [event.raw];
-  }
-
   /** Events with the client's name of the model. */
   #named(events: string): string {
     return this.#namer?.events(events) ?? events;
@@ -189,9 +185,9 @@ export class PassThroughReader implements ReplyReader {
   #passOne(event: StreamEvent, passed: Buffer[]): void {
     if (this.#fault !== undefined || this.#observer.isOver) return;
     this.#observe(event);
-    if (this.#fault !== undefined || !isReadable(event)) return;
+    if (this.#fault !== undefined || !(event.isPlain || isReadable(event))) return;
     const adapted = this.#adapter?.event(event, this.#observer.usage) ?? event.text;
-    if (adapted === event.text) passed.push(...this.#bytesOf(event));
+    if (adapted === event.text) passed.push(this.#namer?.event(event) ?? event.raw);
     else if (adapted !== '') passed.push(Buffer.from(this.#named(adapted)));
     if (!this.#observer.isOver || endsInBlankLine.test(adapted)) return;
     passed.push(adapted.endsWith('\n') ? lineFeed : blankLine);
@@ -200,8 +196,8 @@ export class PassThroughReader implements ReplyReader {
   /** A truncated event is a failure: without it, the remaining events would be a different answer. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
-    if (!isPing(event)) this.progress++;
-    if (isTorn(event)) this.#damage = malformed('a truncated event');
+    if (event.isPlain || !isPing(event)) this.progress++;
+    if (!event.isPlain && isTorn(event)) this.#damage = malformed('a truncated event');
     else this.#observer.event(event);
   }
 }

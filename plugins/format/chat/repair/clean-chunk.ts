@@ -1,9 +1,13 @@
 import { endOfString } from '#core/json.ts';
 
 /** What a clean delta carries. */
-export type CleanDelta =
+export type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
-  | { readonly type: 'input'; readonly index: number; readonly input: string };
+  | { readonly type: 'input'; readonly index: number; readonly input: string }
+) & {
+  /** True when nothing else in the chunk differs from an earlier one. */
+  readonly isPlain: boolean;
+};
 
 /** A clean chunk: all of it but the one string that each chunk has of its own, up to the end of its choices. */
 interface Shape {
@@ -11,6 +15,8 @@ interface Shape {
   readonly before: string;
   /** From behind the closing quote. */
   readonly after: string;
+  /** The same up to the end of the chunk; undefined where readers look for more in it than its choice. */
+  readonly end: string | undefined;
   /** What the string is: the index of a call for its input. */
   readonly kind: 'text' | 'reasoning' | number;
 }
@@ -27,6 +33,8 @@ const mostShapes = 4;
 /** Members, as vendors write them, that make a chunk worth parsing. */
 const notable =
   /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
+/** Members that others look for in chunks without an ending. */
+const telling = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
 const delta = '"delta":{';
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
 /** The next piece of one call. */
@@ -43,8 +51,8 @@ export class CleanChunks {
   /** Undefined for any other chunk, and for one that may be odd. */
   read(chunk: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
-      const said = stringIn(chunk, shape);
-      if (said !== undefined) return deltaOf(shape.kind, said);
+      const found = deltaIn(chunk, shape);
+      if (found !== undefined) return found;
     }
     const at = chunk.indexOf(delta);
     if (at === -1 || notable.test(chunk)) return undefined;
@@ -58,7 +66,7 @@ export class CleanChunks {
       return chunk.includes('"reasoning_details":', at) ? undefined : this.#learned(chunk, text);
     }
     if (text === undefined || text.end === text.start) return this.#learned(chunk, reasoning);
-    return { type: 'text', text: stringAt(chunk, text), reasoning: stringAt(chunk, reasoning) };
+    return { type: 'text', text: stringAt(chunk, text), reasoning: stringAt(chunk, reasoning), isPlain: false };
   }
 
   #learned(chunk: string, place: Place | undefined): CleanDelta | undefined {
@@ -68,24 +76,29 @@ export class CleanChunks {
     const inner = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
     const last = chunk.indexOf('}]', inner) + 2;
     if (last > 1) {
-      const shape: Shape = { kind, before: chunk.slice(0, start), after: chunk.slice(end, last) };
+      const isTelling = !chunk.startsWith('{') || !chunk.includes('"choices"') || telling.test(chunk);
+      const whole = isTelling ? undefined : chunk.slice(end);
+      const shape: Shape = { kind, before: chunk.slice(0, start), after: chunk.slice(end, last), end: whole };
       this.#shapes = [shape, ...this.#shapes].slice(0, mostShapes);
     }
-    return deltaOf(kind, stringAt(chunk, place));
+    return deltaOf(kind, stringAt(chunk, place), false);
   }
 }
 
-/** The string of a chunk of this shape; undefined for any other chunk. Comparing slices is the fastest way. */
-function stringIn(chunk: string, { before, after }: Shape): string | undefined {
+/** The delta of a chunk of this shape; undefined for any other chunk. Comparing slices is the fastest way. */
+function deltaIn(chunk: string, { kind, before, after, end: whole }: Shape): CleanDelta | undefined {
   const start = before.length;
   if (chunk.slice(0, start) !== before) return undefined;
   const end = endOfString(chunk, start - 1);
-  return chunk.slice(end, end + after.length) === after ? unescaped(chunk.slice(start, end)) : undefined;
+  const isPlain = chunk.slice(end) === whole;
+  if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
+  return deltaOf(kind, unescaped(chunk.slice(start, end)), isPlain);
 }
 
-function deltaOf(kind: Shape['kind'], said: string): CleanDelta {
-  if (typeof kind === 'number') return { type: 'input', index: kind, input: said };
-  return kind === 'text' ? { type: 'text', text: said, reasoning: '' } : { type: 'text', text: '', reasoning: said };
+function deltaOf(kind: Shape['kind'], said: string, isPlain: boolean): CleanDelta {
+  if (typeof kind === 'number') return { type: 'input', index: kind, input: said, isPlain };
+  const isText = kind === 'text';
+  return { type: 'text', text: isText ? said : '', reasoning: isText ? '' : said, isPlain };
 }
 
 function inputPlace(chunk: string, from: number): Place | undefined {

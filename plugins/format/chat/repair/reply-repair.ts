@@ -15,6 +15,7 @@ import { usesDeprecatedCalls } from '../reply-object.ts';
 import { isSingleAnswer } from '../stops.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { CleanChunks } from './clean-chunk.ts';
+import { hasHead, isCleanReply } from './clean-reply.ts';
 
 /** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
 const mostChoices = 128;
@@ -47,7 +48,7 @@ export class ChatReplyRepair implements ReplyRepair {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
     if (data.length < 16 && data.trim() === '[DONE]') return [...this.#end(), event];
-    if (this.#takeClean(data)) {
+    if (this.#takeClean(event, data)) {
       this.#last = event;
       return [event];
     }
@@ -62,6 +63,7 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   whole(body: JsonObject, given: string): JsonObject {
+    if (!this.#inlineThinking && isCleanReply(body)) return body;
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
     const { choices } = exact;
@@ -75,19 +77,20 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   /** Takes a chunk that needs no repair. */
-  #takeClean(data: string): boolean {
+  #takeClean(event: StreamEvent, data: string): boolean {
     const choice = this.#choices.get(0);
     if (this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId)) return false;
     const clean = this.#clean.read(data);
     if (clean === undefined) return false;
-    return clean.type === 'text'
-      ? choice.plain(clean.text, clean.reasoning)
-      : choice.plainInput(clean.index, clean.input);
+    const isTaken =
+      clean.type === 'text' ? choice.plain(clean.text, clean.reasoning) : choice.plainInput(clean.index, clean.input);
+    event.isPlain = isTaken && clean.isPlain && event.name === undefined;
+    return isTaken;
   }
 
   /** Chunks with the same id need not be parsed when the first with an answer has all that clients insist on. */
   #learn(data: string, chunk: JsonObject, repaired: JsonObject): void {
-    if (this.#cleanId !== undefined || !this.#isSingle || !hasHead(chunk)) return;
+    if (this.#cleanId !== undefined || !this.#isSingle || !isChunk(chunk)) return;
     const [choice] = Array.isArray(repaired['choices']) ? repaired['choices'] : [];
     const given = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
     if (!isJsonObject(choice) || !isJsonObject(given) || given['index'] !== 0) return;
@@ -162,10 +165,8 @@ function indexOf({ index }: JsonObject): number | undefined {
   return typeof index === 'number' ? index : undefined;
 }
 
-function hasHead({ id, object, created, model }: JsonObject): boolean {
-  return (
-    textOf(id) !== '' && object === 'chat.completion.chunk' && typeof created === 'number' && typeof model === 'string'
-  );
+function isChunk(body: JsonObject): boolean {
+  return body['object'] === 'chat.completion.chunk' && hasHead(body);
 }
 
 /** The list itself when the other one has the same entries. */

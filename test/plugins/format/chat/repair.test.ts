@@ -91,6 +91,33 @@ describe('a clean stream', () => {
   });
 });
 
+/** True when the repair finds the last of these chunks plain. */
+function isLastPlain(...texts: string[]): boolean {
+  const repair = newRepair();
+  const events = texts.map((text) => streamEvent(text));
+  for (const event of events) repair.event(event);
+  return events.at(-1)?.isPlain === true;
+}
+
+const line = (body: JsonObject) => `data: ${JSON.stringify(body)}\n\n`;
+const word = (content: string, more: JsonObject = {}) => line({ ...chunk({ content }), ...more });
+
+describe('a chunk of a stream', () => {
+  it('is plain when it differs from one before in its text only', () => {
+    expect(isLastPlain(line(begin), word('a'), word('b "usage":{'))).toBe(true);
+  });
+
+  it.each([
+    ['the first of its kind', [line(begin), word('a')]],
+    ['one with counts', [line(begin), word('a', { usage: { a: 1 } }), word('b', { usage: { a: 1 } })]],
+    ['one with other members behind its choices', [line(begin), word('a'), word('b', { usage: { a: 1 } })]],
+    ['one with an ending', [line(begin), word('a'), line(finish('stop', { content: 'b' }))]],
+    ['one named an error', [line(begin), word('a'), `event: error\n${word('b')}`]],
+  ])('is not plain when it is %s', (_what, texts) => {
+    expect(isLastPlain(...texts)).toBe(false);
+  });
+});
+
 describe('calls in a stream', () => {
   it('without index and type get both', () => {
     const given = { id: 'c1', function: { name: 'a', arguments: '{}' } };
@@ -413,6 +440,34 @@ const choiceIn = (body: JsonObject, quirks: QuirkSettings = {}) =>
   choicesOf(wholeOf(body, newRepair({}, quirks)))[0] ?? {};
 
 describe('a whole answer', () => {
+  const contents: JsonObject[] = [{ content: 'a' }, { content: '' }, { content: null }, { content: [] }];
+  const others: JsonObject[] = [
+    {},
+    { role: '' },
+    { refusal: null },
+    { refusal: 'no' },
+    { tool_calls: null },
+    { tool_calls: [call] },
+    { function_call: {} },
+    { reasoning: 'r' },
+    { reasoning_details: [{ text: 'r' }] },
+    { annotations: [] },
+    { audio: { id: 'x' } },
+  ];
+  const messages = contents.flatMap((content) => others.map((other) => ({ ...content, ...other })));
+  const ends = ['stop', 'length', 'content_filter', 'eos', 'tool_calls', 'STOP', '', null];
+  const heads: JsonObject[] = [{}, { id: '' }, { object: 'x' }, { created: null }, { model: null }];
+
+  it.each(heads)('with %j that passes at a glance is one that needs no repair', (changed) => {
+    for (const message of messages) {
+      for (const finish_reason of ends) {
+        const body = { ...whole(message, { finish_reason }), ...changed };
+        // With this quirk every answer is read in full.
+        expect(wholeOf(body)).toEqual(wholeOf(body, newRepair({}, { inline_thinking: true })));
+      }
+    }
+  });
+
   it('that is clean is the very same object', () => {
     for (const clean of [whole({ content: 'a' }), whole({ tool_calls: [call] }, { finish_reason: 'tool_calls' })]) {
       expect(wholeOf(clean)).toBe(clean);

@@ -129,8 +129,9 @@ function sendStream(
     if (response.writableEnded) return;
     sent.firstByteAfter ??= exchange.elapsed;
     sent.bytes += chunk.length;
-    keepAlive?.refresh();
-    stalled.restart();
+    const now = performance.now();
+    keepAlive?.restart(now);
+    stalled.restart(now);
     if (!response.write(chunk)) body.pause();
     listener?.(chunk);
   });
@@ -141,7 +142,7 @@ function sendStream(
   });
   body.once('error', breakOff);
   body.once('close', () => {
-    clearInterval(keepAlive);
+    keepAlive?.stop();
     stalled.stop();
     // Closed without end or error: truncated.
     if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
@@ -149,14 +150,17 @@ function sendStream(
     response.destroy();
   });
   response.once('close', () => {
-    clearInterval(keepAlive);
+    keepAlive?.stop();
     stalled.stop();
     body.destroy();
   });
 }
 
-function startKeepAlive(response: ServerResponse, text: string): NodeJS.Timeout {
-  return setInterval(() => {
-    if (!response.writableNeedDrain) response.write(text);
-  }, keepAliveAfter);
+function startKeepAlive(response: ServerResponse, text: string): PatientTimer {
+  const timer = new PatientTimer(() => {
+    if (!response.writableNeedDrain && !response.writableEnded) response.write(text);
+    timer.restart();
+  });
+  timer.start(keepAliveAfter);
+  return timer;
 }

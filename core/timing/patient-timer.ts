@@ -11,6 +11,7 @@ export class PatientTimer {
   #duration = 0; // ms
   #endsAt = 0; // on the clock of performance.now()
   #isExtended = false;
+  #isStopped = true;
 
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
@@ -19,31 +20,43 @@ export class PatientTimer {
   /** Starts the time, or starts it again. */
   start(milliseconds: number): void {
     this.stop();
+    this.#isStopped = false;
     this.#isExtended = false;
     this.#duration = milliseconds;
-    this.#run(milliseconds);
+    this.#endsAt = performance.now() + milliseconds;
+    this.#fireAfter(milliseconds);
   }
 
-  /** Starts the same time again. Cheap: it may be called for every chunk. */
-  restart(): void {
-    if (this.#isExtended) return this.start(this.#duration);
-    this.#endsAt = performance.now() + this.#duration;
-    this.#timer?.refresh();
+  /**
+   * Starts the same time again, also after its end, but not once it is stopped. Cheap, because the timer is not moved: it
+   * may be called for every chunk.
+   */
+  restart(now: number = performance.now()): void {
+    if (this.#isStopped) return;
+    this.#isExtended = false;
+    this.#endsAt = now + this.#duration;
+    if (this.#timer === undefined) this.#fireAfter(this.#duration);
   }
 
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
-  #run(milliseconds: number): void {
-    this.#endsAt = performance.now() + milliseconds;
+  #fireAfter(milliseconds: number): void {
     this.#timer = setTimeout(() => this.#fire(), milliseconds);
   }
 
   #fire(): void {
+    this.#timer = undefined;
     const late = performance.now() - this.#endsAt;
+    // It was restarted meanwhile.
+    if (late < -1) return this.#fireAfter(-late);
     if (late <= punctual || this.#isExtended) return this.#onEnd();
+    const extension = Math.min(late, this.#duration);
     this.#isExtended = true;
-    this.#run(Math.min(late, this.#duration));
+    this.#endsAt += late + extension;
+    this.#fireAfter(extension);
   }
 }

@@ -108,6 +108,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   onResponseData(_controller: unknown, chunk: Buffer): void {
     if (this.#isOver) return;
     const began = performance.now();
+    this.clock.heard(began);
     this.#body?.take(chunk);
     this.#work += performance.now() - began;
     if (this.#work > longestWork && !this.#isResting) void this.#rest();

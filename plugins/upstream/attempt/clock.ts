@@ -59,14 +59,13 @@ export class AttemptClock {
     return lostTime() > this.#lostBefore;
   }
 
-  /** A byte has come. */
-  heard(): void {
-    this.#lastByteAt = performance.now();
+  /** A byte has come. @param at on the clock of performance.now() */
+  heard(at: number = performance.now()): void {
+    this.#lastByteAt = at;
   }
 
-  /** A part of the answer has come. */
+  /** The last byte was a part of the answer. */
   progressed(): void {
-    this.heard();
     this.#lastProgressAt = this.#lastByteAt;
   }
 
@@ -86,12 +85,12 @@ export class AttemptClock {
   /** Takes the limit back. */
   unlimit(): void {
     this.#grace = Infinity;
-    this.progressed();
+    this.#begin();
   }
 
   /** The awaited content is there: no deadline from now on. */
   arrived(): void {
-    this.progressed();
+    this.#begin();
     this.#until = Infinity;
   }
 
@@ -106,11 +105,17 @@ export class AttemptClock {
     this.#until += this.#pause;
     this.#grace += this.#pause;
     this.#pausedSince = undefined;
-    this.progressed();
+    this.#begin();
   }
 
   stop(): void {
     this.#timer.stop();
+  }
+
+  /** The time without a byte and without progress begins now. */
+  #begin(): void {
+    this.heard();
+    this.progressed();
   }
 
   /** Ms of the current pause. */
@@ -130,7 +135,7 @@ export class AttemptClock {
   }
 
   #look(): void {
-    if (this.#pausedSince !== undefined) this.progressed();
+    if (this.#pausedSince !== undefined) this.#begin();
     const now = performance.now();
     const ends = {
       deadline: Math.min(this.#until, this.#grace) + this.#pause,

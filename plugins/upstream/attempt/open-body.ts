@@ -35,7 +35,6 @@ class UnlabelledBody implements AnswerBody {
 
   take(chunk: Buffer): void {
     if (this.#body !== undefined) return this.#body.take(chunk);
-    this.#answer.clock.heard();
     this.#collected.add(chunk);
     const isStream = looksLikeEvents(this.#collected.bytes());
     if (isStream !== undefined) this.#open(isStream);

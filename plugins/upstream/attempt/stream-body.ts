@@ -22,7 +22,6 @@ export class StreamBody implements AnswerBody {
 
   take(chunk: Buffer): void {
     const { clock, reader } = this.#answer;
-    clock.heard();
     if (this.#stream !== undefined) {
       const before = reader.progress;
       const events = reader.push(chunk);

@@ -21,7 +21,6 @@ export class RefusalBody implements AnswerBody {
   }
 
   take(chunk: Buffer): void {
-    this.#answer.clock.heard();
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.refusal) this.end();
   }
@@ -56,7 +55,6 @@ export class WholeBody implements AnswerBody {
 
   take(chunk: Buffer): void {
     if (this.#isEnding) return;
-    this.#answer.clock.heard();
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.wholeReply)
       this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent an answer that is too large.'));

@@ -25,10 +25,12 @@ const endless = () =>
     },
   });
 
+const useFakeClock = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+
 const unhurried: SendOptions = {
   headers: {},
   writeTimeout: 10,
-  bodyTimeout: 10,
+  bodyTimeout: 60,
   onStalled: (seconds) => new GatewayError('internal_error', `stalled for ${seconds} s`),
 };
 
@@ -220,7 +222,7 @@ describe('an idle stream', () => {
     ['chat', ': keep-alive\n\n'],
     ['messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
   ] as const)('of %s is kept alive every 15 seconds', async (format, expected) => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    useFakeClock();
     const body = streamOf();
     const exchange = createExchange({ endpoint: { ...chatEndpoint, format: descriptors[format] } });
     await using sending = await send({ status: 200, headers: streams, body }, exchange);
@@ -230,7 +232,7 @@ describe('an idle stream', () => {
   });
 
   it('is kept alive by the bytes that its reply defines', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    useFakeClock();
     const body = streamOf();
     await using sending = await send({ status: 200, headers: {}, body, keepAlive: '\n' });
     vi.advanceTimersByTime(15_000);
@@ -245,7 +247,7 @@ describe('an idle stream', () => {
   });
 
   it('whose first event is slow sends its head at once', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    useFakeClock();
     await using sending = await send({ status: 200, headers: streams, body: streamOf(), isAwaited: true });
     const { body } = await sending.client;
     expect(await body?.pipeThrough(new TextDecoderStream()).getReader().read()).toMatchObject({
@@ -254,13 +256,16 @@ describe('an idle stream', () => {
   });
 
   it('that is not an event stream gets no keep-alives', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    await using _ = await send({ status: 200, headers: {}, body: streamOf() });
-    expect(vi.getTimerCount()).toBe(0);
+    useFakeClock();
+    const body = streamOf();
+    await using sending = await send({ status: 200, headers: {}, body });
+    vi.advanceTimersByTime(30_000);
+    body.push(null);
+    expect(await (await sending.client).text()).toBe('');
   });
 
   it('leaves no timer behind', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    useFakeClock();
     const body = streamOf();
     await using sending = await send({ status: 200, headers: streams, body });
     body.push(null);

@@ -34,10 +34,22 @@ describe('a patient timer', () => {
     expect(onEnd).toHaveBeenCalledOnce();
   });
 
-  it('does not end once it is stopped', () => {
+  it('has its time once more when it is restarted after its end', () => {
+    const timer = new PatientTimer(onEnd);
+    timer.start(100);
+    vi.advanceTimersByTime(100);
+    timer.restart();
+    vi.advanceTimersByTime(99);
+    expect(onEnd).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(1);
+    expect(onEnd).toHaveBeenCalledTimes(2);
+  });
+
+  it('does not end once it is stopped, restarted or not', () => {
     const timer = new PatientTimer(onEnd);
     timer.start(100);
     timer.stop();
+    timer.restart();
     vi.advanceTimersByTime(1_000);
     expect(onEnd).not.toHaveBeenCalled();
   });

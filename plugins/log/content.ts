@@ -80,10 +80,10 @@ export class ContentLines {
   }
 }
 
-/** The largest index up to `limit` that is not inside a character. */
+/** The largest index up to `limit` that is not inside a character of this UTF-8 text. */
 function endOfCharacter(text: Buffer, limit: number): number {
   if (text.length <= limit) return text.length;
   let end = limit;
-  while (end > 0 && ((text[end] ?? 0) & 0xc0) === 0x80) end--;
+  while (((text[end] ?? 0) & 0xc0) === 0x80) end--;
   return end;
 }

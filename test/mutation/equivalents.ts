@@ -15,6 +15,12 @@ export const equivalents: readonly Equivalent[] = [
     operator: '0 became',
     reason: 'A name in a group always has its entry: the default is for the compiler.',
   },
+  {
+    file: 'plugins/log/shipper.ts',
+    line: '#isWoken = false;',
+    operator: 'boolean',
+    reason: 'The first pause ends at once, and the second one, after another look at the same segments, is waited for.',
+  },
 ];
 
 /** @param mutant its file, the changed line as it is in the source, and what was done */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { bounds } from '#core/bounds.ts';
 import { arrive, identify, linesOf, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
 test('the begin line of a request is on file before any promise continues', async () => {
@@ -102,4 +103,23 @@ test('a full journal counts new requests, and records them again when it has roo
   log.journal.end(late, outcome());
   await until(() => store.records.has(late.id));
   expect(log.journal.lost).toBe(lost);
+});
+
+test('bodies that do not fit are counted, and logged when the journal ends', async () => {
+  using folder = new TemporaryFolder();
+  const out: string[] = [];
+  const body = 'x'.repeat(bounds.journalLines);
+  {
+    await using log = openLog({ folder });
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    log.journal.end(exchange, outcome(), [body, body, body]);
+    await until(() => log.journal.length === 0);
+    log.journal[Symbol.dispose]();
+    out.push(...log.out);
+  }
+  expect(out.filter((line) => line.includes('bodies'))).toEqual([
+    'error 1 more bodies not recorded, 1 in total: the journal cannot be written',
+    'error 2 more bodies not recorded, 3 in total: the journal cannot be written',
+  ]);
 });

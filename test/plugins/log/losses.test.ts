@@ -20,4 +20,13 @@ describe('losses', () => {
     vi.advanceTimersByTime(60_000);
     expect(log.lines).toHaveLength(2);
   });
+
+  it('are logged when it ends, with no timer left', () => {
+    const log = new MemoryLog();
+    const losses = new Losses(log, 'requests not recorded');
+    for (let index = 0; index < 3; index++) losses.add('no room');
+    losses[Symbol.dispose]();
+    expect(log.lines[1]).toBe('error 2 more requests not recorded, 3 in total: no room');
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

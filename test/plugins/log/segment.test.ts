@@ -1,0 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { bounds } from '#core/bounds.ts';
+import { readSegment } from '../../../plugins/log/segment.ts';
+import { TemporaryFolder } from './fixture.ts';
+
+it('a line over the bound is read in pieces, each byte once', async () => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const line = 'x'.repeat(3 * bounds.journalLine);
+  writeFileSync(path, `${line}\n{"at":"end"}\n`);
+  const lines = (await Array.fromAsync(readSegment(path))).flat();
+  expect(lines.join('')).toBe(`${line}{"at":"end"}`);
+  expect(lines).toContain('{"at":"end"}');
+});

@@ -3,6 +3,8 @@ import { readQris } from '#core/payments/qris.ts';
 import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
 import { plugin as xendit } from '../../../plugins/xendit/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
+import { plugin as tripay } from '../../../docs/examples/tripay/index.ts';
+import { createFakeTripay } from '../../support/fake-tripay.ts';
 import { createFakeXendit } from '../../support/fake-xendit.ts';
 import { connect, type Connected, requestFor, signal } from './fixture.ts';
 
@@ -13,6 +15,7 @@ import { connect, type Connected, requestFor, signal } from './fixture.ts';
 const providers: Readonly<Record<string, () => Promise<Connected>>> = {
   midtrans: async () => connect(midtrans, await createFakeMidtrans()),
   xendit: async () => connect(xendit, await createFakeXendit()),
+  tripay: async () => connect(tripay, await createFakeTripay()),
 };
 
 const ours = 'ORD-7F3K2M.1';

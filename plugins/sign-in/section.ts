@@ -4,7 +4,7 @@ import type { Host } from '#core/host.ts';
 import type { Infer } from '#core/schema.ts';
 import { providerTitles } from './providers/titles.ts';
 
-const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$' } as const;
+const url = { type: 'string', pattern: '^https?://[^\\s/]\\S*$', description: 'URL.' } as const;
 
 /** One provider in gateway.yaml. */
 const providerSchema = {

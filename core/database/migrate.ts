@@ -2,6 +2,7 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
+import { releaseLostClients } from './lost-clients.ts';
 import { loadMigrations, type MigrationSet } from './migration-files.ts';
 import type { PluginTables } from './tables.ts';
 
@@ -65,7 +66,7 @@ async function openOrm(url: string, migrations: MigrationSet['migrations']): Pro
     clientUrl: url,
     entities: [],
     pool: { min: 0, max: 2 },
-    driverOptions: { ...unhurried, lock_timeout: tableLockTimeout },
+    driverOptions: { onPoolCreated: releaseLostClients, ...unhurried, lock_timeout: tableLockTimeout },
     migrations: {
       tableName: 'migration',
       migrationsList: [...migrations],

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
 import { entities } from './entities.ts';
+import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import type { PluginTables } from './tables.ts';
@@ -65,6 +66,7 @@ async function openOrm(url: string, tables: readonly PluginTables[]): Promise<Mi
     schemaGenerator: { ignoreSchema: ['bullmq'] },
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     driverOptions: {
+      onPoolCreated: releaseLostClients,
       connectionTimeoutMillis: deadlines.connect,
       query_timeout: deadlines.query + 1_000,
       statement_timeout: deadlines.query,

@@ -1,0 +1,48 @@
+import type pg from 'pg';
+
+/** Ms after the end of its connection in which the user of a client usually gives it back. */
+const grace = 500;
+
+/** What pg rejects a query with that took longer than `query_timeout`. */
+const readTimeout = 'Query read timeout';
+
+/**
+ * Takes clients back whose connection is lost. Kysely keeps the client of a transaction whose BEGIN, COMMIT or ROLLBACK has
+ * failed: each would occupy its place in the pool until the process ends, and closing the pool would wait for it.
+ *
+ * A connection on which a query got no reply in time is closed: nobody knows what it will answer next.
+ */
+export function releaseLostClients(pool: pg.Pool): void {
+  const inUse = new Set<pg.PoolClient>();
+  pool.on('acquire', (client) => void inUse.add(client));
+  pool.on('release', (_error, client) => void inUse.delete(client));
+  pool.on('connect', (client) => {
+    closeAfterTimeout(client);
+    client.once('end', () => setTimeout(() => takeBack(client, inUse), grace));
+  });
+}
+
+function takeBack(client: pg.PoolClient, inUse: ReadonlySet<pg.PoolClient>): void {
+  if (inUse.has(client)) client.release(true);
+  // Its user may come later, and a second release throws.
+  client.release = () => undefined;
+}
+
+function closeAfterTimeout(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
+  const watched = (...parameters: unknown[]): unknown => {
+    const result = query(...parameters);
+    if (result instanceof Promise) result.catch((error: unknown) => isReadTimeout(error) && close(client));
+    return result;
+  };
+  client.query = watched as typeof client.query;
+}
+
+function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === readTimeout;
+}
+
+/** Not politely: the other side does not answer. */
+function close(client: pg.PoolClient): void {
+  (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
+}

@@ -10,7 +10,7 @@ export const folders: readonly MutatedFolder[] = [
   { name: 'plugins/upstream', tests: ['test/plugins/upstream/'] },
   { name: 'core/jobs', tests: ['test/core/jobs/'] },
   { name: 'core/database', tests: ['test/core/database/', 'test/core/commands.', 'test/core/services.'] },
-  { name: 'core/http', tests: ['test/core/http/', 'test/core/pipeline/', 'test/e2e/lifecycle.'] },
+  { name: 'core/http', tests: ['test/core/http/', 'test/core/pipeline/', 'test/e2e/client-faults/'] },
   { name: 'plugins/auth', tests: ['test/plugins/auth.'] },
   { name: 'core/config', tests: ['test/core/config/'] },
   { name: 'plugins/log', tests: ['test/plugins/log/'] },

@@ -25,7 +25,7 @@ const needsServers = (test: string) => /\.integration\.test\.ts$|^test\/e2e\//.t
 /** Runs the tests of one folder on mutants. */
 export class Judge {
   readonly #covering: Covering;
-  readonly #tests: readonly string[];
+  #tests: readonly string[];
   readonly #seconds: ReadonlyMap<string, number>;
   readonly #context: RunContext;
 
@@ -53,12 +53,26 @@ export class Judge {
   }
 
   async judge(mutant: Mutant, tree: Tree): Promise<Judgement> {
-    const tests = this.#covering.testsThatReach(mutant.file, this.#tests);
-    if (tests.length === 0) return { mutant, verdict: 'uncovered', killer: '' };
-    const { verdict, failure } = await tree.with(mutant.file, mutant.source, () => this.#run(tests, tree));
-    if (verdict === 'timed out') return { mutant, verdict, killer: '' };
-    if (verdict === 'passed') return { mutant, verdict: 'survived', killer: '' };
-    return { mutant, verdict: 'killed', killer: failure };
+    for (;;) {
+      const tests = this.#covering.testsThatReach(mutant.file, this.#tests);
+      if (tests.length === 0) return { mutant, verdict: 'uncovered', killer: '' };
+      const run = await tree.with(mutant.file, mutant.source, () => this.#run(tests, tree));
+      const [failed] = run.failedFiles;
+      if (failed === undefined || !needsServers(failed) || (await this.#passes(failed, tree)))
+        return judgementOn(mutant, run);
+      this.#leaveOut(failed);
+    }
+  }
+
+  /** @returns false when the tests of a file fail without a mutant too, because the machine is busy */
+  async #passes(file: string, tree: Tree): Promise<boolean> {
+    const { verdict } = await this.#runOnce([file], tree);
+    return verdict === 'passed' || this.#context.signal.aborted;
+  }
+
+  #leaveOut(file: string): void {
+    console.log(`not used any more, because it fails without a mutant: ${file}`);
+    this.#tests = this.#tests.filter((test) => test !== file);
   }
 
   /** Unit tests first: they are fast, and need no servers. */
@@ -86,4 +100,9 @@ export class Judge {
   #secondsOf(test: string): number {
     return this.#seconds.get(test) ?? 0;
   }
+}
+
+function judgementOn(mutant: Mutant, { verdict, failure }: TestRun): Judgement {
+  if (verdict === 'failed') return { mutant, verdict: 'killed', killer: failure };
+  return { mutant, verdict: verdict === 'passed' ? 'survived' : verdict, killer: '' };
 }

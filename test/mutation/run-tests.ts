@@ -25,6 +25,9 @@ interface Report {
   }[];
 }
 
+/** Ms for one test: at the lowest priority it may take three times as long as usual. */
+const testTimeout = 60_000;
+
 /** What all runs share. */
 export interface RunContext {
   /** Addresses of the servers that tests use. */
@@ -61,6 +64,8 @@ export async function runTests(
       report,
       '--bail',
       String(bail),
+      `--testTimeout=${testTimeout}`,
+      `--hookTimeout=${testTimeout}`,
       ...tests,
     ],
     {

@@ -325,6 +325,15 @@ describe('a timeout', () => {
       expect(await ended).toMatchObject({ after: 4, thrown: { kind: 'route', error: { code: 'upstream_timeout' } } });
     });
 
+    it('outlasts that of silence while bytes of a whole answer come', async () => {
+      const { attempt, ended } = start(false);
+      attempt.onResponseStart(controller, 200, jsonHead);
+      await drip(attempt, ' ', 15);
+      attempt.onResponseData(controller, Buffer.from(JSON.stringify(answer)));
+      attempt.onResponseEnd();
+      expect(await ended).toMatchObject({ after: 15, thrown: undefined });
+    });
+
     it('is what a stream has for its first content, also when its head comes late', async () => {
       const { attempt, ended } = start(true, 4);
       await vi.advanceTimersByTimeAsync(3_000);

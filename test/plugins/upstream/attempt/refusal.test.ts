@@ -40,6 +40,10 @@ describe('retry-after', () => {
 });
 
 describe('a refusal', () => {
+  it.each([400, 401, 404, 413, 429, 503])('keeps its status %d for the record', (status) => {
+    expect(refusal(status)).toMatchObject({ status });
+  });
+
   it.each([
     ['client', [400, 415, 422]],
     ['no_model', [404]],

@@ -266,6 +266,15 @@ describe('the page of a paid order', () => {
     expect(textOf((await browser.get(`${path}/done`)).payload)).toContain('It counts all the same.');
   });
 
+  it('of a refunded order offers plans instead of the key', async () => {
+    const path = await buy();
+    await pay(path);
+    await setState(path, 'refunded');
+    const { payload } = await browser.get(`${path}/done`);
+    expect(textOf(payload)).toContain('This order was refunded. Rp\u00a095.000 was paid back.');
+    expect(payload).not.toContain('/key"');
+  });
+
   it('leads back to the pay page while it is not paid', async () => {
     const path = await buy();
     expect((await browser.get(`${path}/done`)).headers.location).toBe(path);

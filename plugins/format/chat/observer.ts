@@ -50,7 +50,7 @@ export class ChatObserver implements ReplyObserver {
       return;
     }
     // Whatever is not a chunk may be an error.
-    const isPlain = data.includes('"choices"') && !notable.test(data);
+    const isPlain = !event.isLong && data.includes('"choices"') && !notable.test(data);
     if (this.hasContent && !this.isComplete && isPlain) return;
     const chunk = event.parse();
     if (chunk !== undefined) this.#chunk(chunk);

@@ -64,5 +64,5 @@ export class ChatReplyAdapter implements ReplyAdapter {
 
 /** True for a chunk with usage where clients look for it: some vendors have it inside another member. */
 function isUsageChunk(event: StreamEvent): boolean {
-  return /"usage"\s*:\s*\{/.test(event.text) && isJsonObject(event.parse()?.['usage']);
+  return (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(event.parse()?.['usage']);
 }

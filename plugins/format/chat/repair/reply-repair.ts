@@ -52,7 +52,7 @@ export class ChatReplyRepair implements ReplyRepair {
       this.#last = event;
       return [event];
     }
-    const chunk = parseBody(data);
+    const chunk = mayHoldLongNumbers(data) ? parseBody(data) : event.parse();
     if (chunk === undefined) return [event];
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
@@ -79,7 +79,8 @@ export class ChatReplyRepair implements ReplyRepair {
   /** Takes a chunk that needs no repair. */
   #takeClean(event: StreamEvent, data: string): boolean {
     const choice = this.#choices.get(0);
-    if (this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId)) return false;
+    if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
+      return false;
     const clean = this.#clean.read(data);
     if (clean === undefined) return false;
     const isTaken =

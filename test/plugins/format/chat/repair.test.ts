@@ -103,6 +103,10 @@ const line = (body: JsonObject) => `data: ${JSON.stringify(body)}\n\n`;
 const word = (content: string, more: JsonObject = {}) => line({ ...chunk({ content }), ...more });
 
 describe('a chunk of a stream', () => {
+  it('is never plain when it is long', () => {
+    expect(isLastPlain(line(begin), word('a'), word('b'.repeat(70_000)), word('c'.repeat(70_000)))).toBe(false);
+  });
+
   it('is plain when it differs from one before in its text only', () => {
     expect(isLastPlain(line(begin), word('a'), word('b "usage":{'))).toBe(true);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { ChatObserver } from '../../../../plugins/format/chat/observer.ts';
@@ -54,6 +54,20 @@ describe('a chat stream', () => {
     const reader = chat();
     reader.push(bytes(...chatEvents));
     expect(reader.usage).toMatchObject({ input: 7, output: 3 });
+  });
+
+  it('has its long events parsed once and read like short ones', () => {
+    const reader = chat();
+    const image = 'a'.repeat(70_000);
+    const parse = vi.spyOn(JSON, 'parse');
+    const last = { choices: [{ index: 0, delta: { image }, finish_reason: 'stop' }], usage: { prompt_tokens: 7 } };
+    reader.push(bytes(`data: ${JSON.stringify(last)}\n\n`));
+    expect(parse).toHaveBeenCalledOnce();
+    parse.mockRestore();
+    expect(reader).toMatchObject({ hasContent: true, isComplete: true, usage: { input: 7 } });
+    const failing = chat();
+    failing.push(bytes(`data: ${JSON.stringify({ choices: [], error: { message: image } })}\n\n`));
+    expect(failing.failure).toBeDefined();
   });
 
   it('gives the same bytes and the same findings wherever it is cut', () => {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '../host.ts';
 import { AccountError } from './account-error.ts';
-import { insertAccount } from './accounts.ts';
+import { insertAccount, isEmailTaken } from './accounts.ts';
 
 /** A person as a sign-in provider knows them. */
 export interface SignInProfile {
@@ -45,6 +45,7 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
     });
   } catch (error) {
     if (error instanceof AccountError && error.kind === 'email_taken') return { refused: 'email_taken' };
+    if (isEmailTaken(error)) return { refused: 'email_taken' };
     throw error;
   }
 }
@@ -88,6 +89,20 @@ export async function insertIdentity(
   );
 }
 
+/** Gives an account without an e-mail address the one of its identity, unless another account has it. */
+export async function adoptEmail(
+  transaction: EntityManager,
+  accountId: string,
+  email: string | undefined,
+): Promise<void> {
+  if (email === undefined) return;
+  await transaction.execute(
+    `update account set email = ? where id = ? and email is null
+       and not exists (select from account where lower(email) = lower(?))`,
+    [email, accountId, email],
+  );
+}
+
 async function useIdentity(
   transaction: EntityManager,
   { accountId, isBlocked }: IdentityOwner,
@@ -98,6 +113,7 @@ async function useIdentity(
     'update identity set email = ?, name = ?, last_used_at = clock_timestamp() where provider = ? and subject = ?',
     [email ?? null, name, provider, subject],
   );
+  await adoptEmail(transaction, accountId, email);
   return { accountId, isNew: false };
 }
 

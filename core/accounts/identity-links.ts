@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { lockAccount } from './ledger.ts';
-import { cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
+import { adoptEmail, cleanProfile, insertIdentity, lockIdentity, readOwner, type SignInProfile } from './identities.ts';
 
 /** A way to sign in to an account. */
 export interface IdentityRecord {
@@ -47,6 +47,7 @@ export async function linkIdentity(
     if (owner !== undefined) return owner.accountId === accountId ? 'linked' : 'of_other_account';
     await lockAccount(transaction, accountId);
     await insertIdentity(transaction, accountId, person);
+    await adoptEmail(transaction, accountId, person.email);
     return 'linked';
   });
 }

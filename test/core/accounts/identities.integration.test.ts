@@ -105,6 +105,22 @@ describe('a sign-in', () => {
     expect(await newAccount(person({ email: undefined }))).not.toBe(one);
   });
 
+  it('gives an account without an e-mail address the one that is verified later', async () => {
+    const sari = person({ email: undefined });
+    const accountId = await newAccount(sari);
+    await signInWith(host, { ...sari, email: `${sari.subject}@late.example` });
+    expect((await findAccount(database, accountId)).email).toBe(`${sari.subject}@late.example`);
+  });
+
+  it('leaves an account without an e-mail address when another account has it by now', async () => {
+    const sari = person({ email: undefined });
+    const accountId = await newAccount(sari);
+    const { email = '' } = person();
+    await newAccount(person({ email }));
+    expect(await signInWith(host, { ...sari, email: email.toUpperCase() })).toEqual({ accountId, isNew: false });
+    expect((await findAccount(database, accountId)).email).toBeUndefined();
+  });
+
   it('refuses a blocked account', async () => {
     const sari = person();
     const accountId = await newAccount(sari);
@@ -133,6 +149,13 @@ describe('a linked identity', () => {
     const github = person({ provider: 'github' });
     expect(await linkIdentity(database, accountId, github)).toBe('linked');
     expect(await signInWith(host, github)).toEqual({ accountId, isNew: false });
+  });
+
+  it('gives its e-mail address to an account without one', async () => {
+    const accountId = await newAccount(person({ email: undefined }));
+    const github = person({ provider: 'github' });
+    await linkIdentity(database, accountId, github);
+    expect((await findAccount(database, accountId)).email).toBe(github.email);
   });
 
   it('may be linked again by its owner', async () => {

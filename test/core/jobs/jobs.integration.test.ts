@@ -23,6 +23,8 @@ interface PlaceOptions extends Partial<OpenJobsOptions> {
 }
 
 interface Place extends AsyncDisposable {
+  /** Removes everything that is in the store. */
+  wipe(): Promise<void>;
   open(definitions: readonly JobDefinition[], options?: PlaceOptions): Promise<Jobs>;
 }
 
@@ -56,21 +58,25 @@ async function placeInPostgres(): Promise<Place> {
   const own = await createTestDatabase();
   return {
     open: openerOf({ databaseUrl: own.url }),
+    async wipe() {
+      const tables = await own.query<{ name: string }>(
+        "select tablename as name from pg_tables where schemaname = 'bullmq' and tablename not in ('migration', 'meta')",
+      );
+      await own.query(`truncate ${tables.map(({ name }) => `bullmq.${name}`).join(', ')}`);
+    },
     [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   };
 }
 
 async function placeInRedis(): Promise<Place> {
   const prefix = `test:${randomUUID()}`;
-  return {
-    open: openerOf({ redisUrl, prefix }),
-    async [Symbol.asyncDispose]() {
-      const client = new Redis(redisUrl ?? '');
-      const keys = await client.keys(`${prefix}*`);
-      if (keys.length > 0) await client.del(...keys);
-      client.disconnect();
-    },
+  const wipe = async () => {
+    const client = new Redis(redisUrl ?? '');
+    const keys = await client.keys(`${prefix}*`);
+    if (keys.length > 0) await client.del(...keys);
+    client.disconnect();
   };
+  return { open: openerOf({ redisUrl, prefix }), wipe, [Symbol.asyncDispose]: wipe };
 }
 
 if (redisUrl === undefined) console.warn('!! the Redis half of test/core/jobs DOES NOT RUN: there is no Redis !!');
@@ -139,6 +145,18 @@ describe.each([
     });
     await using _jobs = await place.open([definition]);
     await twice.promise;
+  });
+
+  run('are scheduled again after the store has lost everything', async () => {
+    await using place = await create();
+    const [before, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isWiped = false;
+    const { definition } = watched('tick', () => (isWiped ? after : before).resolve(), { schedule: { every: 0.3 } });
+    await using _jobs = await place.open([definition], { restoreEvery: 200 });
+    await before.promise;
+    await place.wipe();
+    isWiped = true;
+    await after.promise;
   });
 
   run('lose the schedule that their definition has lost', async () => {

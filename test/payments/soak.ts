@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { Database } from '#core/database/database.ts';
+import { type Experiment, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
+import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
+import { execute, withDatabase } from '../support/global-postgres.ts';
+import { startRedis } from '../support/global-redis.ts';
+import { Bank } from './bank.ts';
+import { auditOrders, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
+
+interface Size {
+  readonly calm: number; // orders
+  readonly killed: number; // orders, while processes are killed
+  readonly kills: number;
+  readonly concurrency: number;
+}
+
+const sizes: Record<'whole' | 'short', Size> = {
+  whole: { calm: 1_000, killed: 9_000, kills: 100, concurrency: 12 },
+  short: { calm: 60, killed: 120, kills: 2, concurrency: 8 },
+};
+/** Ms for the last order to become active. */
+const patience = 150_000;
+const plans = [7, 30];
+
+const yaml = `
+pipeline: [auth, plan, rate-limit: { limit: 100, period: 60, burst: 100 }, format, upstream, log]
+upstreams: { demo: { vendor: demo } }
+models: { demo: { routes: [demo/chatty] } }
+plugins: [./bank.mjs]
+plans: [{ days: 7, price: 95000 }, { days: 30, price: 289000 }]
+payments: { provider: bank }
+`;
+
+/** Orders, payments and notifications of every kind over two gateways that are killed again and again. */
+export const paymentSoak: Experiment = {
+  name: 'payments',
+  description: 'orders with shuffled, duplicated, delayed and forged notifications over two gateways that are killed',
+  async run({ postgres, isShort, print }) {
+    await using stack = new AsyncDisposableStack();
+    const redis = await startRedis();
+    if (redis === undefined) throw new Error('two gateways on one database need Redis: install redis-server');
+    stack.use(redis);
+    const name = `daypass_soak_${randomBytes(6).toString('hex')}`;
+    await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
+    stack.defer(() => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    const home = stack.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
+    const plugin = pathToFileURL(join(import.meta.dirname, 'bank-plugin.ts')).href;
+    await writeFile(join(home.folder, 'bank.mjs'), `export { plugin } from '${plugin}';\n`);
+    const bank = stack.use(await Bank.open());
+    const soak = new Soak(home, bank, { REDIS_URL: redis.url, SOAK_BANK: bank.url }, print);
+    await soak.open();
+    return await soak.run(isShort ? sizes.short : sizes.whole, isShort);
+  },
+};
+
+class Soak {
+  readonly #home: GatewayHome;
+  readonly #bank: Bank;
+  readonly #environment: Record<string, string>;
+  readonly #print: (line: string) => void;
+  readonly #gateways: (GatewayProcess | undefined)[] = [];
+  readonly #orders: SoakOrder[] = [];
+  readonly #deliveries: Promise<void>[] = [];
+  readonly #failures: string[] = [];
+  #kills = 0;
+
+  constructor(home: GatewayHome, bank: Bank, environment: Record<string, string>, print: (line: string) => void) {
+    this.#home = home;
+    this.#bank = bank;
+    this.#environment = environment;
+    this.#print = print;
+  }
+
+  async open(): Promise<void> {
+    for (const index of [0, 1]) await this.#start(index);
+    this.#print(`  two gateways run: ${this.#bank.gateways.join(', ')}`);
+  }
+
+  async run(size: Size, isShort: boolean): Promise<Figure[]> {
+    const accounts = await insertAccounts(this.#home.database, Math.ceil((size.calm + size.killed) / plans.length));
+    const place = (index: number) => accounts[Math.floor(index / plans.length)] ?? '';
+    await inParallel(size.calm, isShort ? size.concurrency : 6, (index) => this.#sell(place(index), index, true));
+    this.#print(`  ${size.calm} orders without kills are paid`);
+    const each = Math.floor(size.killed / size.kills);
+    await inParallel(size.killed, size.concurrency, async (index) => {
+      // The next kill is due: the others wait for it, so that kills are spread over the orders.
+      while (this.#kills < Math.floor((index + 1) / each) - 1) await setTimeout(50);
+      if ((index + 1) % each === 0 && index + 1 <= each * size.kills) await this.#kill();
+      await this.#sell(place(size.calm + index), size.calm + index, false);
+    });
+    this.#print(`  ${size.killed} orders with ${this.#kills} kills are paid`);
+    await Promise.all(this.#deliveries);
+    return this.#audit(size);
+  }
+
+  async #audit(size: Size): Promise<Figure[]> {
+    const until = performance.now() + patience;
+    let audit = await auditOrders(this.#home.database, this.#orders);
+    while (audit.missed.length > 0 && performance.now() < until) {
+      await setTimeout(1_000);
+      audit = await auditOrders(this.#home.database, this.#orders);
+    }
+    const times = await secondsToActive(this.#home.database, this.#orders);
+    const notified = times.filter(({ order }) => order.isCalm && order.way !== 'silent').map(({ seconds }) => seconds);
+    const polled = times.filter(({ order }) => order.way === 'silent').map(({ seconds }) => seconds);
+    const count = this.#orders.length;
+    return [
+      noneOf('orders that could not be made', size.calm + size.killed, this.#failures),
+      noneOf('orders that were activated twice', count, audit.doubled),
+      noneOf('orders that were paid and not activated', count, audit.missed),
+      noneOf('orders that were activated without payment', count, audit.given),
+      noneOf('wrong amounts that were not flagged', count, audit.unflagged),
+      noneOf('accounts that hold other days than were paid', count / 2, audit.wrongDays),
+      noneOf('forged notifications that were not refused', count, this.#bank.accepted),
+      {
+        name: 'kills',
+        count: size.kills,
+        seen: String(this.#kills),
+        aim: String(size.kills),
+        isMet: this.#kills === size.kills,
+      },
+      within('paid to active by notification, p99', notified, 3),
+      within('paid to active by polling alone, p99', polled, 90),
+      within(
+        'answer to a notification, p99',
+        this.#bank.answerTimes.map((ms) => ms / 1_000),
+        0.3,
+      ),
+    ];
+  }
+
+  /** Orders at a random gateway, pays, and lets the bank notify as it likes. */
+  async #sell(accountId: string, index: number, isCalm: boolean): Promise<void> {
+    const days = plans[index % plans.length] ?? 7;
+    const way = wayOf(index);
+    const made = await this.#order(accountId, days);
+    if (made === undefined) return void this.#failures.push(`${accountId}, ${days} days`);
+    const { id, reference } = made;
+    if (index % 7 === 0) this.#deliveries.push(this.#bank.forge(reference));
+    if (way !== 'never') this.#bank.pay(reference, way === 'wrong' ? 1 : undefined);
+    this.#orders.push({ id, accountId, days, way, paidAt: Date.now(), isCalm });
+    if (way === 'silent') return;
+    const copies = 1 + (index % 3);
+    for (let copy = 0; copy < copies; copy++) {
+      const isRepeated = copy === 2;
+      this.#deliveries.push(
+        this.#bank.notify({
+          reference,
+          eventKey: `${reference} ${isRepeated ? 0 : copy}`,
+          hasEvidence: way === 'evidence',
+          delay: copy === 0 ? 0 : Math.random() * 2_000,
+        }),
+      );
+    }
+  }
+
+  /** As a buyer whose page was not answered would: again, at another gateway. */
+  async #order(accountId: string, days: number): Promise<{ id: string; reference: string } | undefined> {
+    for (let tries = 0; tries < 120; tries++) {
+      const gateway = this.#bank.gateways[tries % Math.max(1, this.#bank.gateways.length)];
+      try {
+        const response = await fetch(`${gateway}/soak/orders`, {
+          method: 'POST',
+          body: JSON.stringify({ accountId, days }),
+          headers: { 'content-type': 'application/json' },
+          signal: AbortSignal.timeout(15_000),
+        });
+        const made = (response.ok ? await response.json() : {}) as { id?: string; reference?: string };
+        if (made.id !== undefined && made.reference !== undefined) return { id: made.id, reference: made.reference };
+      } catch {
+        // The gateway has been killed.
+      }
+      await setTimeout(500);
+    }
+    return undefined;
+  }
+
+  async #start(index: number): Promise<void> {
+    const gateway = await this.#home.start(this.#environment);
+    this.#gateways[index] = gateway;
+    this.#bank.gateways.push(gateway.url);
+  }
+
+  /** Kills one of the gateways in the midst of its work, and starts another in its place. */
+  async #kill(): Promise<void> {
+    const index = this.#kills++ % 2;
+    const victim = this.#gateways[index];
+    if (victim === undefined) return;
+    this.#bank.gateways.splice(this.#bank.gateways.indexOf(victim.url), 1);
+    await victim.end('SIGKILL');
+    await this.#start(index);
+  }
+}
+
+/** Of twenty orders two are not notified, one is paid wrongly, and one is not paid. */
+function wayOf(index: number): Way {
+  const place = index % 20;
+  if (place < 2) return 'silent';
+  if (place === 2) return 'wrong';
+  if (place === 3) return 'never';
+  return place % 2 === 0 ? 'evidence' : 'hint';
+}
+
+function within(name: string, seconds: readonly number[], aim: number): Figure {
+  const p99 = percentile(seconds, 0.99);
+  const seen = `${p99.toFixed(2)} s (p50 ${percentile(seconds, 0.5).toFixed(2)} s)`;
+  const isMet = seconds.length > 0 && p99 <= aim;
+  return { name, count: seconds.length, seen, aim: `${aim} s`, isMet, isTimed: true };
+}
+
+async function insertAccounts(database: Database, count: number): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `insert into account (id, name) select gen_random_uuid(), 'Soak' from generate_series(1, ?) returning id`,
+    [count],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -25,7 +25,10 @@ const thermostat = {
 const fragile = {
   name: 'fragile', description: 'Refuses when told to.', options,
   create({ extra, fails }, host) {
-    if (extra) host.keep('extra', () => ({ [Symbol.dispose]: () => host.log.info('extra released') }));
+    if (extra) host.keep('extra ' + extra, () => {
+      const timer = setInterval(() => {}, 1000);
+      return { [Symbol.dispose]: () => { clearInterval(timer); host.log.info('extra released'); } };
+    });
     if (fails) throw new Error('fragile on purpose');
     return {};
   },
@@ -108,9 +111,11 @@ function openResources(): Resources {
   return { ...Object.fromEntries(counts), descriptors };
 }
 
-/** Kinds of which there are more than before. Some noise is not the gateway's: the test runner has timers, too. */
+/** What may be added of a kind that is not the gateway's: the test runner has timers, too. */
+const noise = 5;
+
+/** Kinds of which there are more than before. */
 function added(before: Resources, now: Resources): Resources {
-  const noise = 5;
   return Object.fromEntries(Object.entries(now).filter(([kind, count]) => count > (before[kind] ?? 0) + noise));
 }
 
@@ -160,18 +165,20 @@ describe('a configuration that a later stage refuses', () => {
 
   it('leaves no descriptor and no timer behind, fifty times', async () => {
     const other = { upstream: 'two: { vendor: demo }' };
-    const refuse = async () => {
-      await expect(load({ ...changed, fragile: '{ extra: true, fails: true }' }, other)).rejects.toThrow('fragile');
+    const refuse = async (extra: number) => {
+      const fragile = `{ extra: ${extra}, fails: true }`;
+      await expect(load({ ...changed, fragile }, other)).rejects.toThrow('fragile');
     };
     // The first one opens what is kept, such as connections of the pool.
-    await refuse();
+    await refuse(51);
     const before = openResources();
     const intervals = vi.spyOn(globalThis, 'setInterval');
     const cleared = vi.spyOn(globalThis, 'clearInterval');
     try {
-      for (let count = 0; count < 50; count++) await refuse();
+      for (let count = 1; count <= 50; count++) await refuse(count);
       const ended = new Set(cleared.mock.calls.map(([interval]) => interval));
-      expect(intervals.mock.results.filter(({ value }) => !ended.has(value))).toEqual([]);
+      const left = intervals.mock.results.filter(({ value }) => !ended.has(value));
+      expect(left.length).toBeLessThanOrEqual(noise);
     } finally {
       intervals.mockRestore();
       cleared.mockRestore();

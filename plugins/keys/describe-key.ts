@@ -34,6 +34,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
     rate_limit: describeLimit(exchange.find(rateLimitState)),
     plan: current?.period?.label ?? null,
     key: caller.keyHint,
+    renew_url: `${host.service.baseUrl}/buy`,
   };
   return {
     status: 200,

@@ -45,7 +45,7 @@ async function signInLocally(page: Page, email: string): Promise<void> {
 
 /** Pays for the chosen plan up to the QR code. @returns the order, and the amount that a wallet reads from the screen */
 async function order(page: Page): Promise<{ code: string; amount: number | undefined }> {
-  await page.click('.summary:visible button');
+  await page.click('.offer:has(:checked) .summary button');
   await page.waitForURL(/\/orders\/ORD-\w+$/);
   const { text } = readQr(await page.locator('.qr').screenshot());
   return { code: page.url().split('/').at(-1) ?? '', amount: readQris(text).amount };
@@ -99,6 +99,23 @@ describe('a purchase in a browser', () => {
     expect(await ask(shop, key)).not.toBe('');
     await page.goto(`${shop.url}/orders`);
     await expectSound(phone);
+  });
+
+  it('loses its QR code by itself when the time is over', async () => {
+    const shop = shops[0] ?? (await open(''));
+    await using laptop = await browser.open();
+    const { page } = laptop;
+    await page.goto(`${shop.url}/buy?days=3`);
+    await signInLocally(page, 'dewi@example.com');
+    const { code } = await order(page);
+    await shop.database.query(
+      "update plan_order set expires_at = clock_timestamp() + interval '2 seconds' where code = ?",
+      [code],
+    );
+    await page.reload();
+    await page.waitForSelector('.status.expired');
+    expect(await page.locator('.qr, .save').count()).toBe(0);
+    await expectSound(laptop);
   });
 
   it('with Google, Midtrans and jobs on Redis', async () => {

@@ -38,7 +38,7 @@ afterEach(async () => {
 const read = async () => JSON.parse(String((await describeKey(host, exchange)).body));
 
 describe('GET /v1/key', () => {
-  it('returns balance, count, period, limits, plan and hint only', async () => {
+  it('returns balance, count, period, limits, plan, hint and where to renew only', async () => {
     const { startsAt, endsAt } = await grantDays(database, accountId, { days: 1, label: 'trial' });
     exchange.set(entitlement, { period: { startsAt, endsAt, label: 'trial' }, secondsLeft: 86_399 });
     const limits = { limit: 60, period: 60, burst: 20, concurrent: 8, remaining: 19 };
@@ -51,6 +51,7 @@ describe('GET /v1/key', () => {
       rate_limit: limits,
       plan: 'trial',
       key: hint,
+      renew_url: 'https://gateway.example/buy',
     });
   });
 

@@ -157,6 +157,7 @@ export class Migration20261122000002_payments extends Migration {
         reference text, -- ours; the order may not be committed yet, or be none of ours
         provider_reference text,
         refund_key text,
+        payment_id text, -- the provider's, for the status read
         body text NOT NULL,
         evidence json, -- not jsonb, which refuses some texts that JSON allows
         received_at timestamptz NOT NULL DEFAULT clock_timestamp(),

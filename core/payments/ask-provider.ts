@@ -41,10 +41,10 @@ export async function askProvider<T>(
 export async function readStatus(
   host: Host,
   provider: string,
-  { reference, providerReference }: ChargeReference,
+  { reference, providerReference, paymentId }: ChargeReference,
 ): Promise<PaymentEvidence> {
   const evidence = await askProvider(host, provider, (connection, signal) =>
-    connection.status({ reference, providerReference }, signal),
+    connection.status({ reference, providerReference, paymentId }, signal),
   );
   if (evidence.reference !== reference)
     throw new PaymentError('unknown', `${provider} was asked about ${reference} and answered about another charge`);

@@ -7,6 +7,7 @@ export interface NewNotification {
   readonly reference: string;
   readonly provider_reference: string | undefined;
   readonly refund_key: string | undefined;
+  readonly payment_id: string | undefined;
   readonly body: string;
   readonly evidence: string | undefined; // JSON
 }
@@ -57,11 +58,11 @@ export class InboxWriter {
     try {
       const rows = await this.#database.query<{ id: string; provider: string; event_key: string }>(
         `insert into payment_notification
-           (provider, event_key, reference, provider_reference, refund_key, body, evidence, next_try_at)
-         select provider, event_key, reference, provider_reference, refund_key, body, evidence::json,
+           (provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence, next_try_at)
+         select provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence::json,
            clock_timestamp() + interval '${lease} s'
          from json_to_recordset(?::json) as n(provider text, event_key text, reference text, provider_reference text,
-           refund_key text, body text, evidence text)
+           refund_key text, payment_id text, body text, evidence text)
          on conflict (provider, event_key) do nothing returning id::text, provider, event_key`,
         [JSON.stringify(batch.map(({ notification }) => notification))],
       );

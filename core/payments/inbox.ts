@@ -76,7 +76,7 @@ function read(
 async function store(
   host: Host,
   provider: string,
-  { eventKey, reference, providerReference, refundKey, evidence }: PaymentNotification,
+  { eventKey, reference, providerReference, refundKey, paymentId, evidence }: PaymentNotification,
   body: Buffer,
 ): Promise<string | undefined> {
   const writer = host.keep('payment-inbox-writer', () => new InboxWriter(host.database));
@@ -86,6 +86,7 @@ async function store(
     reference: toText(reference),
     provider_reference: providerReference === undefined ? undefined : toText(providerReference),
     refund_key: refundKey === undefined ? undefined : toText(refundKey),
+    payment_id: paymentId === undefined ? undefined : toText(paymentId),
     body: body.toString('utf8').replaceAll('\0', ''),
     evidence: evidence === undefined ? undefined : toStoredJson(evidence),
   });

@@ -23,6 +23,7 @@ interface Stored {
   readonly reference: string;
   readonly providerReference: string | null;
   readonly refundKey: string | null;
+  readonly paymentId: string | null;
   readonly evidence: string | null;
   readonly tries: number;
   readonly age: number; // seconds
@@ -34,6 +35,7 @@ const claim = (which: string) => `
   set tries = tries + 1, next_try_at = clock_timestamp() + make_interval(secs => ${lease})
   from due where n.id = due.id
   returning n.id::text, provider, reference, provider_reference as "providerReference", refund_key as "refundKey",
+    payment_id as "paymentId",
     evidence::text, tries, extract(epoch from clock_timestamp() - received_at)::float8 as age`;
 
 /** Processes a notification that is new, or due for another try. */
@@ -79,7 +81,7 @@ async function process(host: Host, stored: Stored): Promise<void> {
 /** What the notification proves by itself; otherwise what a status read says. Undefined when there is no such charge here. */
 async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
   if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
-  const { provider, reference, providerReference } = stored;
+  const { provider, reference, providerReference, paymentId } = stored;
   const [charge] = await host.database.query<{ reference: string; provider_reference: string | null }>(
     `select reference, provider_reference from payment_attempt
      where provider = ? and (reference = ? or provider_reference = ?) order by reference = ? desc limit 1`,
@@ -89,6 +91,7 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
   return readStatus(host, provider, {
     reference: charge.reference,
     providerReference: charge.provider_reference ?? providerReference ?? undefined,
+    paymentId: paymentId ?? undefined,
   });
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { defaultStageTimeout } from '../pipeline/watchdog.ts';
+import { isTimeZone } from '../timing/time-zone.ts';
 import { hostMistake } from './host-rules.ts';
 import { defineSection, type Section } from './section.ts';
 
@@ -38,10 +39,22 @@ export const service = defineSection({
         pattern: '^(mailto:|https?://)\\S+$',
         description: 'Where users get support: a mailto: or https: URL.',
       },
+      time_zone: {
+        type: 'string',
+        minLength: 1,
+        default: 'Asia/Jakarta',
+        description: 'Time zone of mails and of reports for the operator, such as Asia/Jakarta or UTC.',
+      },
     },
     additionalProperties: false,
   },
-  check({ base_url }, report) {
+  check({ base_url, time_zone }, report) {
+    if (!isTimeZone(time_zone))
+      report(
+        ['service', 'time_zone'],
+        `is "${time_zone}", which is not a time zone`,
+        'use a name such as Asia/Jakarta',
+      );
     if (base_url === undefined || base_url === '') return;
     const path = ['service', 'base_url'];
     if (!isBaseUrl(base_url))

@@ -1,0 +1,171 @@
+import { type AccountRecord, activePeriod, readAccounts } from '#core/accounts/account-record.ts';
+import { service as serviceSection } from '#core/config/sections.ts';
+import type { Host } from '#core/host.ts';
+import { type Formatter, formatterFor } from '#core/pages/formatter.ts';
+import { type Language, languages, type Translate } from '#core/pages/texts.ts';
+import { readOrder } from '#core/payments/order.ts';
+import { type MailContent, oneLine } from './layout.ts';
+import type { ClaimedMail, MailedEvent } from './outbox.ts';
+import { mailSection } from './section.ts';
+import { mailTexts } from './texts.ts';
+
+/** A mail and its recipient. */
+export interface ComposedMail {
+  readonly to: string;
+  readonly content: MailContent;
+}
+
+/** Ms: a sign-in this soon after the account was made is its first. */
+const firstSignIn = 60_000;
+/** Ms: who has bought this recently knows when the plan ends. */
+const recentPurchase = 3_600_000;
+
+interface Context {
+  readonly host: Host;
+  readonly mail: ClaimedMail;
+  readonly account: AccountRecord;
+  readonly language: Language;
+  readonly t: Translate;
+  readonly format: Formatter;
+}
+
+type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action'>;
+
+/**
+ * What is mailed about an event. A string says why nothing is: the account has no address, or what is to be said is not true
+ * any more.
+ */
+export async function composeMail(host: Host, mail: ClaimedMail): Promise<ComposedMail | string> {
+  const [account] = await readAccounts(host.database, 'id', [mail.accountId]);
+  if (account?.email === undefined) return 'the account has no e-mail address';
+  if (account.deletedAt !== undefined || account.blockedAt !== undefined) return 'the account is blocked or deleted';
+  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(account.email)) return 'the e-mail address is not valid';
+  const language = await languageOf(host, mail.accountId);
+  const t = mailTexts.in(language);
+  const format = formatterFor(language, host.section(serviceSection).time_zone);
+  const body = await bodies[mail.event]({ host, mail, account, language, t, format });
+  if (typeof body === 'string') return body;
+  return { to: account.email, content: { ...frame(host, account, language, t), ...body } };
+}
+
+async function languageOf({ database }: Host, accountId: string): Promise<Language> {
+  const [row] = await database.query<{ language: string | null }>('select language from account where id = ?', [
+    accountId,
+  ]);
+  return languages.find((language) => language === row?.language) ?? 'en';
+}
+
+function frame(
+  { service }: Host,
+  account: AccountRecord,
+  language: Language,
+  t: Translate,
+): Pick<MailContent, 'language' | 'service' | 'greeting' | 'closing'> {
+  const contact = service.contact?.replace(/^mailto:/, '');
+  return {
+    language,
+    service: service.name,
+    greeting: t('greeting', { name: oneLine(account.name).slice(0, 80) }),
+    closing: [t('closing', { service: service.name }), ...(contact === undefined ? [] : [t('contact', { contact })])],
+  };
+}
+
+const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | string>>> = {
+  'order.paid': receipt,
+  'plan.ending': planEnding,
+  'plan.ended': planEnded,
+  'session.created': signIn,
+  'key.rotated': keyRotated,
+};
+
+async function receipt({ host, mail, t, format }: Context): Promise<Body | string> {
+  const order = await readOrder(host.database, { id: mail.payload['orderId'] ?? '' });
+  const payment = order?.payments.find(({ outcome }) => outcome === 'activated');
+  if (order === undefined || payment === undefined) return 'the order has no payment';
+  const facts: [string, string][] = [
+    [t('order'), order.code],
+    [t('plan'), [t('days', { count: order.days }), order.label].filter((part) => part !== undefined).join(', ')],
+    [t('amount'), format.money(payment.amount, payment.currency)],
+    [t('paid_at'), format.time(payment.paidAt).text],
+  ];
+  if (payment.issuer !== undefined) facts.push([t('paid_by'), oneLine(payment.issuer)]);
+  if (order.period !== undefined) {
+    facts.push([t('starts_at'), format.time(order.period.startsAt).text]);
+    facts.push([t('ends_at'), format.time(order.period.endsAt).text]);
+  }
+  return {
+    subject: t('receipt.subject', { code: order.code }),
+    paragraphs: [t('receipt.text'), ...(order.isLate ? [t('receipt.late')] : [])],
+    facts,
+    action: { label: t('receipt.link'), url: `${host.service.baseUrl}/orders/${order.code}/receipt` },
+  };
+}
+
+async function planEnding(context: Context): Promise<Body | string> {
+  const { host, mail, account, t, format } = context;
+  if (!host.section(mailSection).plan_ending) return 'reminders are turned off';
+  const end = account.periods.at(-1)?.endsAt;
+  if (end === undefined || end.toISOString() !== mail.payload['endsAt']) return 'the plan ends at another time now';
+  if (end.getTime() <= account.readAt) return 'the plan has ended';
+  if (await isRecent(context)) return 'the plan was bought a short time ago';
+  const time = format.time(end).text;
+  return {
+    subject: t('ending.subject', { time }),
+    paragraphs: [t('ending.text')],
+    facts: [[t('ends_at'), time]],
+    action: renewal(host, t),
+  };
+}
+
+async function isRecent({ host, mail }: Context): Promise<boolean> {
+  const [row] = await host.database.query<{ created_at: number }>(
+    `select (extract(epoch from max(created_at)) * 1000)::float8 as created_at from plan_period where account_id = ?`,
+    [mail.accountId],
+  );
+  return mail.createdAt.getTime() - (row?.created_at ?? 0) < recentPurchase;
+}
+
+async function planEnded({ host, mail, account, t, format }: Context): Promise<Body | string> {
+  if (activePeriod(account, account.readAt) !== undefined) return 'the plan has been renewed';
+  return {
+    subject: t('ended.subject'),
+    paragraphs: [t('ended.text')],
+    facts: [[t('ends_at'), format.time(new Date(mail.payload['endsAt'] ?? 0)).text]],
+    action: renewal(host, t),
+  };
+}
+
+async function signIn({ host, mail, account, t, format }: Context): Promise<Body | string> {
+  if (mail.createdAt.getTime() - account.createdAt.getTime() < firstSignIn) return 'it is the first sign-in';
+  const [session] = await host.database.query<{ user_agent: string }>(
+    'select user_agent from session where id::text = ?',
+    [mail.payload['sessionId'] ?? ''],
+  );
+  const browser = oneLine(session?.user_agent ?? '').slice(0, 200);
+  return {
+    subject: t('sign_in.subject', { service: host.service.name }),
+    paragraphs: [t('sign_in.text')],
+    facts: [
+      [t('time'), format.time(mail.createdAt).text],
+      [t('sign_in.browser'), browser === '' ? t('sign_in.unknown') : browser],
+    ],
+    action: home(host, t),
+  };
+}
+
+async function keyRotated({ host, mail, t, format }: Context): Promise<Body> {
+  return {
+    subject: t('key.subject'),
+    paragraphs: [t('key.text')],
+    facts: [[t('time'), format.time(mail.createdAt).text]],
+    action: home(host, t),
+  };
+}
+
+function renewal({ service }: Host, t: Translate): MailContent['action'] {
+  return { label: t('renew'), url: `${service.baseUrl}/buy` };
+}
+
+function home({ service }: Host, t: Translate): MailContent['action'] {
+  return { label: t('open', { service: service.name }), url: `${service.baseUrl}/` };
+}

@@ -1,0 +1,60 @@
+import { Eta } from 'eta';
+
+/** What a mail says, the same in both of its forms. Values are plain text. */
+export interface MailContent {
+  readonly language: string;
+  readonly service: string;
+  readonly subject: string;
+  readonly greeting: string;
+  readonly paragraphs: readonly string[];
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly action: { readonly label: string; readonly url: string };
+  readonly closing: readonly string[];
+}
+
+/** Everything that is printed is escaped. No pictures and no other files: nothing is loaded when the mail is read. */
+const template = `<!doctype html>
+<html lang="<%= it.language %>">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.subject %></title></head>
+<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff">
+<div style="max-width:520px;margin:0 auto">
+<p style="font-weight:600"><%= it.service %></p>
+<p><%= it.greeting %></p>
+<% for (const paragraph of it.paragraphs) { %><p><%= paragraph %></p>
+<% } %><% if (it.facts.length > 0) { %><table style="border-collapse:collapse">
+<% for (const [label, value] of it.facts) { %><tr><td style="padding:4px 16px 4px 0;color:#555"><%= label %></td><td style="padding:4px 0"><%= value %></td></tr>
+<% } %></table>
+<% } %><p style="margin:24px 0"><a href="<%= it.action.url %>" style="padding:10px 16px;border-radius:6px;background:#1a1a1a;color:#fff;text-decoration:none"><%= it.action.label %></a></p>
+<% for (const line of it.closing) { %><p style="font-size:13px;color:#555"><%= line %></p>
+<% } %></div>
+</body>
+</html>
+`;
+
+const eta = new Eta({ autoEscape: true });
+const compiled = eta.compile(template);
+
+export function renderHtml(content: MailContent): string {
+  return eta.render(compiled, content);
+}
+
+export function renderText({ greeting, paragraphs, facts, action, closing }: MailContent): string {
+  const width = Math.max(0, ...facts.map(([label]) => label.length));
+  const table = facts.map(([label, value]) => `${`${label}:`.padEnd(width + 2)}${oneLine(value)}`);
+  const blocks = [
+    [greeting],
+    ...paragraphs.map((paragraph) => [paragraph]),
+    table,
+    [`${action.label}:`, action.url],
+    ['-- ', ...closing],
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+/** Text of a customer, such as a name, on one line without control characters. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+}

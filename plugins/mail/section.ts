@@ -1,0 +1,41 @@
+import { defineSection } from '#core/config/section.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+
+/** `mail` in gateway.yaml. Without `smtp` nothing is sent. */
+export const mailSection = defineSection({
+  name: 'mail',
+  schema: {
+    type: 'object',
+    description: 'Mails to customers: receipts, ends of plans, sign-ins, new keys. None are sent without `smtp`.',
+    default: {},
+    properties: {
+      smtp: {
+        type: 'string',
+        writeOnly: true,
+        description: 'Mail server: smtps://user:password@host:465, or smtp://…:587 with STARTTLS. Empty: no mails.',
+      },
+      from: {
+        type: 'string',
+        pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
+        description: 'E-mail address of the sender. Its name is that of the service.',
+      },
+      reply_to: {
+        type: 'string',
+        pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
+        description: 'E-mail address for answers. Default: `from`.',
+      },
+      plan_ending: {
+        type: 'boolean',
+        default: true,
+        description: 'Whether customers are reminded a day before their plan ends.',
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ smtp = '', from }, report) {
+    if (smtp === '') return;
+    if (parseSmtpUrl(smtp) === undefined)
+      report(['mail', 'smtp'], 'is not the URL of a mail server', 'use smtps://user:password@host:465');
+    if (from === undefined) report(['mail', 'from'], 'is missing', 'set the e-mail address of the sender');
+  },
+});

@@ -1,0 +1,84 @@
+import type { Host } from '#core/host.ts';
+import { Throttle } from '#core/timing/throttle.ts';
+import { composeMail, type ComposedMail } from './compose.ts';
+import { oneLine, renderHtml, renderText } from './layout.ts';
+import { claimMail, type ClaimedMail, closeAbandoned, collectMails, finishMail, type MailState } from './outbox.ts';
+import { mailSection } from './section.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+import { type Delivery, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
+
+/** Ms for which one run begins further mails. */
+const longestRun = 20_000;
+/** Ms between two warnings about the mail server. */
+const warnInterval = 60_000;
+
+/**
+ * Sends what is due, one mail after another, so that a mail server that hangs holds one worker of the job queue and no
+ * more. Without `mail.smtp` nothing is sent, and nothing waits to be sent later.
+ */
+export async function sendDueMails(host: Host, timeouts: SmtpTimeouts = smtpTimeouts): Promise<void> {
+  if ((host.section(mailSection).smtp ?? '') === '') return;
+  await collectMails(host.database);
+  for (const id of await closeAbandoned(host.database))
+    host.log.warn(`the mail about event ${id} may not have been sent: the gateway stopped meanwhile`);
+  const begun = performance.now();
+  while (performance.now() - begun < longestRun) {
+    const mail = await claimMail(host.database);
+    if (mail === undefined || !(await sendClaimed(host, mail, timeouts))) return;
+  }
+}
+
+/** @returns false when the mail server does not work, so that others need not be tried now */
+async function sendClaimed(host: Host, mail: ClaimedMail, timeouts: SmtpTimeouts): Promise<boolean> {
+  const composed = await composeMail(host, mail).catch((error: unknown) => {
+    host.log.error(`the mail about event ${mail.eventId} cannot be written`, error);
+    return undefined;
+  });
+  if (composed === undefined) return (await finish(host, mail, 'failed', 'it cannot be written'), true);
+  if (typeof composed === 'string') return (await finish(host, mail, 'skipped', composed), true);
+  const delivery = await deliver(host, mail, composed, timeouts);
+  await finish(host, mail, states[delivery.kind], 'error' in delivery ? delivery.error : undefined);
+  return delivery.kind !== 'later' || !delivery.isServer;
+}
+
+const states = { sent: 'sent', refused: 'failed', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
+  Delivery['kind'],
+  MailState
+>;
+
+async function finish(host: Host, { eventId, event }: ClaimedMail, tried: MailState, error?: string): Promise<void> {
+  const state = await finishMail(host.database, eventId, tried, error);
+  const subject = `the mail about event ${eventId} (${event})`;
+  if (state === 'failed') host.log.warn(`${subject} is given up: ${error}`);
+  if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not repeated: ${error}`);
+  if (state === 'waiting' && warning(host).pass()) host.log.warn(`mails are not sent; retrying: ${error}`);
+}
+
+function warning(host: Host): Throttle {
+  return host.keep('mail.warning', () => new Throttle(warnInterval));
+}
+
+async function deliver(
+  { section, service }: Host,
+  { eventId, createdAt }: ClaimedMail,
+  { to, content }: ComposedMail,
+  timeouts: SmtpTimeouts,
+): Promise<Delivery> {
+  const { smtp = '', from = '', reply_to: replyTo } = section(mailSection);
+  const server = parseSmtpUrl(smtp);
+  if (server === undefined) return { kind: 'later', error: 'mail.smtp is not valid', isServer: true };
+  const domain = from.slice(from.lastIndexOf('@') + 1);
+  return sendMail(
+    server,
+    {
+      from: { name: service.name, address: from },
+      replyTo,
+      to,
+      subject: oneLine(content.subject),
+      text: renderText(content),
+      html: renderHtml(content),
+      messageId: `${service.slug}-${eventId}-${createdAt.getTime()}@${domain}`,
+    },
+    timeouts,
+  );
+}

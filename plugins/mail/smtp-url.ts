@@ -1,0 +1,38 @@
+/** A mail server, and how to sign in there. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; STARTTLS otherwise. */
+  readonly isSecure: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+const pattern =
+  /^(?<scheme>smtps?):\/\/(?:(?<credentials>.*)@)?(?<host>\[[\da-f:.]+\]|[^\s@/:?#[\]]+)(?::(?<port>\d{1,5}))?\/?$/i;
+
+/**
+ * Reads `smtps://user:password@host:465`. Not as a URL: the password comes from the environment and may contain any
+ * character; percent-encoding is decoded.
+ */
+export function parseSmtpUrl(text: string): SmtpServer | undefined {
+  const { scheme = '', credentials, host = '', port } = pattern.exec(text)?.groups ?? {};
+  if (host === '') return undefined;
+  const isSecure = scheme.toLowerCase() === 'smtps';
+  const colon = credentials?.indexOf(':') ?? -1;
+  return {
+    host: host.replace(/^\[|\]$/g, ''),
+    port: port === undefined ? (isSecure ? 465 : 587) : Number(port),
+    isSecure,
+    user: credentials === undefined ? undefined : decode(colon < 0 ? credentials : credentials.slice(0, colon)),
+    password: credentials === undefined || colon < 0 ? undefined : decode(credentials.slice(colon + 1)),
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

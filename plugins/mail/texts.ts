@@ -1,0 +1,7 @@
+import { defineTexts } from '#core/pages/texts.ts';
+import { Translator } from '#core/pages/translator.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** The texts of mails, in the language of each account. */
+export const mailTexts = new Translator([defineTexts({ en, id })]);

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recordEvent } from '#core/accounts/account-events.ts';
+import { createAccount } from '#core/accounts/accounts.ts';
+import type { EventTypes } from '#core/accounts/events.ts';
+import type { Database } from '#core/database/database.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { Sessions } from '#core/pages/sessions.ts';
+import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { startMailServer, type TestMailServer } from './fixture.ts';
+
+const timeouts = { connect: 500, greeting: 500, idle: 500, mail: 2_000 };
+
+let database: Database;
+let server: TestMailServer;
+let accountId: string;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  server = await startMailServer();
+  ({ accountId } = await createAccount(database, 'dp', { name: 'Ani <b>', email: 'ani@example.com' }));
+  await database.query(`update account set created_at = now() - interval '30 days' where id = ?`, [accountId]);
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const settings = (port = server.port) => ({ smtp: `smtp://127.0.0.1:${port}`, from: 'no-reply@gateway.example' });
+
+const createHost = (mail: object = settings()) => createTestHost({ database, sections: { mail } });
+
+async function send(mail?: object): Promise<readonly string[]> {
+  await using host = createHost(mail);
+  await sendDueMails(host, timeouts);
+  return host.lines;
+}
+
+const record = <Name extends keyof EventTypes>(name: Name, payload: EventTypes[Name]) =>
+  database.fork().transactional((tx) => recordEvent(tx, name, payload, randomUUID()));
+
+const rotate = () => record('key.rotated', { accountId, keyId: randomUUID() });
+
+/** Enters a period that ends so many seconds from now and was bought 20 days ago. @returns its end */
+async function addPeriod(until: number): Promise<string> {
+  const [row] = await database.query<{ ends_at: number }>(
+    `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, created_at)
+     values (gen_random_uuid(), ?, now() - interval '20 days', now() + make_interval(secs => ?), 20, 'grant', now() - interval '20 days')
+     returning (extract(epoch from ends_at) * 1000)::float8 as ends_at`,
+    [accountId, until],
+  );
+  return new Date(row?.ends_at ?? 0).toISOString();
+}
+
+/** Enters a paid order. @returns its id */
+async function addOrder(): Promise<string> {
+  const orderId = randomUUID();
+  await database.query(
+    `with o as (
+       insert into plan_order (id, code, account_id, days, price, currency, label, provider, state, expires_at, paid_at)
+       values (?, 'ORD-TEST', ?, 7, 95000, 'IDR', 'for weekly work', 'sandbox', 'paid', now(), now())
+     ), a as (
+       insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
+       values ('ORD-TEST-1', ?, 1, 'sandbox', 95000, 'IDR', now())
+     )
+     insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, issuer, outcome, raw)
+     values (gen_random_uuid(), ?, 'ORD-TEST-1', 'sandbox', 'p', 95000, 'IDR', '2026-11-22 05:00Z', 'Bank <Jago>', 'activated', '{}')`,
+    [orderId, accountId, orderId, orderId],
+  );
+  return orderId;
+}
+
+const states = async () => {
+  const rows = await database.query<{ state: string; error: string | null }>(
+    'select state, error from mail_message order by event_id',
+  );
+  return rows.map(({ state, error }) => (error === null ? state : `${state}: ${error}`));
+};
+
+/** The words of a mail, without the encoding of its parts. */
+function decode(raw: string): string {
+  const bytes = raw
+    .replace(/=\r\n/g, '')
+    .replace(/=([\dA-F]{2})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+const words = (index = 0) => decode(server.received[index]?.raw ?? '');
+
+describe('a receipt', () => {
+  it('states order, plan, amount and time, in the zone of the gateway', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await send();
+    expect(words()).toContain('Subject: Receipt for order ORD-TEST');
+    for (const part of ['7 days, for weekly work', 'Rp 95.000', '22 Nov 2026', '12:00', '/orders/ORD-TEST/receipt'])
+      expect(words().replaceAll('\u00a0', ' ')).toContain(part);
+  });
+
+  it('is written in the language of the account', async () => {
+    await database.query(`update account set language = 'id' where id = ?`, [accountId]);
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await send();
+    expect(words()).toContain('Subject: Bukti pembayaran pesanan ORD-TEST');
+    expect(words()).toContain('7 hari');
+  });
+
+  it('escapes what customers and banks have written', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await send();
+    const [, html = ''] = words().split('text/html');
+    expect(html).toContain('Ani &lt;b&gt;');
+    expect(html).toContain('Bank &lt;Jago&gt;');
+    expect(html).not.toContain('<b>');
+  });
+});
+
+describe('a mail', () => {
+  it.each([
+    ['plan.ending', 3_600, 'Subject: Your plan ends on'],
+    ['plan.ended', -60, 'Subject: Your plan has ended'],
+  ] as const)('is sent about %s', async (name, until, subject) => {
+    await record(name, { accountId, endsAt: await addPeriod(until) });
+    await send();
+    expect(words()).toContain(subject);
+  });
+
+  it('is sent about a sign-in, with the browser', async () => {
+    const { id: sessionId } = await new Sessions(database).create(accountId, 'Firefox\r\nBcc: x@example.com');
+    await record('session.created', { accountId, sessionId });
+    await send();
+    expect(words()).toContain('Subject: New sign-in to Daypass');
+    expect(words()).toContain('Firefox Bcc: x@example.com');
+    expect(server.received.flatMap(({ to }) => to)).toEqual(['ani@example.com']);
+  });
+
+  it('is sent about a new key', async () => {
+    await rotate();
+    await send();
+    expect(words()).toContain('Subject: Your key has been replaced');
+  });
+
+  it('is sent once for each event, by four workers at once', async () => {
+    for (let event = 0; event < 8; event++) await rotate();
+    await Promise.all([send(), send(), send(), send()]);
+    await send();
+    const ids = server.received.map(({ raw }) => /^Message-ID: (.+)$/m.exec(raw)?.[1]);
+    expect([ids.length, new Set(ids).size]).toEqual([8, 8]);
+  });
+
+  it('leaves no address in the table of mails', async () => {
+    await rotate();
+    await send();
+    const [row] = await database.query<{ row: string }>('select row_to_json(m)::text as row from mail_message m');
+    expect(row?.row).not.toContain('ani@example.com');
+  });
+});
+
+describe('nothing', () => {
+  it('is sent, and nothing waits to be sent, without mail in gateway.yaml', async () => {
+    await rotate();
+    await send({});
+    expect([await states(), server.connections()]).toEqual([[], 0]);
+  });
+
+  it.each<[string, string]>([
+    ['an account without an address', 'update account set email = null where id = ?'],
+    ['a blocked account', 'update account set blocked_at = now() where id = ?'],
+    ['a deleted account', 'update account set deleted_at = now() where id = ?'],
+  ])('is sent to %s', async (_name, sql) => {
+    await database.query(sql, [accountId]);
+    await rotate();
+    await send();
+    expect([(await states())[0]?.split(':')[0], server.received]).toEqual(['skipped', []]);
+  });
+
+  it('is sent about a plan that was renewed meanwhile', async () => {
+    const endsAt = await addPeriod(3_600);
+    await record('plan.ending', { accountId, endsAt });
+    await record('plan.ended', { accountId, endsAt });
+    await addPeriod(90_000);
+    await send();
+    expect(await states()).toEqual([
+      'skipped: the plan ends at another time now',
+      'skipped: the plan has been renewed',
+    ]);
+  });
+
+  it('is sent about the end of a plan that was bought just now', async () => {
+    const endsAt = await addPeriod(3_600);
+    await database.query('alter table plan_period disable trigger user');
+    await database.query('update plan_period set created_at = now()');
+    await record('plan.ending', { accountId, endsAt });
+    await send();
+    expect(await states()).toEqual(['skipped: the plan was bought a short time ago']);
+  });
+
+  it('is sent about ending plans when reminders are turned off', async () => {
+    await record('plan.ending', { accountId, endsAt: await addPeriod(3_600) });
+    await send({ ...settings(), plan_ending: false });
+    expect(await states()).toEqual(['skipped: reminders are turned off']);
+  });
+
+  it('is sent about the first sign-in', async () => {
+    await database.query('update account set created_at = now() where id = ?', [accountId]);
+    const { id: sessionId } = await new Sessions(database).create(accountId, 'Firefox');
+    await record('session.created', { accountId, sessionId });
+    await send();
+    expect(await states()).toEqual(['skipped: it is the first sign-in']);
+  });
+
+  it('is sent about events of the day before yesterday', async () => {
+    await rotate();
+    await database.query(`update account_event set created_at = now() - interval '25 hours'`);
+    await send();
+    expect([await states(), server.received]).toEqual([[], []]);
+  });
+});
+
+const makeDue = () => database.query('update mail_message set next_at = now()');
+
+describe('while the mail server is down', () => {
+  it('mails wait, one warning is logged, and they are sent when it is back', async () => {
+    await rotate();
+    await rotate();
+    await server[Symbol.asyncDispose]();
+    const lines = await send();
+    expect(lines).toEqual([expect.stringMatching(/^warn {2}mails are not sent; retrying: connect: .*ECONNREFUSED/)]);
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
+    server = await startMailServer({}, server.port);
+    await makeDue();
+    await send();
+    expect([await states(), server.received.length]).toEqual([['sent', 'sent'], 2]);
+  });
+
+  it('the wait doubles with each try', async () => {
+    await rotate();
+    await server[Symbol.asyncDispose]();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await send();
+      const [row] = await database.query<{ wait: number }>(
+        'select extract(epoch from next_at - clock_timestamp())::float8 as wait from mail_message',
+      );
+      waits.push(Math.round((row?.wait ?? 0) / 30) * 30);
+      await makeDue();
+    }
+    expect(waits).toEqual([30, 60, 120]);
+    server = await startMailServer();
+  });
+
+  it('a mail is given up a day after its event, with a line in the log', async () => {
+    await rotate();
+    await server[Symbol.asyncDispose]();
+    await send();
+    await database.query(`update account_event set created_at = now() - interval '25 hours'`);
+    await makeDue();
+    expect(await send()).toEqual([expect.stringMatching(/the mail about event \d+ \(key\.rotated\) is given up/)]);
+    expect((await states())[0]).toMatch(/^failed/);
+    server = await startMailServer();
+  });
+});
+
+describe('a mail whose sender has died', () => {
+  it('is not repeated, and the log says so', async () => {
+    await rotate();
+    await send({});
+    await database.query(
+      `insert into mail_message (event_id, account_id, state, next_at)
+       select id, ?, 'sending', now() - interval '1 second' from account_event where name = 'key.rotated'`,
+      [accountId],
+    );
+    expect(await send()).toEqual([expect.stringContaining('may not have been sent: the gateway stopped meanwhile')]);
+    expect([await states(), server.received]).toEqual([['uncertain: the gateway stopped while it was sent'], []]);
+  });
+});
+
+describe('a mail server that hangs', () => {
+  it('holds one mail until its deadline, and the others wait', async () => {
+    await server[Symbol.asyncDispose]();
+    server = await startMailServer({ onMailFrom: () => undefined });
+    await rotate();
+    await rotate();
+    await send();
+    expect(server.connections()).toBe(1);
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
+  });
+});

@@ -5,7 +5,7 @@ import { oneLine, renderHtml, renderText } from './layout.ts';
 import { claimMail, type ClaimedMail, closeAbandoned, collectMails, finishMail, type MailState } from './outbox.ts';
 import { mailSection } from './section.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
-import { type Delivery, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
+import { type SmtpOutcome, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
 
 /** Ms for which one run begins further mails. */
 const longestRun = 20_000;
@@ -42,7 +42,7 @@ async function sendClaimed(host: Host, mail: ClaimedMail, timeouts: SmtpTimeouts
 }
 
 const states = { sent: 'sent', refused: 'failed', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
-  Delivery['kind'],
+  SmtpOutcome['kind'],
   MailState
 >;
 
@@ -63,7 +63,7 @@ async function deliver(
   { eventId, createdAt }: ClaimedMail,
   { to, content }: ComposedMail,
   timeouts: SmtpTimeouts,
-): Promise<Delivery> {
+): Promise<SmtpOutcome> {
   const { smtp = '', from = '', reply_to: replyTo } = section(mailSection);
   const server = parseSmtpUrl(smtp);
   if (server === undefined) return { kind: 'later', error: 'mail.smtp is not valid', isServer: true };

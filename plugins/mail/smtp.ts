@@ -32,7 +32,7 @@ export interface OutgoingMail {
  * - `uncertain`: the connection broke after the mail was transferred and before the server had confirmed it. SMTP cannot tell
  *   whether it was taken, so it is not sent again.
  */
-export type Delivery =
+export type SmtpOutcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused' | 'uncertain'; readonly error: string }
   | { readonly kind: 'later'; readonly error: string; readonly isServer: boolean };
@@ -42,10 +42,10 @@ export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,
   timeouts: SmtpTimeouts = smtpTimeouts,
-): Promise<Delivery> {
+): Promise<SmtpOutcome> {
   const connection = connectionTo(server, timeouts);
   const progress: Progress = { step: 'connect', isTransferred: false };
-  const { promise, resolve } = Promise.withResolvers<Delivery>();
+  const { promise, resolve } = Promise.withResolvers<SmtpOutcome>();
   const fail = (error: unknown) => resolve(judge(error as SmtpFailure, progress));
   const timer = setTimeout(() => fail(new Error(`no end after ${timeouts.mail} ms`)), timeouts.mail);
   // Errors after the end of the conversation, such as a reset while it closes, are without effect.
@@ -132,7 +132,7 @@ function compile({ from, replyTo, to, subject, text, html, messageId }: Outgoing
   return composer.compile().build();
 }
 
-function judge(failure: SmtpFailure, { step: at, isTransferred }: Progress): Delivery {
+function judge(failure: SmtpFailure, { step: at, isTransferred }: Progress): SmtpOutcome {
   const error = describe(failure);
   const code = failure.responseCode;
   if (code !== undefined) {

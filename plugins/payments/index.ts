@@ -1,5 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { paymentsSection } from '#core/payments/section.ts';
+import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
@@ -12,6 +13,7 @@ export const plugin: GatewayPlugin = {
     const { gateway } = server;
     gateway.section(paymentsSection);
     addPages({ gateway });
+    gateway.command(ordersCommand);
     for (const job of paymentJobs) gateway.job(job);
     server.route(notificationRoute(() => server.host()));
     addSandbox(server);

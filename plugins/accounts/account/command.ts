@@ -5,7 +5,7 @@ import { maxDaysAhead } from '#core/accounts/plans.ts';
 import { parseInteger, parseLine } from '#core/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
-import { confirm } from './confirm.ts';
+import { confirm } from '#core/commands/confirm.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
 interface Output {

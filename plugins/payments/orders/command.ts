@@ -1,0 +1,195 @@
+import { type Command as Parser, Option } from 'commander';
+import { AccountError } from '#core/accounts/account-error.ts';
+import { formatMoney } from '#core/accounts/money.ts';
+import { parseInteger, parseLine } from '#core/commands/arguments.ts';
+import { confirm } from '#core/commands/confirm.ts';
+import { parseDay, parseTimeZone } from '#core/commands/days.ts';
+import { service } from '#core/config/sections.ts';
+import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
+import type { Host } from '#core/host.ts';
+import { CheckoutError } from '#core/payments/checkout-error.ts';
+import type { OrderState } from '#core/payments/order-types.ts';
+import { csvHead, describeOrder, describeOrders, movementToCsv, type OrderDetails } from './describe.ts';
+import type { FilterOptions } from './operations.ts';
+
+interface Output {
+  readonly json?: true;
+  readonly timeZone?: string;
+}
+
+const states: readonly OrderState[] = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'];
+
+const exitCodes = `
+
+Exit codes: 0 success, 1 failure, 2 invalid usage, 3 order or account not found.`;
+
+/** `gateway orders …`: for the operator and for bookkeeping. Works beside a running gateway. */
+export const ordersCommand: Command = {
+  name: 'orders',
+  define(parser, context) {
+    parser.description('list, show, refund and export orders, and resolve their flags').addHelpText('after', exitCodes);
+    defineList(parser, context);
+    defineShow(parser, context);
+    defineResolve(parser, context);
+    defineRefund(parser, context);
+    defineExport(parser, context);
+  },
+};
+
+const operations = () => import('./operations.ts');
+
+function defineList(parser: Parser, context: CommandContext): void {
+  filtered(subcommand(parser, 'list', 'list orders, the newest first; days are those of their creation'))
+    .option('--limit <orders>', 'orders to list, 1 to 1000', parseInteger(1, 1_000), 50)
+    .option('--after <id>', 'continue behind the order with this id', parseLine)
+    .addHelpText(
+      'after',
+      examples(['gateway orders list --flagged', 'gateway orders list --state paid --day 2026-11-22']),
+    )
+    .action((options: FilterOptions & Output & { limit: number; after?: string }) =>
+      withHost(context, async (host) => {
+        const { listOrders, readFilter } = await operations();
+        const zone = zoneOf(host, options);
+        const filter = await readFilter(host, options, zone);
+        const { orders, next } = await listOrders(host.database, filter, options.after, options.limit);
+        if (options.json === true) return context.print(JSON.stringify({ orders, next: next ?? null }, null, 2));
+        for (const line of describeOrders(orders, zone)) context.print(line);
+        if (next !== undefined) context.print(`\nmore: --after ${next}`);
+      }),
+    );
+}
+
+function defineShow(parser: Parser, context: CommandContext): void {
+  orderCommand(parser, 'show', 'show an order with its attempts, payments, notifications, flags, refunds and ledger')
+    .addHelpText('after', examples(['gateway orders show ORD-7F3K2MQX']))
+    .action((handle: string, output: Output) =>
+      withHost(context, async (host) => {
+        const { detailsOf, findOrder } = await operations();
+        print(context, host, output, await detailsOf(host, await findOrder(host, handle)));
+      }),
+    );
+}
+
+function defineResolve(parser: Parser, context: CommandContext): void {
+  subcommand(parser, 'resolve', 'mark the flags of an order, or one flag, as resolved')
+    .argument('<order>', 'code or id of an order, or id of a flag', parseLine)
+    .requiredOption('--note <text>', 'what was done, kept for bookkeeping', parseLine)
+    .addHelpText('after', examples(['gateway orders resolve ORD-7F3K2MQX --note "paid back by bank transfer"']))
+    .action((handle: string, options: { note: string } & Output) =>
+      withHost(context, async (host) => {
+        const { detailsOf, findOrder, orderOfFlag, resolveFlag } = await operations();
+        const ofFlag = await orderOfFlag(host, handle);
+        const order = ofFlag ?? (await findOrder(host, handle));
+        const id = ofFlag === undefined ? order.id : handle.toLowerCase();
+        if ((await resolveFlag(host.database, id, options.note)) === 0)
+          throw new CommandFailed(`Order ${order.code} has no flag that is not resolved.`);
+        print(context, host, options, await detailsOf(host, await findOrder(host, order.id)));
+      }),
+    );
+}
+
+function defineRefund(parser: Parser, context: CommandContext): void {
+  orderCommand(parser, 'refund', 'pay an order back and end what is left of its period')
+    .requiredOption('--reason <text>', 'for the provider and for bookkeeping', parseLine)
+    .option('--manual', 'the money has been paid back outside of the provider')
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `\nThe whole payment is paid back. Time that has been used stays in the ledger; later periods move forward.${examples(
+        [
+          'gateway orders refund ORD-7F3K2MQX --reason "bought twice"',
+          'gateway orders refund ORD-7F3K2MQX --reason "bought twice" --manual',
+        ],
+      )}`,
+    )
+    .action((handle: string, options: { reason: string; manual?: true; yes?: true } & Output) =>
+      withHost(context, async (host) => {
+        const { detailsOf, findOrder, refundOrder } = await operations();
+        const order = await findOrder(host, handle);
+        if (options.yes !== true) {
+          const how = options.manual === true ? 'as paid back by you' : `by ${order.provider}`;
+          await confirm([`Refund ${formatMoney(order.price, order.currency)} of order ${order.code} ${how}?`]);
+        }
+        const refunded = await refundOrder(host, order.id, {
+          reason: options.reason,
+          isManual: options.manual === true,
+        });
+        print(context, host, options, await detailsOf(host, refunded));
+        requireRefund(refunded.refunds.at(-1)?.state, order.code);
+      }),
+    );
+}
+
+function requireRefund(state: string | undefined, code: string): void {
+  if (state === 'failed')
+    throw new CommandFailed(
+      `The provider did not refund order ${code}. Pay the money back yourself, then add --manual.`,
+    );
+}
+
+function defineExport(parser: Parser, context: CommandContext): void {
+  filtered(
+    parser
+      .command('export')
+      .description('print payments and finished refunds as CSV, the oldest first; days are those of the money')
+      .addOption(zoneOption()),
+  )
+    .addHelpText('after', examples(['gateway orders export --since 2026-11-01 --until 2026-11-30 > november.csv']))
+    .action((options: FilterOptions & Output) =>
+      withHost(context, async (host) => {
+        const { listMovements, readFilter } = await operations();
+        const zone = zoneOf(host, options);
+        const filter = await readFilter(host, options, zone);
+        context.print(csvHead);
+        for await (const movement of listMovements(host.database, filter)) context.print(movementToCsv(movement, zone));
+      }),
+    );
+}
+
+function subcommand(parser: Parser, name: string, description: string): Parser {
+  return parser.command(name).description(description).option('--json', 'print JSON').addOption(zoneOption());
+}
+
+function orderCommand(parser: Parser, name: string, description: string): Parser {
+  return subcommand(parser, name, description).argument('<order>', 'code or id of the order', parseLine);
+}
+
+function zoneOption(): Option {
+  return new Option('--time-zone <zone>', 'zone of days and times; default: service.time_zone').argParser(
+    parseTimeZone,
+  );
+}
+
+function filtered(parser: Parser): Parser {
+  return parser
+    .addOption(new Option('--state <state>', 'only orders in this state').choices(states))
+    .option('--flagged', 'only orders with a flag that is not resolved')
+    .option('--day <day>', 'of one day, such as 2026-11-22', parseDay)
+    .option('--since <day>', 'from this day on', parseDay)
+    .option('--until <day>', 'up to this day, included', parseDay)
+    .option('--account <account>', 'of this account: id, e-mail address, name, hint or key', parseLine);
+}
+
+function examples(lines: readonly string[]): string {
+  return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
+}
+
+function zoneOf(host: Host, { timeZone }: Output): string {
+  return timeZone ?? host.section(service).time_zone;
+}
+
+function print(context: CommandContext, host: Host, output: Output, details: OrderDetails): void {
+  if (output.json === true) return context.print(JSON.stringify(details, null, 2));
+  for (const line of describeOrder(details, zoneOf(host, output))) context.print(line);
+}
+
+/** Errors about accounts and orders become messages with an exit code. */
+async function withHost(context: CommandContext, work: (host: Host) => Promise<void>): Promise<void> {
+  try {
+    await context.withHost(work);
+  } catch (error) {
+    const isOurs = error instanceof AccountError || error instanceof CheckoutError;
+    if (isOurs) throw new CommandFailed(error.message, error.kind === 'not_found' ? 3 : 1);
+    throw error;
+  }
+}

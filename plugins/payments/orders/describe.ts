@@ -1,0 +1,181 @@
+import { formatMoney } from '#core/accounts/money.ts';
+import type { LedgerEntry } from '#core/accounts/ledger-entries.ts';
+import { csvLine } from '#core/commands/csv.ts';
+import { localTime } from '#core/commands/days.ts';
+import { formatFields, formatTable, formatTime } from '#core/commands/table-text.ts';
+import type { Movement } from '#core/payments/movements.ts';
+import type { AttemptTrail, NotificationTrail } from '#core/payments/order-trail.ts';
+import type { Order } from '#core/payments/order.ts';
+
+/** All that `gateway orders show` prints. */
+export interface OrderDetails {
+  readonly order: Order;
+  readonly attempts: readonly AttemptTrail[];
+  readonly notifications: readonly NotificationTrail[];
+  readonly ledger: readonly LedgerEntry[];
+}
+
+export function describeOrders(orders: readonly Order[], timeZone: string): string[] {
+  if (orders.length === 0) return ['No order found.'];
+  return formatTable(
+    ['order', `created (${timeZone})`, 'state', 'days', 'price', 'provider', 'account', 'flags'],
+    orders.map((order) => [
+      order.code,
+      timeIn(order.createdAt, timeZone),
+      describeState(order),
+      String(order.days),
+      formatMoney(order.price, order.currency),
+      order.provider,
+      order.accountId,
+      openFlags(order).join(', '),
+    ]),
+  );
+}
+
+function describeState({ state, isLate }: Order): string {
+  return isLate ? `${state}, late` : state;
+}
+
+function openFlags({ flags }: Order): string[] {
+  return flags.filter(({ resolvedAt }) => resolvedAt === undefined).map(({ kind }) => kind);
+}
+
+export function describeOrder({ order, attempts, notifications, ledger }: OrderDetails, timeZone: string): string[] {
+  const time = (value: Date | undefined) => (value === undefined ? '' : timeIn(value, timeZone));
+  return [
+    ...formatFields([
+      ['order', order.code],
+      ['id', order.id],
+      ['account', order.accountId],
+      ['state', describeState(order)],
+      ['plan', `${order.days} days${order.label === undefined ? '' : `, ${order.label}`}`],
+      ['price', formatMoney(order.price, order.currency)],
+      ['provider', order.provider],
+      ['created', time(order.createdAt)],
+      ['pay until', time(order.expiresAt)],
+      ['paid', order.paidAt && time(order.paidAt)],
+      ['period', order.period && `${time(order.period.startsAt)} to ${time(order.period.endsAt)}`],
+      ['times', timeZone],
+    ]),
+    ...table(
+      'attempts',
+      ['reference', 'created', 'charge', 'state', 'amount', 'checks', 'next check', 'error'],
+      attempts.map((attempt) => [
+        attempt.reference,
+        time(attempt.createdAt),
+        attempt.charge,
+        attempt.state,
+        formatMoney(attempt.amount, attempt.currency),
+        String(attempt.checks),
+        time(attempt.nextCheckAt),
+        attempt.error ?? '',
+      ]),
+    ),
+    ...table(
+      'payments',
+      ['paid', 'amount', 'outcome', 'payment', 'from'],
+      order.payments.map((payment) => [
+        time(payment.paidAt),
+        formatMoney(payment.amount, payment.currency),
+        payment.outcome,
+        payment.paymentId,
+        payment.issuer ?? '',
+      ]),
+    ),
+    ...table(
+      'notifications',
+      ['received', 'reference', 'tries', 'outcome'],
+      notifications.map((one) => [time(one.receivedAt), one.reference, String(one.tries), one.outcome ?? 'waiting']),
+    ),
+    ...table(
+      'flags',
+      ['flag', 'since', 'kind', 'about', 'resolved', 'resolution'],
+      order.flags.map((flag) => [
+        flag.id,
+        time(flag.createdAt),
+        flag.kind,
+        flag.subject,
+        time(flag.resolvedAt),
+        flag.resolution ?? '',
+      ]),
+    ),
+    ...table(
+      'refunds',
+      ['refund', 'created', 'amount', 'state', 'by', 'reason'],
+      order.refunds.map((refund) => [
+        refund.key,
+        time(refund.createdAt),
+        formatMoney(refund.amount, refund.currency),
+        refund.state,
+        refund.isManual ? 'operator' : 'provider',
+        refund.reason,
+      ]),
+    ),
+    ...table(
+      'ledger',
+      ['written', 'reason', 'days', 'from', 'until', ''],
+      ledger.map((entry) => [
+        time(entry.createdAt),
+        entry.reason,
+        String(entry.days),
+        time(entry.startsAt),
+        time(entry.endsAt),
+        entry.isInForce ? '' : 'replaced',
+      ]),
+    ),
+  ];
+}
+
+/** Nothing without rows. */
+function table(title: string, heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : ['', title, ...formatTable(heading, rows).map((line) => `  ${line}`)];
+}
+
+function timeIn(time: Date, timeZone: string): string {
+  if (timeZone === 'UTC') return formatTime(time);
+  const { day, clock } = localTime(time, timeZone);
+  return `${day} ${clock.slice(0, 5)}`;
+}
+
+const csvHeading = [
+  'day',
+  'time',
+  'kind',
+  'order',
+  'amount',
+  'currency',
+  'days',
+  'label',
+  'account',
+  'provider',
+  'reference',
+  'payment_id',
+  'issuer',
+  'outcome',
+  'order_state',
+  'flagged',
+];
+
+export const csvHead = csvLine(csvHeading);
+
+export function movementToCsv(movement: Movement, timeZone: string): string {
+  const { day, clock } = localTime(movement.at, timeZone);
+  return csvLine([
+    day,
+    clock,
+    movement.kind,
+    movement.order,
+    movement.amount,
+    movement.currency,
+    movement.days,
+    movement.label,
+    movement.accountId,
+    movement.provider,
+    movement.reference,
+    movement.paymentId,
+    movement.issuer,
+    movement.outcome,
+    movement.orderState,
+    movement.isFlagged ? 'yes' : 'no',
+  ]);
+}

@@ -1,0 +1,60 @@
+/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+import { findAccountByHandle } from '#core/accounts/account-list.ts';
+import { listLedger } from '#core/accounts/ledger-entries.ts';
+import { rangeOfDays } from '#core/commands/days.ts';
+import { CommandFailed } from '#core/extension/command.ts';
+import type { Host } from '#core/host.ts';
+import { type Order, type OrderFilter, type OrderState, readOrder } from '#core/payments/order.ts';
+import { listAttempts, listNotifications } from '#core/payments/order-trail.ts';
+import type { OrderDetails } from './describe.ts';
+
+export { listMovements } from '#core/payments/movements.ts';
+export { listOrders } from '#core/payments/order.ts';
+export { refundOrder, resolveFlag } from '#core/payments/refunds.ts';
+
+/** Filters as they are written on the command line. */
+export interface FilterOptions {
+  readonly state?: OrderState;
+  readonly flagged?: true;
+  readonly day?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly account?: string;
+}
+
+/** @throws AccountError */
+export async function readFilter(host: Host, options: FilterOptions, timeZone: string): Promise<OrderFilter> {
+  const { state, flagged, day, since = day, until = day, account } = options;
+  const range = await rangeOfDays(host.database, timeZone, since, until);
+  return {
+    state,
+    isFlagged: flagged,
+    accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,
+    ...range,
+  };
+}
+
+/** @param handle id or code of an order @throws CommandFailed with code 3 */
+export async function findOrder({ database }: Host, handle: string): Promise<Order> {
+  const order = (await readOrder(database, { code: handle })) ?? (await readOrder(database, { id: handle }));
+  if (order === undefined)
+    throw new CommandFailed(`Order ${handle} not found. List orders with: gateway orders list`, 3);
+  return order;
+}
+
+export async function detailsOf({ database }: Host, order: Order): Promise<OrderDetails> {
+  return {
+    order,
+    attempts: await listAttempts(database, order.id),
+    notifications: await listNotifications(database, order.id),
+    ledger: await listLedger(database, order.accountId, order.id),
+  };
+}
+
+/** The order of a flag, for `orders resolve FLAG`. */
+export async function orderOfFlag(host: Host, flagId: string): Promise<Order | undefined> {
+  const [row] = await host.database.query<{ order_id: string }>('select order_id from order_flag where id::text = ?', [
+    flagId.toLowerCase(),
+  ]);
+  return row === undefined ? undefined : readOrder(host.database, { id: row.order_id });
+}

@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { Command as Parser, CommanderError } from 'commander';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { addDays } from '#core/accounts/ledger.ts';
+import { CommandFailed } from '#core/extension/command.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import type { Database } from '#core/database/database.ts';
+import { flagOrder } from '#core/payments/flags.ts';
+import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+let database: Database;
+let accountId: string;
+let email: string;
+let id: string;
+let code: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  email = `${randomUUID()}@example.com`;
+  ({ accountId } = await createAccount(database, 'dp', { name: 'Ani', email }));
+  ({ id, code } = await addPaidOrder());
+});
+
+/** Enters an order that was paid at this time, with its payment and its period. */
+async function addPaidOrder(paidAt = '2026-11-21 18:30Z', issuer = '=cmd()'): Promise<{ id: string; code: string }> {
+  const orderId = randomUUID();
+  const orderCode = `ORD-${orderId.slice(0, 8).toUpperCase()}`;
+  await database.query(
+    `with o as (
+       insert into plan_order (id, code, account_id, days, price, currency, label, provider, state, created_at, expires_at, paid_at)
+       values (?, ?, ?, 7, 95000, 'IDR', 'weekly', 'sandbox', 'paid', ?::timestamptz, ?::timestamptz, ?::timestamptz)
+     ), a as (
+       insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, state)
+       values (?, ?, 1, 'sandbox', 95000, 'IDR', now(), 'paid')
+     )
+     insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, issuer, outcome, raw)
+     values (gen_random_uuid(), ?, ?, 'sandbox', ?, 95000, 'IDR', ?::timestamptz, ?, 'activated', '{}')`,
+    [
+      orderId,
+      orderCode,
+      accountId,
+      paidAt,
+      paidAt,
+      paidAt,
+      `${orderCode}-1`,
+      orderId,
+      orderId,
+      `${orderCode}-1`,
+      orderId,
+      paidAt,
+      issuer,
+    ],
+  );
+  await database
+    .fork()
+    .transactional((transaction) => addDays(transaction, accountId, { days: 7, reason: 'order', orderId }));
+  return { id: orderId, code: orderCode };
+}
+
+const flag = () =>
+  database
+    .fork()
+    .transactional((transaction) => flagOrder(transaction, { orderId: id, accountId }, 'second_payment', 'p2'));
+
+/** Runs `gateway orders …` and returns what it printed, and how it ended: 0, 1 failed, 2 usage, 3 not found. */
+async function gateway(...words: string[]): Promise<{ exitCode: number; output: string; error: string }> {
+  const lines: string[] = [];
+  let error = '';
+  const write = { writeOut: (text: string) => lines.push(text), writeErr: (text: string) => (error += text) };
+  const program = new Parser('gateway').exitOverride().configureOutput(write);
+  ordersCommand.define(program.command('orders'), {
+    withHost: async (work) => {
+      await using host = createTestHost({ database });
+      return await work(host);
+    },
+    print: (line) => lines.push(line),
+  });
+  try {
+    await program.parseAsync(['orders', ...words], { from: 'user' });
+    return { exitCode: 0, output: lines.join('\n'), error };
+  } catch (thrown) {
+    const output = lines.join('\n');
+    if (thrown instanceof CommandFailed) return { exitCode: thrown.exitCode, output, error: thrown.message };
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    return { exitCode: thrown.code.includes('help') ? 0 : 2, output, error };
+  }
+}
+
+const codesIn = ({ output }: { output: string }) => [...output.matchAll(/ORD-[\dA-F]{8}/g)].map(([found]) => found);
+
+describe('orders list', () => {
+  it('has the orders of an account, with amounts and times of the zone', async () => {
+    const { output } = await gateway('list', '--account', email);
+    expect(output).toContain(code);
+    expect(output.replaceAll('\u00a0', ' ')).toContain('Rp 95.000');
+    expect(output).toContain('2026-11-22 01:30');
+  });
+
+  it.each([
+    ['2026-11-22', 'Asia/Jakarta', 1],
+    ['2026-11-21', 'Asia/Jakarta', 0],
+    ['2026-11-21', 'UTC', 1],
+  ])('of the day %s in %s has %i', async (day, zone, count) => {
+    const listed = await gateway('list', '--account', accountId, '--day', day, '--time-zone', zone);
+    expect(codesIn(listed)).toHaveLength(count);
+  });
+
+  it('can be limited to flagged orders', async () => {
+    const unflagged = await gateway('list', '--flagged', '--account', accountId);
+    await flag();
+    const flagged = await gateway('list', '--flagged', '--account', accountId);
+    expect([codesIn(unflagged), codesIn(flagged)]).toEqual([[], [code]]);
+    expect(flagged.output).toContain('second_payment');
+  });
+
+  it('has pages', async () => {
+    const { code: second } = await addPaidOrder('2026-11-21 19:30Z');
+    const first = await gateway('list', '--account', accountId, '--limit', '1');
+    const after = /--after (\S+)/.exec(first.output)?.[1] ?? '';
+    const rest = await gateway('list', '--account', accountId, '--after', after);
+    expect([codesIn(first), codesIn(rest)]).toEqual([[second], [code]]);
+  });
+
+  it.each([
+    ['an unknown state', ['--state', 'happy']],
+    ['a day that does not exist', ['--day', '2026-02-30']],
+    ['an unknown zone', ['--time-zone', 'Mars/Olympus']],
+  ])('refuses %s', async (_name, words) => {
+    expect(await gateway('list', ...words)).toMatchObject({ exitCode: 2 });
+  });
+
+  it('exits with 3 for an unknown account', async () => {
+    expect(await gateway('list', '--account', 'nobody@example.com')).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('orders show', () => {
+  it('prints attempts, payments, notifications, flags and ledger', async () => {
+    await flag();
+    await database.query(
+      `insert into payment_notification (provider, event_key, reference, body, outcome) values ('sandbox', ?, ?, '{}', 'settled')`,
+      [id, `${code}-1`],
+    );
+    const { output } = await gateway('show', code.toLowerCase());
+    for (const part of [
+      'attempts',
+      'payments',
+      'notifications',
+      'settled',
+      'flags',
+      'second_payment',
+      'ledger',
+      'order',
+    ])
+      expect(output).toContain(part);
+  });
+
+  it('takes an id as well, and prints JSON', async () => {
+    const { output } = await gateway('show', id, '--json');
+    expect(JSON.parse(output)).toMatchObject({ order: { code, price: 95_000 }, attempts: [{ state: 'paid' }] });
+  });
+
+  it('exits with 3 when there is no such order', async () => {
+    expect(await gateway('show', 'ORD-NOPE')).toMatchObject({
+      exitCode: 3,
+      error: 'Order ORD-NOPE not found. List orders with: gateway orders list',
+    });
+  });
+});
+
+describe('orders resolve', () => {
+  it('keeps what was done, for all flags of an order', async () => {
+    await flag();
+    const { output } = await gateway('resolve', code, '--note', 'paid back by bank transfer');
+    expect(output).toContain('paid back by bank transfer');
+    expect(codesIn(await gateway('list', '--flagged', '--account', accountId))).toEqual([]);
+  });
+
+  it('takes the id of one flag', async () => {
+    await flag();
+    const [row] = await database.query<{ id: string }>('select id from order_flag where order_id = ?', [id]);
+    expect(await gateway('resolve', row?.id ?? '', '--note', 'done')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('exits with 1 when nothing is flagged', async () => {
+    expect(await gateway('resolve', code, '--note', 'done')).toMatchObject({
+      exitCode: 1,
+      error: `Order ${code} has no flag that is not resolved.`,
+    });
+  });
+});
+
+describe('orders refund', () => {
+  it('ends what is left of the period when the operator has paid the money back', async () => {
+    const { output, exitCode } = await gateway('refund', code, '--reason', 'bought twice', '--manual', '--yes');
+    expect(exitCode).toBe(0);
+    expect(output).toMatch(/state +refunded/);
+    expect(output).toContain('operator');
+    expect(output).toMatch(/refund +7 /);
+  });
+
+  it('is asked about first, and changes nothing where nobody can answer', async () => {
+    expect(await gateway('refund', code, '--reason', 'x')).toMatchObject({ exitCode: 2 });
+    expect((await gateway('show', code)).output).toMatch(/state +paid/);
+  });
+
+  it('of an order that is not paid exits with 1', async () => {
+    await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
+    expect(await gateway('refund', code, '--reason', 'x', '--manual', '--yes')).toMatchObject({ exitCode: 1 });
+  });
+});
+
+const exported = async (...words: string[]) =>
+  (await gateway('export', '--account', accountId, ...words)).output.split('\n');
+
+describe('orders export', () => {
+  it('has a line for each payment and each refund, by the day of the money', async () => {
+    await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
+    const [head, payment, refund, ...rest] = await exported();
+    expect(head).toBe(
+      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged',
+    );
+    expect(payment).toBe(
+      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no`,
+    );
+    expect(refund).toContain(`,refund,${code},-95000,IDR,`);
+    expect(rest).toEqual([]);
+  });
+
+  it.each([
+    [['--day', '2026-11-22'], 2],
+    [['--day', '2026-11-21'], 1],
+    [['--since', '2026-11-22', '--until', '2026-11-30'], 2],
+    [['--day', '2026-11-21', '--time-zone', 'UTC'], 2],
+  ])('with %j has %i lines', async (words, count) => {
+    expect(await exported(...words)).toHaveLength(count);
+  });
+
+  it('has every payment of long lists once, also of the same instant', async () => {
+    await database.query(
+      `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+       select gen_random_uuid(), ?, ?, 'sandbox', ? || n, 1, 'IDR', '2026-11-23 00:00Z', 'second', '{}' from generate_series(1, 1200) n`,
+      [id, `${code}-1`, id],
+    );
+    const lines = await exported('--day', '2026-11-23');
+    expect(new Set(lines).size).toBe(1_201);
+  });
+});

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+
+const run = promisify(execFile);
+
+// Gateway and command are processes, as they are for an operator.
+vi.setConfig({ testTimeout: 60_000 });
+
+const listener = `
+export const plugin = {
+  name: 'listener',
+  register({ gateway }) {
+    for (const name of ['account.blocked', 'plan.started'])
+      gateway.on(name, (payload, host) => host.log.info('heard ' + name + ' ' + JSON.stringify(payload)));
+  },
+};
+`;
+
+let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let home: GatewayHome;
+let gateway: GatewayProcess;
+beforeAll(async () => {
+  upstream = await startDemoUpstream({ delayFactor: 1 });
+  home = await createGatewayHome('');
+  await writeFile(join(home.folder, 'listener.mjs'), listener);
+  await home.write(`plugins: ["./listener.mjs"]\n${yamlFor(upstream.baseUrl)}`);
+  gateway = await home.start();
+});
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const command = (...words: string[]) =>
+  run(process.execPath, ['core/main.ts', '--config', home.file, ...words], {
+    cwd: join(import.meta.dirname, '..', '..'),
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: home.databaseUrl },
+  });
+
+const ask = () =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${home.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'test', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+
+it('an account that a command blocks is refused by a running gateway, whose plugins hear of it, and its stream ends well', async () => {
+  const streaming = await ask();
+  expect(streaming.status).toBe(200);
+  const { stdout } = await command('account', 'block', home.accountId, '--reason', 'abuse');
+  expect(stdout).toMatch(/blocked +\d{4}-/);
+  await vi.waitFor(async () => {
+    const refused = await ask();
+    const { error } = (await refused.json()) as { error?: { code: string } };
+    expect([refused.status, error?.code]).toEqual([403, 'account_blocked']);
+  });
+  expect(await streaming.text()).toContain('data: [DONE]');
+  await vi.waitFor(
+    () => expect(gateway.output()).toContain(`heard account.blocked {"accountId":"${home.accountId}"}`),
+    {
+      timeout: 5_000,
+    },
+  );
+});
+
+it('a command that grants days to a new account reaches plugins too', async () => {
+  const { stdout } = await command('key', 'create', '--name', 'Budi', '--days', '1', '--json');
+  const { account } = JSON.parse(stdout);
+  await vi.waitFor(() => expect(gateway.output()).toContain(`heard plan.started {"endsAt"`), { timeout: 5_000 });
+  expect(gateway.output()).toContain(account);
+});

@@ -4,21 +4,22 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Database } from '#core/database/database.ts';
-import { type Experiment, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
+import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';
 import { startRedis } from '../support/global-redis.ts';
 import { Bank } from './bank.ts';
 import { auditOrders, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
 
-interface Size {
+/** How much is tried. */
+export interface SoakSize {
   readonly calm: number; // orders
   readonly killed: number; // orders, while processes are killed
   readonly kills: number;
   readonly concurrency: number;
 }
 
-const sizes: Record<'whole' | 'short', Size> = {
+const sizes: Record<'whole' | 'short', SoakSize> = {
   whole: { calm: 1_000, killed: 9_000, kills: 100, concurrency: 12 },
   short: { calm: 60, killed: 120, kills: 2, concurrency: 8 },
 };
@@ -35,27 +36,36 @@ plans: [{ days: 7, price: 95000 }, { days: 30, price: 289000 }]
 payments: { provider: bank }
 `;
 
-/** Orders, payments and notifications of every kind over two gateways that are killed again and again. */
-export const paymentSoak: Experiment = {
+const description = {
   name: 'payments',
   description: 'orders with shuffled, duplicated, delayed and forged notifications over two gateways that are killed',
-  async run({ postgres, isShort, print }) {
-    await using stack = new AsyncDisposableStack();
-    const redis = await startRedis();
-    if (redis === undefined) throw new Error('two gateways on one database need Redis: install redis-server');
-    stack.use(redis);
-    const name = `daypass_soak_${randomBytes(6).toString('hex')}`;
-    await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
-    stack.defer(() => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-    const home = stack.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
-    const plugin = pathToFileURL(join(import.meta.dirname, 'bank-plugin.ts')).href;
-    await writeFile(join(home.folder, 'bank.mjs'), `export { plugin } from '${plugin}';\n`);
-    const bank = stack.use(await Bank.open());
-    const soak = new Soak(home, bank, { REDIS_URL: redis.url, SOAK_BANK: bank.url }, print);
-    await soak.open();
-    return await soak.run(isShort ? sizes.short : sizes.whole, isShort);
-  },
 };
+
+/** Orders, payments and notifications of every kind over two gateways that are killed again and again. */
+export const paymentSoak: Experiment = soakOf();
+
+/** @param size left out: 10,000 orders and 100 kills, or the short form */
+export function soakOf(size?: SoakSize): Experiment {
+  return { ...description, run: (context) => runSoak(context, size ?? (context.isShort ? sizes.short : sizes.whole)) };
+}
+
+async function runSoak({ postgres, print }: ExperimentContext, size: SoakSize): Promise<Figure[]> {
+  await using stack = new AsyncDisposableStack();
+  const redis = await startRedis();
+  if (redis === undefined) throw new Error('two gateways on one database need Redis: install redis-server');
+  stack.use(redis);
+  const name = `daypass_soak_${randomBytes(6).toString('hex')}`;
+  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${postgres.templateDatabase}`);
+  stack.defer(() => execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  const home = stack.use(await openGatewayHome(withDatabase(postgres.url, name), yaml));
+  const plugin = pathToFileURL(join(import.meta.dirname, 'bank-plugin.ts')).href;
+  await writeFile(join(home.folder, 'bank.mjs'), `export { plugin } from '${plugin}';\n`);
+  const bank = stack.use(await Bank.open());
+  const soak = new Soak(home, bank, { REDIS_URL: redis.url, SOAK_BANK: bank.url }, print);
+  await soak.open();
+  // Awaited here, because what it uses is disposed at the return.
+  return await soak.run(size);
+}
 
 class Soak {
   readonly #home: GatewayHome;
@@ -80,10 +90,10 @@ class Soak {
     this.#print(`  two gateways run: ${this.#bank.gateways.join(', ')}`);
   }
 
-  async run(size: Size, isShort: boolean): Promise<Figure[]> {
+  async run(size: SoakSize): Promise<Figure[]> {
     const accounts = await insertAccounts(this.#home.database, Math.ceil((size.calm + size.killed) / plans.length));
     const place = (index: number) => accounts[Math.floor(index / plans.length)] ?? '';
-    await inParallel(size.calm, isShort ? size.concurrency : 6, (index) => this.#sell(place(index), index, true));
+    await inParallel(size.calm, Math.min(size.concurrency, 6), (index) => this.#sell(place(index), index, true));
     this.#print(`  ${size.calm} orders without kills are paid`);
     const each = Math.floor(size.killed / size.kills);
     await inParallel(size.killed, size.concurrency, async (index) => {
@@ -97,7 +107,7 @@ class Soak {
     return this.#audit(size);
   }
 
-  async #audit(size: Size): Promise<Figure[]> {
+  async #audit(size: SoakSize): Promise<Figure[]> {
     const until = performance.now() + patience;
     let audit = await auditOrders(this.#home.database, this.#orders);
     while (audit.missed.length > 0 && performance.now() < until) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { blockAccount } from '#core/accounts/blocking.ts';
 import { grantDays } from '#core/accounts/ledger.ts';
 import type { Database } from '#core/database/database.ts';
@@ -63,6 +63,25 @@ describe('an order', () => {
     const { createdAt, expiresAt } = await start(7);
     expect(expiresAt.getTime() - createdAt.getTime()).toBeGreaterThan(30 * 60_000 - 1_000);
     expect(expiresAt.getTime() - createdAt.getTime()).toBeLessThan(30 * 60_000 + 1_000);
+  });
+
+  it.each([-1, 1])('is the same on a machine whose clock is %d hour wrong', async (hours) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 });
+    try {
+      const order = await start(7);
+      fake.pay(referenceOf(order));
+      await settleNow(order);
+      const [row] = await database.query<{ left: number; ahead: number }>(
+        `select extract(epoch from o.expires_at - clock_timestamp())::float8 as left,
+           extract(epoch from p.ends_at - clock_timestamp())::float8 as ahead
+         from plan_order o join plan_period p on p.order_id = o.id where o.id = ?`,
+        [order.id],
+      );
+      expect(row?.left).toBeCloseTo(30 * 60, -2);
+      expect(row?.ahead).toBeCloseTo(7 * 86_400, -2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('of two tabs that buy at once is one order with one charge', async () => {

@@ -25,10 +25,14 @@ export type SignInOutcome =
 
 type AccountHost = Pick<Host, 'database' | 'service'>;
 
+/** Local sign-in does not verify addresses: it takes over no account. */
+const unverified = 'local';
+
 /**
  * The account of this identity. For an identity that is not known, creates an account with a key that nobody has seen yet
  * (`revealKey`). Accounts are found by provider and subject, never by e-mail address: an address that another account has
- * is refused, and only its owner can link the identity, while signed in.
+ * is refused, and only its owner can link the identity, while signed in. The one exception is an account that nobody can
+ * sign in to because the operator made it: it belongs to the first verified owner of its address.
  */
 export async function signInWith(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
   const person = cleanProfile(profile);
@@ -37,6 +41,8 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
       await lockIdentity(transaction, person);
       const owner = await readOwner(transaction, person);
       if (owner !== undefined) return await useIdentity(transaction, owner, person);
+      const claimed = await claimAccount(transaction, person);
+      if (claimed !== undefined) return claimed;
       const { name, email, avatarUrl } = person;
       const account = { name, email, avatarUrl, isKeyShown: false };
       const { accountId } = await insertAccount(transaction, host.service.prefix, account);
@@ -87,6 +93,24 @@ export async function insertIdentity(
     'insert into identity (provider, subject, account_id, email, name) values (?, ?, ?, ?, ?)',
     [provider, subject, accountId, email ?? null, name],
   );
+}
+
+/** Links an account without identities to the first identity whose verified address it has. */
+async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
+  if (person.email === undefined || person.provider === unverified) return undefined;
+  const [account] = await transaction.execute<{ id: string; is_blocked: boolean }[]>(
+    'select id, blocked_at is not null as is_blocked from account where lower(email) = lower(?) for update',
+    [person.email],
+  );
+  if (account === undefined) return undefined;
+  // A statement after the lock: it sees the identity of a sign-in that held the lock before.
+  const identities = await transaction.execute<unknown[]>('select from identity where account_id = ? limit 1', [
+    account.id,
+  ]);
+  if (identities.length > 0) return { refused: 'email_taken' };
+  if (account.is_blocked) return { refused: 'blocked' };
+  await insertIdentity(transaction, account.id, person);
+  return { accountId: account.id, isNew: false };
 }
 
 /** Gives an account without an e-mail address the one of its identity, unless another account has it. */

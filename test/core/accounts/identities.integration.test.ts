@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/accounts/accounts.ts';
 import { signInWith, type SignInProfile } from '#core/accounts/identities.ts';
 import { linkIdentity, listIdentities, unlinkIdentity } from '#core/accounts/identity-links.ts';
@@ -83,10 +83,38 @@ describe('a sign-in', () => {
     expect(row).toBeUndefined();
   });
 
-  it('refuses the e-mail address of an account that the operator has made', async () => {
-    const { email = '' } = person();
-    await createAccount(database, 'dp', { name: 'Made by hand', email });
-    expect(await signInWith(host, person({ email }))).toEqual({ refused: 'email_taken' });
+  describe('to an account that the operator has made', () => {
+    let accountId: string;
+    beforeEach(async () => {
+      ({ accountId } = await createAccount(database, 'dp', { name: 'Made by hand', email: person().email }));
+    });
+    const address = async () => (await findAccount(database, accountId)).email;
+
+    it('lets the verified owner of its e-mail address in', async () => {
+      const owner = person({ email: (await address())?.toUpperCase() });
+      expect(await signInWith(host, owner)).toEqual({ accountId, isNew: false });
+      expect(await signInWith(host, owner)).toEqual({ accountId, isNew: false });
+    });
+
+    it('lets one of ten identities in that bring its address at the same instant', async () => {
+      const claimed = await address();
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, () => signInWith(host, person({ email: claimed }))),
+      );
+      expect(outcomes.filter(({ refused }) => refused === undefined)).toEqual([{ accountId, isNew: false }]);
+      expect(outcomes.filter(({ refused }) => refused === 'email_taken')).toHaveLength(9);
+    });
+
+    it('does not let a local sign-in in, which verifies nothing', async () => {
+      expect(await signInWith(host, person({ provider: 'local', email: await address() }))).toEqual({
+        refused: 'email_taken',
+      });
+    });
+
+    it('lets nobody in while it is blocked', async () => {
+      await database.query('update account set blocked_at = now() where id = ?', [accountId]);
+      expect(await signInWith(host, person({ email: await address() }))).toEqual({ refused: 'blocked' });
+    });
   });
 
   it('gives an e-mail address to one of two identities that bring it at the same instant', async () => {

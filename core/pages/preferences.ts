@@ -13,8 +13,10 @@ const form = defineForm({
       next: { type: 'string', maxLength: 2000 },
     },
   },
-  submit({ language, theme, next }, request) {
+  async submit({ language, theme, next }, request) {
     if (language !== undefined) request.remember('language', language);
+    if (language !== undefined && request.account !== undefined)
+      await request.host.database.query('update account set language = ? where id = ?', [language, request.account.id]);
     if (theme !== undefined) request.remember('theme', theme);
     return new Redirect(ownPath(next));
   },

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { bounds } from '../bounds.ts';
 import { createToken } from './cookies.ts';
 import type { SignedInAccount } from './page.ts';
+import type { Language } from './texts.ts';
 
 /** Days after which a session ends, however it is used. */
 const maxDays = 90;
@@ -50,8 +51,12 @@ export class Sessions {
     this.#database = database;
   }
 
-  /** Opens a session. Its token is new: one that was planted before the sign-in is worth nothing. */
-  async create(accountId: string, userAgent: string | undefined): Promise<IssuedSession> {
+  /**
+   * Opens a session. Its token is new: one that was planted before the sign-in is worth nothing.
+   *
+   * @param language of the reader, in which the account gets mails from now on
+   */
+  async create(accountId: string, userAgent: string | undefined, language?: Language): Promise<IssuedSession> {
     const token = createToken('s');
     // Loaded with the database; commands that open none do without MikroORM.
     const { Session } = await import('../database/entities.ts');
@@ -64,6 +69,12 @@ export class Sessions {
         expiresAt: new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000),
       });
       await transaction.flush();
+      if (language !== undefined)
+        await transaction.execute('update account set language = ? where id = ? and language is distinct from ?', [
+          language,
+          accountId,
+          language,
+        ]);
       await recordEvent(transaction, 'session.created', { accountId, sessionId: id }, `session.created:${id}`);
       return { id, token, expiresAt };
     });

@@ -2,6 +2,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Host } from '../host.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
+import { chooseLanguage } from './choose-language.ts';
 import { type Cookies, cookiesOf, isSessionToken } from './cookies.ts';
 import { requireSameOrigin } from './form-token.ts';
 import { operatorsSection } from './operators.ts';
@@ -95,7 +96,9 @@ export async function startSession(
   accountId: string,
 ): Promise<void> {
   const { token: previous } = cookies;
-  const { token, expiresAt } = await sessions.create(accountId, request.raw.req.headers['user-agent']);
+  const { headers } = request.raw.req;
+  const language = chooseLanguage(cookies.get('language'), headers['accept-language']);
+  const { token, expiresAt } = await sessions.create(accountId, headers['user-agent'], language);
   if (isSessionToken(previous)) await sessions.revokeToken(previous);
   cookies.setToken(h, token, expiresAt);
 }

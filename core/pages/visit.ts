@@ -1,15 +1,15 @@
-import accept from '@hapi/accept';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Host } from '../host.ts';
 import { clientConnection } from '../http/client-connection.ts';
 import { isFromThisMachine } from '../http/this-machine.ts';
+import { chooseLanguage } from './choose-language.ts';
 import { type Cookies, cookiesOf, createToken, type Preference } from './cookies.ts';
 import { type Formatter, formatterFor } from './formatter.ts';
 import { createFormToken } from './form-token.ts';
 import { isHtmx } from './htmx.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from './page.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from './sign-in.ts';
-import { type Language, languages, type Translate } from './texts.ts';
+import type { Language, Translate } from './texts.ts';
 import type { Translator } from './translator.ts';
 
 /** Themes that a reader can choose; `system` follows the browser. */
@@ -105,21 +105,5 @@ export class Visit implements PageRequest {
 
   async signOut(): Promise<void> {
     await endSession(this.#h, this.cookies, sessionsOf(this.host));
-  }
-}
-
-function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
-  const known = languages.find((language) => language === chosen);
-  if (known !== undefined || header === undefined) return known ?? languages[0];
-  return languages.find((language) => language === preferred(header)) ?? languages[0];
-}
-
-/** @returns '' for a header that names none of ours, or is malformed */
-function preferred(header: string): string {
-  try {
-    // The region, as in `id-ID`, is ignored.
-    return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);
-  } catch {
-    return '';
   }
 }

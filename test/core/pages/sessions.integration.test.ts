@@ -35,6 +35,15 @@ describe('a session', () => {
     });
   });
 
+  it('sets the language of mails when its reader has one', async () => {
+    const accountId = await newAccount();
+    await sessions.create(accountId, 'Firefox', 'id');
+    await sessions.create(accountId, 'Firefox');
+    expect(await database.query('select language from account where id = ?', [accountId])).toEqual([
+      { language: 'id' },
+    ]);
+  });
+
   it('keeps of its token nothing but the SHA-256', async () => {
     const { id, token } = await sessions.create(await newAccount(), undefined);
     const [row] = await database.query<{ all: string; sha256: string }>(

@@ -17,6 +17,8 @@ interface Delivery {
   readonly eventKey: string;
   readonly hasEvidence: boolean;
   readonly delay: number; // ms
+  /** Whether the time of its answer counts. */
+  readonly isTimed: boolean;
 }
 
 /** Ms between two tries to deliver a notification, and how many there are. */
@@ -60,12 +62,12 @@ export class Bank implements AsyncDisposable {
   }
 
   /** Delivers until a gateway has taken it. */
-  async notify({ reference, eventKey, hasEvidence, delay }: Delivery): Promise<void> {
+  async notify({ reference, eventKey, hasEvidence, delay, isTimed }: Delivery): Promise<void> {
     await setTimeout(delay);
     const evidence = hasEvidence ? this.#evidence(reference) : undefined;
     const body = JSON.stringify({ reference, providerReference: `B-${reference}`, eventKey, evidence });
     for (let tries = 0; tries < retry.most; tries++) {
-      if ((await this.#send(body, signBody(body), true)) === 200) return;
+      if ((await this.#send(body, signBody(body), isTimed)) === 200) return;
       await setTimeout(retry.pause);
     }
   }

@@ -163,6 +163,7 @@ class Soak {
           eventKey: `${reference} ${isRepeated ? 0 : copy}`,
           hasEvidence: way === 'evidence',
           delay: copy === 0 ? 0 : Math.random() * 2_000,
+          isTimed: isCalm,
         }),
       );
     }

@@ -11,6 +11,7 @@ export class PatientTimer {
   #duration = 0; // ms
   #endsAt = 0; // on the clock of performance.now()
   #isExtended = false;
+  #isRestarted = false; // while its timer was running
   #isStopped = true;
 
   constructor(onEnd: () => void) {
@@ -36,6 +37,7 @@ export class PatientTimer {
     this.#isExtended = false;
     this.#endsAt = now + this.#duration;
     if (this.#timer === undefined) this.#fireAfter(this.#duration);
+    else this.#isRestarted = true;
   }
 
   stop(): void {
@@ -45,14 +47,14 @@ export class PatientTimer {
   }
 
   #fireAfter(milliseconds: number): void {
+    this.#isRestarted = false;
     this.#timer = setTimeout(() => this.#fire(), milliseconds);
   }
 
   #fire(): void {
     this.#timer = undefined;
     const late = performance.now() - this.#endsAt;
-    // It was restarted meanwhile.
-    if (late < -1) return this.#fireAfter(-late);
+    if (this.#isRestarted && late < -1) return this.#fireAfter(-late);
     if (late <= punctual || this.#isExtended) return this.#onEnd();
     const extension = Math.min(late, this.#duration);
     this.#isExtended = true;

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from '../schema.ts';
 import { FieldErrors } from './page.ts';
 import { formTokenField } from './form-token.ts';
+import { withoutNul } from './without-nul.ts';
 
 /** Of each schema its validator: forms are registered once. */
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
@@ -20,7 +21,7 @@ export function readFields(payload: unknown, schema: JsonSchema): Record<string,
   for (const [name, value] of Object.entries((payload ?? {}) as Record<string, string | string[]>)) {
     if (name === formTokenField || schema.properties?.[name] === undefined) continue;
     const isList = schema.properties[name].type === 'array';
-    const values = [value].flat().map((text) => text.trim());
+    const values = [value].flat().map((text) => withoutNul(text).trim());
     fields[name] = isList ? values : (values.at(-1) ?? '');
   }
   return fields;

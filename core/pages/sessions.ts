@@ -5,6 +5,7 @@ import { bounds } from '../bounds.ts';
 import { createToken } from './cookies.ts';
 import type { SignedInAccount } from './page.ts';
 import type { Language } from './texts.ts';
+import { withoutNul } from './without-nul.ts';
 
 /** Days after which a session ends, however it is used. */
 const maxDays = 90;
@@ -175,9 +176,8 @@ function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** PostgreSQL text cannot contain NUL, which clients may send. */
 function cleanUserAgent(text: string | undefined): string {
-  return (text ?? '').replaceAll('\0', '').slice(0, bounds.userAgent);
+  return withoutNul(text ?? '').slice(0, bounds.userAgent);
 }
 
 function epoch(expression: string): string {

@@ -8,6 +8,7 @@ import { type Formatter, formatterFor } from './formatter.ts';
 import { createFormToken } from './form-token.ts';
 import { isHtmx } from './htmx.ts';
 import type { FormState, PageRequest, Role, SignedInAccount } from './page.ts';
+import { withoutNul } from './without-nul.ts';
 import { endSession, sessionsOf, sessionOf, startSession } from './sign-in.ts';
 import type { Language, Translate } from './texts.ts';
 import type { Translator } from './translator.ts';
@@ -60,12 +61,13 @@ export class Visit implements PageRequest {
   }
 
   get params(): Readonly<Record<string, string>> {
-    return this.#request.params as Record<string, string>;
+    const entries = Object.entries(this.#request.params as Record<string, string>);
+    return Object.fromEntries(entries.map(([name, value]) => [name, withoutNul(value)]));
   }
 
   get query(): Readonly<Record<string, string>> {
     const entries = Object.entries(this.#request.query as Record<string, string | string[]>);
-    return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().at(-1) ?? '']));
+    return Object.fromEntries(entries.map(([name, value]) => [name, withoutNul([value].flat().at(-1) ?? '')]));
   }
 
   get theme(): Theme {

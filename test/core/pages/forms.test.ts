@@ -54,6 +54,12 @@ describe('a form', () => {
     expect(inputs).toEqual([{ name: 'Rani', agreed: false }]);
   });
 
+  it('has no NUL, which the database does not take', async () => {
+    const { browser, inputs } = await openForm();
+    await browser.send('/form', { name: '\0Rani\0' });
+    expect(inputs).toEqual([{ name: 'Rani', agreed: false }]);
+  });
+
   it('is empty when it is first shown', async () => {
     const { browser } = await openForm();
     const { payload } = await browser.get('/form');

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#core/errors/table.ts';
 import type { Host } from '#core/host.ts';
 import { PageError } from '#core/pages/page-error.ts';
-import { Download, type Page, Redirect } from '#core/pages/page.ts';
+import { Download, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
 import { Browser, pageAt, pageHost, servePages, testTexts } from './page-fixture.ts';
 
@@ -63,6 +63,16 @@ describe('a template with a syntax error', () => {
       `page "/ours": template ${template} is malformed: ${wrong}`,
     );
   });
+});
+
+it('reads no NUL from an address, which the database does not take', async () => {
+  const seen: unknown[] = [];
+  const show = ({ params, query }: PageRequest) => {
+    seen.push(params, query);
+    return {};
+  };
+  await browse('/at/a%00b?q=c%00d', {}, { pages: [pageAt('/at/{place}', { show })] });
+  expect(seen).toEqual([{ place: 'ab' }, { q: 'cd' }]);
 });
 
 describe('a page that shows another one instead', () => {

@@ -96,7 +96,7 @@ function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Char
 async function recordCharge(host: Host, orderId: string, reference: string, charge: Charge): Promise<void> {
   const { providerReference, qr = null, paymentUrl = null, expiresAt, total } = charge;
   await host.database.fork().transactional(async (transaction) => {
-    await transaction.execute('select 1 from plan_order where id = ? for update', [orderId]);
+    await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     await transaction.execute(
       `update payment_attempt set charge = 'created', provider_reference = coalesce(provider_reference, ?), qr = ?,
          payment_url = ?, amount = coalesce(?::bigint, amount), error = null, failures = 0,
@@ -112,7 +112,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   const charge = { rejected: 'rejected', temporary: 'none', unknown: 'unknown' }[error.kind];
   host.log.warn(`payment ${reference} could not be charged (${error.kind}): ${error.message}`);
   await host.database.fork().transactional(async (transaction) => {
-    await transaction.execute('select 1 from plan_order where id = ? for update', [orderId]);
+    await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     // A notification may have come first: the charge exists then.
     await transaction.execute(
       `update payment_attempt set charge = ?, error = ?, failures = failures + 1,

@@ -244,7 +244,7 @@ async function reopen(
   minutes: number,
 ): Promise<void> {
   const [locked] = await transaction.execute<{ state: Order['state'] }[]>(
-    'select state from plan_order where id = ? for update',
+    'select state from plan_order where id = ? for no key update',
     [id],
   );
   if (locked?.state !== 'expired' && locked?.state !== 'failed') return;

@@ -138,7 +138,7 @@ async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
 /** Nobody can see the charge whose outcome was unknown: another attempt follows it, and a payment of either counts. */
 async function chargeAnew(host: Host, { orderId, reference }: Claimed): Promise<void> {
   const isAdded = await host.database.fork().transactional(async (transaction) => {
-    await transaction.execute('select 1 from plan_order where id = ? for update', [orderId]);
+    await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     const [open] = await transaction.execute<unknown[]>(
       `select 1 from plan_order o join payment_attempt a on a.order_id = o.id
        where o.id = ? and o.state in ('created', 'pending') and o.expires_at > clock_timestamp() and a.reference = ?

@@ -111,7 +111,7 @@ export async function finishRefund(
   raw: unknown,
 ): Promise<void> {
   const [order] = await transaction.execute<{ state: string }[]>(
-    'select state from plan_order where id = ? for update',
+    'select state from plan_order where id = ? for no key update',
     [orderId],
   );
   await transaction.execute(
@@ -126,7 +126,7 @@ export async function finishRefund(
 
 async function fail({ database }: Host, { key, orderId, accountId }: PendingRefund, raw: unknown): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    await transaction.execute('select 1 from plan_order where id = ? for update', [orderId]);
+    await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     const failed = await transaction.execute<unknown[]>(
       `update refund set state = 'failed', raw = ?::json, next_check_at = null, finished_at = clock_timestamp()
        where key = ? and state = 'pending' returning 1`,

@@ -41,7 +41,7 @@ async function enterRefund(
   reason: string,
   isManual: boolean,
 ): Promise<string> {
-  await transaction.execute('select 1 from plan_order where id = ? for update', [id]);
+  await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
   const [paid] = await transaction.execute<{ payment_id: string; pending: string | null; number: number }[]>(
     `select p.id as payment_id, (select key from refund r where r.order_id = o.id and r.state = 'pending') as pending,
        (select count(*)::int + 1 from refund r where r.order_id = o.id) as number

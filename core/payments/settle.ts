@@ -97,7 +97,8 @@ async function lockSubject(
     [provider, reference, providerReference ?? null, reference],
   );
   if (found === undefined) return undefined;
-  await transaction.execute('select 1 from plan_order where id = ? for update', [found.order_id]);
+  // Not `for update`: the shift of a later order's period refers to that order, and would wait for its settlement.
+  await transaction.execute('select 1 from plan_order where id = ? for no key update', [found.order_id]);
   const [subject] = await transaction.execute<Subject[]>(
     `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits, a.reference,
        a.provider_reference as "providerReference", a.amount::float8 as amount, a.currency,

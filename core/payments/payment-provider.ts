@@ -120,7 +120,10 @@ export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded
 /** What a provider has stated about one charge. */
 export interface PaymentEvidence extends ChargeReference {
   readonly state: PaymentState;
-  /** Names this payment at the provider; two of one charge are two payments. */
+  /**
+   * Names this payment at the provider; two of one charge are two payments. Left out where the provider has not named it
+   * yet: the first name that it gives later is taken for the same payment.
+   */
   readonly paymentId?: string | undefined;
   /** The amount paid, parsed from text without floating point; undefined before payment. */
   readonly paid?: Money;

@@ -132,17 +132,32 @@ async function readRecorded(
   { orderId, reference }: Subject,
   evidence: PaymentEvidence,
 ): Promise<PaymentOutcome | 'elsewhere' | undefined> {
-  const [row] = await transaction.execute<{ order_id: string; outcome: PaymentOutcome }[]>(
-    `select order_id, outcome from payment
-     where provider = ? and (payment_id = ? or (reference = ? and ?::boolean))
-     order by outcome = 'activated' desc limit 1`,
-    [provider, paymentIdOf(evidence), reference, evidence.paymentId === undefined],
+  const paymentId = paymentIdOf(evidence);
+  const [row] = await transaction.execute<{ order_id: string; outcome: PaymentOutcome; payment_id: string }[]>(
+    `select order_id, outcome, payment_id from payment
+     where provider = ? and (payment_id = ? or (reference = ? and (?::boolean or payment_id = ?)))
+     order by payment_id = ? desc, outcome = 'activated' desc limit 1`,
+    [provider, paymentId, reference, evidence.paymentId === undefined, unnamed(reference), paymentId],
   );
-  return row === undefined || row.order_id === orderId ? row?.outcome : 'elsewhere';
+  if (row === undefined) return undefined;
+  if (row.order_id !== orderId) return 'elsewhere';
+  if (evidence.paymentId !== undefined && row.payment_id === unnamed(reference)) {
+    await transaction.execute('update payment set payment_id = ? where provider = ? and payment_id = ?', [
+      evidence.paymentId,
+      provider,
+      row.payment_id,
+    ]);
+  }
+  return row.outcome;
 }
 
-function paymentIdOf({ paymentId, providerReference, reference }: PaymentEvidence): string {
-  return paymentId ?? providerReference ?? reference;
+function paymentIdOf({ paymentId, reference }: PaymentEvidence): string {
+  return paymentId ?? unnamed(reference);
+}
+
+/** Stands for the id of a payment that the provider has not named yet. The first name that it gives takes its place. */
+function unnamed(reference: string): string {
+  return `charge:${reference}`;
 }
 
 async function apply(

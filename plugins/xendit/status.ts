@@ -74,13 +74,14 @@ async function readPaid(
   const amount = amountOf(captures, payment);
   const refunds = await listRefunds(settings, providerReference as string, signal);
   const paidAt = readTime(captures[0]?.['capture_timestamp']) ?? readTime(payment['updated']);
+  const paymentId = textOf(payment, 'payment_id');
   const details = isJsonObject(payment['payment_details']) ? payment['payment_details'] : undefined;
   return {
     reference,
     providerReference,
     // Parts of a rupiah were not asked for: somebody has to look.
     state: amount === undefined ? 'disputed' : refundedOf(refunds, amount),
-    paymentId: textOf(payment, 'payment_id') ?? providerReference,
+    ...(paymentId !== undefined && { paymentId }),
     ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),
     ...(paidAt !== undefined && { paidAt }),
     ...(textOf(details, 'issuer_name') !== undefined && { issuer: textOf(details, 'issuer_name') as string }),

@@ -191,6 +191,38 @@ describe('a payment that is not what was ordered', () => {
   });
 });
 
+const named = (number: number) => `py-${order.code}-${number}`;
+const withoutName = () => {
+  const { paymentId: _, ...evidence } = paid();
+  return evidence;
+};
+
+describe('a payment that the provider names later', () => {
+  it('is one payment', async () => {
+    await settleNow(withoutName());
+    expect((await settleNow(paid({ paymentId: named(1) }))).outcome).toBe('unchanged');
+    expect((await settleNow(withoutName())).outcome).toBe('unchanged');
+    const { payments, flags } = await reread();
+    expect(payments).toMatchObject([{ paymentId: named(1), outcome: 'activated' }]);
+    expect(flags).toEqual([]);
+  });
+
+  it('does not hide a second one', async () => {
+    await settleNow(withoutName());
+    await settleNow(paid({ paymentId: named(1) }));
+    await settleNow(paid({ paymentId: named(2) }));
+    expect((await reread()).payments.map(({ outcome }) => outcome)).toEqual(['activated', 'second']);
+  });
+
+  it('is one payment when both statements arrive forty times at once', async () => {
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) => settleNow(n % 2 ? withoutName() : paid({ paymentId: named(1) }))),
+    );
+    expect((await reread()).payments).toHaveLength(1);
+    expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
+  });
+});
+
 describe('a second payment of one order', () => {
   it('is kept and flagged, and adds no days', async () => {
     await settleNow(paid());

@@ -177,6 +177,7 @@ async function lockBuyer(transaction: EntityManager, accountId: string): Promise
   if (blocked !== undefined) throw new CheckoutError('blocked', 'This account is blocked. It cannot buy plans.');
 }
 
+/** An order that has received a payment is not offered again: its charge takes no second one. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,
@@ -184,6 +185,7 @@ async function findOpenOrder(
 ): Promise<string | undefined> {
   const [open] = await transaction.execute<{ id: string }[]>(
     `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and ${isOpen}
+       and not exists (select 1 from payment where order_id = plan_order.id)
      order by created_at desc limit 1`,
     [accountId, days, price, currency, provider],
   );

@@ -90,6 +90,15 @@ describe('an order', () => {
     expect(fake.calls.filter((call) => call === 'charge')).toHaveLength(1);
   });
 
+  it('is a new one after another amount was paid for the last', async () => {
+    const first = await start(7);
+    fake.pay(referenceOf(first), { amount: 1_000, currency: 'IDR' });
+    await settleNow(first);
+    const second = await start(7);
+    expect(second).toMatchObject({ state: 'pending', payments: [] });
+    expect(second.id).not.toBe(first.id);
+  });
+
   it('has its first check in the queue', async () => {
     const order = await start(7);
     expect(host.enqueued).toEqual([

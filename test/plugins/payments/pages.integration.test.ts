@@ -167,6 +167,14 @@ describe('the pay page', () => {
     expect(text).toContain(`Do not pay again. Write to help@example.com with order ${codeOf(path)}.`);
   });
 
+  it('removes a code that was paid with another amount, also after the operator has resolved that', async () => {
+    const path = await buy();
+    await pay(path, 59_000);
+    await database.query('update order_flag set resolved_at = now() where order_id = ?', [(await orderAt(path)).id]);
+    const { payload } = await browser.get(path);
+    expect([payload.includes('class="qr"'), textOf(payload).includes('Choose a plan')]).toEqual([false, true]);
+  });
+
   it('makes a new code for an expired order', async () => {
     const path = await buy();
     await setState(path, 'expired');

@@ -226,7 +226,7 @@ describe('account export', () => {
       payment_attempt: [{ number: 1 }],
       request_log: [{ remote_address: '203.0.113.9' }],
       request_content: [{ body: 'my secret diary' }],
-      account_event: [{ name: 'plan.started' }],
+      account_event: [{ name: 'plan.started' }, { name: 'session.created' }],
       api_key: [{ hint: expect.any(String) }],
     });
     expect(output).not.toMatch(/sha256/);

@@ -179,7 +179,7 @@ async function apply(
   }
   if (payment === 'activated') await activate(transaction, subject);
   if (endsPeriod === true) await endOrderPeriod(transaction, accountId, orderId);
-  if (state === 'refunded') await finishRefunds(transaction, orderId);
+  if (state === 'refunded') await finishRefunds(transaction, orderId, evidence);
   if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(evidence));
 }
 
@@ -238,10 +238,19 @@ async function recordPayment(
   );
 }
 
-async function finishRefunds(transaction: EntityManager, orderId: string): Promise<void> {
+/** One that was made in the provider's dashboard is entered, because bookkeeping needs it. */
+async function finishRefunds(transaction: EntityManager, orderId: string, { raw }: PaymentEvidence): Promise<void> {
   await transaction.execute(
     `update refund set state = 'done', finished_at = clock_timestamp() where order_id = ? and state = 'pending'`,
     [orderId],
+  );
+  await transaction.execute(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, reason, raw, finished_at)
+     select o.code || '-R' || (select count(*) + 1 from refund r where r.order_id = o.id),
+       o.id, p.id, p.amount, p.currency, 'done', 'refunded at the provider', ?::json, clock_timestamp()
+     from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
+     where o.id = ? and not exists (select 1 from refund r where r.order_id = o.id and r.state = 'done')`,
+    [toStoredJson(raw), orderId],
   );
 }
 

@@ -284,6 +284,14 @@ describe('a refund', () => {
     expect(period?.startsAt.getTime()).toBeLessThan(Date.now() + 60_000);
   });
 
+  it('made in the dashboard of the provider is entered once, for bookkeeping', async () => {
+    await settleNow(paid());
+    await settleNow(stated({ state: 'refunded' }));
+    await settleNow(stated({ state: 'refunded' }));
+    const { refunds } = await reread();
+    expect(refunds).toMatchObject([{ key: `${order.code}-R1`, amount: 95_000, currency: 'IDR', state: 'done' }]);
+  });
+
   it('of money that nobody saw coming buys nothing', async () => {
     await settleNow(paid({ state: 'refunded' }));
     await settleNow(paid());

@@ -9,6 +9,7 @@ import { type Config, validate } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
 import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
+import { productionNotices } from './config/production-notices.ts';
 import type { SectionValue } from './config/section.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { createHost, type Host } from './host.ts';
@@ -166,7 +167,11 @@ export class Gateway {
 
   /** Warnings about the running configuration. */
   get notices(): string[] {
-    return [...pipelineNotices(this.#config.stages, this.#assembly.registry), ...catalogNotices(this.host.catalog)];
+    return [
+      ...pipelineNotices(this.#config.stages, this.#assembly.registry),
+      ...productionNotices(this.#config, this.host.isProduction),
+      ...catalogNotices(this.host.catalog),
+    ];
   }
 
   /** Third-party plugins by name, with the files of their modules. */

@@ -6,6 +6,7 @@ import { models } from '../catalog/sections.ts';
 import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
 import { pipelineNotices } from '../config/pipeline-rules.ts';
+import { productionNotices } from '../config/production-notices.ts';
 import { maskSecrets } from '../config/hide-secrets.ts';
 import type { YamlPath } from '../config/section.ts';
 import { service } from '../config/sections.ts';
@@ -29,7 +30,11 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
         ...describePipeline(config, document),
         ...describeCatalog(catalog, config.get(service).prefix),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
-        ...[...pipelineNotices(config.stages, registry), ...catalogNotices(catalog)].map((notice) => `note: ${notice}`),
+        ...[
+          ...pipelineNotices(config.stages, registry),
+          ...productionNotices(config, document.isProduction),
+          ...catalogNotices(catalog),
+        ].map((notice) => `note: ${notice}`),
       ])
         print(line);
     });

@@ -1,4 +1,5 @@
-import { defineSection } from '../config/section.ts';
+import { type CheckContext, defineSection, type Report } from '../config/section.ts';
+import { service } from '../config/sections.ts';
 
 /** The section `payments`: who takes the money. */
 export const paymentsSection = defineSection({
@@ -38,10 +39,21 @@ export const paymentsSection = defineSection({
         'use a provider that takes payments',
       );
     } else {
+      if (all.isProduction) checkPublicUrl(all, report);
       provider.check?.(all, report);
     }
   },
 });
+
+function checkPublicUrl(all: CheckContext, report: Report): void {
+  const { base_url: url = '' } = all.get(service);
+  if (url.startsWith('https:')) return;
+  report(
+    ['payments', 'provider'],
+    `is notified at service.base_url, which is ${url === '' ? 'not set' : 'not HTTPS'}`,
+    'set service: { base_url: https://… }, the public URL of this gateway',
+  );
+}
 
 /** The provider of a gateway.yaml that names none; in production there is none. */
 export const defaultProvider = 'sandbox';

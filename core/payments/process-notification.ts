@@ -14,6 +14,8 @@ const lease = 30;
 const orderGrace = 600;
 /** Seconds after which a notification is given up: the checks of its order go on. */
 const longestTry = 86_400;
+/** A gateway that was off for a day has not tried yet. */
+const fewestTries = 20;
 /** Seconds between tries, while the order is not known, and while the provider does not respond. */
 const pauses = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
 
@@ -72,8 +74,8 @@ async function process(host: Host, stored: Stored): Promise<void> {
     await finish(host, stored, outcome);
     if (evidence.state === 'pending' || evidence.state === 'unknown') await hasten(host, evidence.reference);
   } catch (error) {
+    if (age > longestTry && tries >= fewestTries) return giveUp(host, stored, error);
     if (!(error instanceof PaymentError)) throw error;
-    if (age > longestTry) return finish(host, stored, 'given_up');
     await postpone(host, stored, Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, tries - 1)));
   }
 }
@@ -106,6 +108,11 @@ async function awaitOrder(host: Host, stored: Stored): Promise<void> {
   if (age < orderGrace) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
   host.log.warn(`${provider} has notified of ${reference}, which is no order of this gateway`);
   await finish(host, stored, 'unknown_order');
+}
+
+async function giveUp(host: Host, stored: Stored, error: unknown): Promise<void> {
+  host.log.error(`a notification of ${stored.provider} about ${stored.reference} is given up after a day`, error);
+  await finish(host, stored, 'given_up');
 }
 
 async function postpone({ database, jobs }: Host, { id, tries }: Stored, delay: number): Promise<void> {

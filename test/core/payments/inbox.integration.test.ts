@@ -227,6 +227,23 @@ describe('a notification of an unknown order', () => {
   });
 });
 
+describe('a notification that cannot be processed', () => {
+  it('is given up after a day of tries, whatever is wrong with it', async () => {
+    const paid = { amount: 1e30, currency: 'IDR' };
+    await notify({ evidence: { ...fake.evidence(referenceOf(order)), state: 'paid', paid } });
+    await inboxQueue(host).idle();
+    expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
+    await database.query("update payment_notification set received_at = received_at - interval '25 hours'");
+    await makeDue();
+    await sweepPayments(host);
+    expect(await stored()).toMatchObject([{ outcome: null, is_open: true }]);
+    await database.query('update payment_notification set tries = 100');
+    await makeDue();
+    await sweepPayments(host);
+    expect(await stored()).toMatchObject([{ outcome: 'given_up', is_open: false }]);
+  });
+});
+
 describe('a burst', () => {
   it('of a thousand notifications is answered within the deadline, while others are processed', async () => {
     const answers = await Promise.all(

@@ -48,7 +48,10 @@ export function describeOrder({ order, attempts, notifications, ledger }: OrderD
       ['id', order.id],
       ['account', order.accountId],
       ['state', describeState(order)],
-      ['plan', `${order.days} days${order.label === undefined ? '' : `, ${order.label}`}`],
+      [
+        'plan',
+        `${order.days} ${order.days === 1 ? 'day' : 'days'}${order.label === undefined ? '' : `, ${order.label}`}`,
+      ],
       ['price', formatMoney(order.price, order.currency)],
       ['provider', order.provider],
       ['created', time(order.createdAt)],

@@ -29,7 +29,7 @@ export class SandboxRefused extends Error {
   readonly state: SandboxCharge['state'];
 
   constructor({ state, reference }: SandboxCharge) {
-    super(`Charge ${reference} is ${state}`);
+    super(`Charge ${reference} is ${state}, which does not allow this action`);
     this.state = state;
   }
 }

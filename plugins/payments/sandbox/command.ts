@@ -25,7 +25,7 @@ const descriptions: Readonly<Record<SandboxAction, string>> = {
 };
 
 const help = `
-REFERENCE is the number of an order, such as ORD-7F3K2M, or of one of its payments, ORD-7F3K2M.2.
+REFERENCE is the number of an order, such as ORD-7F3K2MQX, or of one of its payments, ORD-7F3K2MQX.2.
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 payment not found.`;
 

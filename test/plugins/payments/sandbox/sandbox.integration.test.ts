@@ -169,7 +169,9 @@ describe('gateway sandbox', () => {
   it('pays nothing twice, and nothing that has ended', async () => {
     const made = await charge();
     await sandbox('pay', made.reference);
-    await expect(sandbox('pay', made.reference)).rejects.toThrow(`Charge ${made.reference} is paid`);
+    await expect(sandbox('pay', made.reference)).rejects.toThrow(
+      `Charge ${made.reference} is paid, which does not allow this action`,
+    );
     await expect(sandbox('expire', made.reference)).rejects.toBeInstanceOf(CommandFailed);
   });
 

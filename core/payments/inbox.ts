@@ -53,7 +53,9 @@ function connect(host: Host, providerName: string): PaymentConnection | undefine
   try {
     return paymentConnection(host, providerName);
   } catch (error) {
-    host.log.error(`a notification of ${providerName} came, but the provider is not configured`, error);
+    // Anyone can call this path, so the log gets one line and no stack.
+    const reason = (error as Error).message;
+    host.log.error(`a notification of ${providerName} came, but the provider is not configured: ${reason}`);
     return undefined;
   }
 }

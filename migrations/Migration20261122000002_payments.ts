@@ -77,7 +77,7 @@ export class Migration20261122000002_payments extends Migration {
       CREATE TABLE order_flag (
         id uuid PRIMARY KEY,
         order_id uuid NOT NULL REFERENCES plan_order (id),
-        kind text NOT NULL CHECK (kind IN ('wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference')),
+        kind text NOT NULL CHECK (kind IN ('wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference', 'deleted_account')),
         subject text NOT NULL, -- the payment or refund that it is about
         detail jsonb NOT NULL DEFAULT '{}',
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

@@ -76,6 +76,7 @@ export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | '
 /**
  * Why the operator must look at an order. `reversed`: the provider says that a payment has failed which it had said was
  * made. `wrong_reference`: a payment names this order, but another charge of the provider.
+ * `deleted_account`: paid after the account was deleted; nobody can use the days.
  */
 export type FlagKind =
   | 'wrong_amount'
@@ -84,7 +85,8 @@ export type FlagKind =
   | 'disputed'
   | 'refund_failed'
   | 'reversed'
-  | 'wrong_reference';
+  | 'wrong_reference'
+  | 'deleted_account';
 
 /** Something about an order that the operator must decide. */
 export interface OrderFlag {

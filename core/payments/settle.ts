@@ -186,6 +186,7 @@ async function apply(
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits } = subject;
   await lockAccount(transaction, accountId);
+  await flagDeleted(transaction, subject);
   const period = await addDays(transaction, accountId, {
     days,
     reason: 'order',
@@ -209,6 +210,14 @@ async function isAfterPause(transaction: EntityManager, accountId: string, perio
     [periodId, accountId],
   );
   return before === undefined;
+}
+
+async function flagDeleted(transaction: EntityManager, subject: Subject): Promise<void> {
+  const [deleted] = await transaction.execute<unknown[]>(
+    'select from account where id = ? and deleted_at is not null',
+    [subject.accountId],
+  );
+  if (deleted !== undefined) await flagOrder(transaction, subject, 'deleted_account');
 }
 
 async function recordPayment(

@@ -161,6 +161,12 @@ describe('a payment in full', () => {
   });
 });
 
+it('a payment of a deleted account is kept and flagged', async () => {
+  await database.query('update account set deleted_at = now() where id = ?', [accountId]);
+  await settleNow(paid());
+  expect(await reread()).toMatchObject({ state: 'paid', flags: [{ kind: 'deleted_account' }] });
+});
+
 describe('a payment that is not what was ordered', () => {
   it.each([
     ['wrong_amount', { amount: 1, currency: 'IDR' }],

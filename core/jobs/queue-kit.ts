@@ -52,7 +52,8 @@ export function postgresKit(connectionString: string): QueueKit {
 export function jobsPool(connectionString: string) {
   return {
     connectionString,
-    max: 3,
+    // As many as jobs run at once, and two for the worker's looks at the queue: jobs that all fall due at a full minute waited.
+    max: workerOptions.concurrency + 2,
     connectionTimeoutMillis: 5_000,
     application_name: 'daypass-jobs',
     Client: JobsClient,

@@ -18,7 +18,7 @@ export interface SignInProfile {
 /** Why a person is not signed in. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
-/** The account of a person, or why there is none for them. */
+/** The account of a person, or why they are refused. */
 export type SignInOutcome =
   | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
   | { readonly refused: SignInRefusal };

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 
 /**
  * A random secret of the gateway, 256 bits in base64url: made at its first use, and the same for all instances on the
- * database. For what lives minutes, such as the cookie between a sign-in provider and its callback: whoever reads the
+ * database. For what lives minutes, such as the cookie between a sign-in provider and its callback: a reader of the
  * database reads it.
  */
 export async function readSecret(database: Pick<Database, 'query'>, name: string): Promise<string> {

@@ -18,7 +18,7 @@ export interface CheckProgress {
   readonly left: number; // seconds until the order expires; negative afterwards
 }
 
-/** Seconds until the next check; undefined when there is none any more. */
+/** Seconds until the next check; undefined after the last one. */
 export function nextCheck(progress: CheckProgress, random: () => number = Math.random): number | undefined {
   const delay = progress.left > 0 ? beforeExpiry(progress) : afterExpiry(-progress.left);
   if (delay === undefined) return undefined;

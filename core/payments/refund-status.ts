@@ -102,7 +102,7 @@ async function record(host: Host, refund: PendingRefund, { state, raw }: Refund)
   );
 }
 
-/** The money is back: the order is refunded, and what is left of its period ends. Once, whoever comes first. */
+/** The money is back: the order is refunded, and what is left of its period ends. Once, in whichever process it is seen first. */
 export async function finishRefund(
   transaction: EntityManager,
   orderId: string,

@@ -55,5 +55,5 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
   );
 }
 
-/** The provider of a gateway.yaml that names none; in production there is none. */
+/** The default provider; in production nothing is sold without one. */
 export const defaultProvider = 'sandbox';

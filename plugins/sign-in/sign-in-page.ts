@@ -7,7 +7,7 @@ import { isLocalSignInOn } from './local-section.ts';
 import { offeredProviders } from './offered.ts';
 import { nextPath } from './next-path.ts';
 
-/** Signs a person in by the name and e-mail address that they type: whoever uses this machine is trusted. */
+/** Signs a person in by the name and e-mail address that they type: the users of this machine are trusted. */
 const localForm = defineForm({
   fields: {
     type: 'object',

@@ -5,7 +5,7 @@ import { callXendit, textOf } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 /**
- * Creates a payment request. QRIS has no window of its own here: a request runs for 48 hours unless it is cancelled, and
+ * Creates a payment request. QRIS takes no expiry here: a request runs for 48 hours unless it is cancelled, and
  * core cancels it at `expiresAt`. No key makes it idempotent, so a lost answer leaves a request that nobody pays.
  *
  * @throws PaymentError

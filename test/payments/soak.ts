@@ -196,7 +196,7 @@ class Soak {
     this.#bank.gateways.push(gateway.url);
   }
 
-  /** Kills one of the gateways in the midst of its work, and starts another in its place. */
+  /** Kills one of the gateways while it works, and starts another in its place. */
   async #kill(): Promise<void> {
     const index = this.#kills++ % 2;
     const victim = this.#gateways[index];

@@ -288,7 +288,7 @@ describe('the limits of a plan', () => {
     expect(gauge.queries).toBe(queries);
   });
 
-  it('are none for a plan without limits', async () => {
+  it('are absent for a plan without limits', async () => {
     await addPeriod(-day, day);
     expect((await enter()).limits).toBeUndefined();
   });

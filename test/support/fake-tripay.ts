@@ -47,7 +47,7 @@ export class FakeTripay extends FakeProvider {
     return this.#notificationOf(charge, 'GUESS');
   }
 
-  /** Every merchant has a key of its own. */
+  /** Every merchant has its own key. */
   foreignOf(charge: FakeCharge): FakeNotification {
     return this.#notificationOf(charge, 'KEY-OF-T0002');
   }

@@ -202,7 +202,7 @@ export class FakeXendit extends FakeProvider {
     return { status: 200, body: { data, has_more: false } };
   }
 
-  /** Refunds have events of their own; one that is pending has none. */
+  /** Refunds have separate events; a pending one has no event. */
   #notificationOf(charge: FakeCharge, token: string, businessId: string): FakeNotification {
     const refund = charge.refunds.findLast(({ state }) => state !== 'pending');
     const [event, data] = refund === undefined ? this.#eventOf(charge) : refundEvent(charge, refund);

@@ -57,7 +57,7 @@ function describePass({ days, period, readAt }: Order, account: AccountRecord | 
   };
 }
 
-/** Money that came a second time, and whom to write to; undefined when there is none that the operator has not returned. */
+/** Money that came a second time, and whom to write to; undefined when the operator has returned it. */
 function describeSecond({ code, flags, payments }: Order, request: PageRequest): string | undefined {
   if (!flags.some(({ kind, resolvedAt }) => kind === 'second_payment' && resolvedAt === undefined)) return undefined;
   const second = payments.findLast(({ outcome }) => outcome === 'second');

@@ -10,7 +10,7 @@ export function sandboxSecret({ keep }: Pick<Host, 'keep'>): Held {
   return keep<Held>('payments-sandbox-secret', () => ({ secret: undefined }));
 }
 
-/** Loads it, and makes one first where there is none. */
+/** Loads it; creates it first when it does not exist. */
 export async function loadSecret(host: Pick<Host, 'keep' | 'database'>): Promise<string> {
   const held = sandboxSecret(host);
   if (held.secret !== undefined) return held.secret;

@@ -5,7 +5,7 @@ import type { ProviderProfile } from './profile.ts';
 
 /**
  * GitHub, or a GitHub Enterprise Server with `config: { uri }`. The address of a profile is the public one, often missing
- * and not verified: the primary verified one comes from a list of its own
+ * and not verified: the primary verified one comes from a separate list
  * (https://docs.github.com/en/rest/users/emails).
  */
 export function github({ config = {}, endpoints = {} }: ProviderSettings): CustomProtocol2 {

@@ -9,7 +9,7 @@ export interface ProviderProfile {
   readonly avatarUrl: string | undefined;
 }
 
-/** The profile that bell has made for a provider of its own; the original is in `raw`. */
+/** The profile that bell makes for its built-in providers; the original is in `raw`. */
 export interface BellProfile {
   readonly id?: unknown;
   readonly username?: unknown;

@@ -93,7 +93,7 @@ describe('endOrderPeriod', () => {
     expect(await shape()).toEqual({ days: [7, 1], gaps: [0] });
   });
 
-  it('takes nothing from a period that is over', async () => {
+  it('leaves a period that is over as it is', async () => {
     const orderId = randomUUID();
     await database.query(
       `insert into plan_order (id, code, account_id, days, price, currency, provider, expires_at)

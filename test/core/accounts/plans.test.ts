@@ -21,7 +21,7 @@ describe('plans', () => {
     expect(mistakes('plans: [{ days: 1, price: 1 }, { days: 365, price: 500000, label: a year }]')).toEqual([]);
   });
 
-  it('can have limits of their own, all or some of them', () => {
+  it('can carry limits, all or some of them', () => {
     const limits = '{ limit: 600, period: 60, burst: 100, concurrent: 32 }';
     expect(
       mistakes(`plans: [{ days: 1, price: 1, limits: ${limits} }, { days: 7, price: 5, limits: { burst: 9 } }]`),

@@ -47,7 +47,7 @@ describe('a refund', () => {
     expect(fake.calls).not.toContain('refund');
   });
 
-  it('that is pending takes nothing until the provider confirms it', async () => {
+  it('that is pending ends no period until the provider confirms it', async () => {
     fake.refundState = 'pending';
     expect(await refund()).toMatchObject({ state: 'paid', refunds: [{ state: 'pending' }] });
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * 86_400);

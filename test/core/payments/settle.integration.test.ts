@@ -315,7 +315,7 @@ describe('a refund', () => {
 });
 
 describe('a dispute', () => {
-  it('is flagged once and takes nothing', async () => {
+  it('is flagged once and ends no period', async () => {
     await settleNow(paid());
     await settleNow(stated({ state: 'disputed' }));
     await settleNow(stated({ state: 'disputed' }));

@@ -9,7 +9,7 @@ import { createFakeXendit } from '../../support/fake-xendit.ts';
 import { connect, type Connected, requestFor, signal } from './fixture.ts';
 
 /*
- * What core relies on, of every provider against its fake. The oddities of each have tests of their own.
+ * What core relies on, of every provider against its fake. The oddities of each have separate tests.
  */
 
 const providers: Readonly<Record<string, () => Promise<Connected>>> = {

@@ -109,7 +109,7 @@ describe('a charge at Midtrans', () => {
       'rejected',
     ],
     ['a validation (400)', { status_code: '400', validation_messages: ['x'] }, 'rejected'],
-    ['a failure of its own in HTTP 200', { status_code: '500', status_message: 'Sorry' }, 'unknown'],
+    ['a failure reported in HTTP 200', { status_code: '500', status_message: 'Sorry' }, 'unknown'],
     ['a running first request (202)', { status_code: '202' }, 'unknown'],
     ['a denial', { ...settled, status_code: '202', transaction_status: 'deny' }, 'rejected'],
     ['another order', { ...settled, status_code: '201', order_id: 'ORD-OTHER.1' }, 'unknown'],

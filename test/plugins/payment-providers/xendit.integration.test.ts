@@ -57,7 +57,7 @@ describe('a charge at Xendit', () => {
     });
   });
 
-  it('has no end of its own: QRIS takes none, so core cancels it', async () => {
+  it('has no expiry: QRIS takes none, so core cancels it', async () => {
     await using xendit = await open();
     expect((await xendit.connection.charge(requestFor(), signal)).expiresAt).toBeUndefined();
   });

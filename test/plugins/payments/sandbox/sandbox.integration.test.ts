@@ -144,7 +144,7 @@ describe('gateway sandbox', () => {
     expect(states).toEqual(['expired', 'paid']);
   });
 
-  it('pay-wrong-amount pays half, or what it is told', async () => {
+  it('pay-wrong-amount pays half, or the given amount', async () => {
     const [half, told] = [await charge(), await charge()];
     await sandbox('pay-wrong-amount', half.reference);
     await sandbox('pay-wrong-amount', told.reference, '--amount', '24999');

@@ -187,7 +187,7 @@ async function activate(transaction: EntityManager, subject: Subject): Promise<v
   const { orderId, accountId, days, label, limits } = subject;
   await lockAccount(transaction, accountId);
   await flagDeleted(transaction, subject);
-  const period = await addDays(transaction, accountId, {
+  await addDays(transaction, accountId, {
     days,
     reason: 'order',
     orderId,
@@ -195,21 +195,6 @@ async function activate(transaction: EntityManager, subject: Subject): Promise<v
     limits: limits === null ? undefined : (JSON.parse(limits) ?? undefined),
   });
   await recordEvent(transaction, 'order.paid', { orderId, accountId }, `order.paid:${orderId}`);
-  if (await isAfterPause(transaction, accountId, period.id)) {
-    const payload = { accountId, endsAt: period.endsAt.toISOString() };
-    await recordEvent(transaction, 'plan.started', payload, `plan.started:${period.id}`);
-  }
-}
-
-/** Whether no other period ends where this one begins. */
-async function isAfterPause(transaction: EntityManager, accountId: string, periodId: string): Promise<boolean> {
-  const [before] = await transaction.execute<unknown[]>(
-    `select 1 from plan_period p, plan_period b
-     where p.id = ? and b.account_id = ? and b.id <> p.id and b.ends_at = p.starts_at
-       and not exists (select 1 from plan_period r where r.replaces = b.id)`,
-    [periodId, accountId],
-  );
-  return before === undefined;
 }
 
 async function flagDeleted(transaction: EntityManager, subject: Subject): Promise<void> {

@@ -1,27 +1,16 @@
-import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { readRouteStatus } from '#core/model-call/route-status.ts';
-import { defineTexts } from '#core/pages/texts.ts';
-import { describeHome } from './home.ts';
-import en from './texts/en.json' with { type: 'json' };
-import id from './texts/id.json' with { type: 'json' };
+import { register as registerHome } from './home/index.ts';
+import { register as registerModels } from './models/index.ts';
+import { register as registerRequests } from './requests/index.ts';
+import { register as registerTry } from './try/index.ts';
 
-/** What people see in a browser. */
+/** What a signed-in account sees of its use. */
 export const plugin: GatewayPlugin = {
   name: 'dashboard',
   register(server) {
-    server.gateway.texts(defineTexts({ en, id }));
-    server.gateway.page({
-      path: '/',
-      role: 'public',
-      title: 'home.title',
-      description: 'home.lead',
-      template: join(import.meta.dirname, '..', '..', 'views', 'home.eta'),
-      show(request) {
-        // Upstreams and their faults are the operator's business.
-        const statuses = request.isOperator ? readRouteStatus(server.gateway, request.host) : undefined;
-        return describeHome(request, statuses);
-      },
-    });
+    registerHome(server);
+    registerRequests(server);
+    registerModels(server);
+    registerTry(server);
   },
 };

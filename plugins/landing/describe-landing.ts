@@ -13,7 +13,7 @@ const tick = { step: 6, width: 3 };
  *
  * @param statuses of the routes, for readers who may see them
  */
-export function describeHome(request: PageRequest, statuses: ReadonlyMap<string, RouteStatus> | undefined) {
+export function describeLanding(request: PageRequest, statuses: ReadonlyMap<string, RouteStatus> | undefined) {
   const { host, query, t } = request;
   const { catalog, service } = host;
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
@@ -39,12 +39,12 @@ function describePlans({ host, t, format }: PageRequest) {
   const currency = host.section(currencySection);
   return host.section(plansSection).map(({ days, price, label = '' }) => ({
     days: format.number(days),
-    unit: t('home.days', { count: days }),
+    unit: t('landing.days', { count: days }),
     label,
     path: `/buy?days=${days}`,
-    buy: t('home.buy', { count: days }),
+    buy: t('landing.buy', { count: days }),
     price: format.money(price, currency),
-    perDay: t('home.per_day', { price: format.money(Math.round(price / days), currency) }),
+    perDay: t('landing.per_day', { price: format.money(Math.round(price / days), currency) }),
     ticks: Array.from({ length: Math.min(days, 30) }, (_, index) => index * tick.step),
     ticksWidth: (Math.min(days, 30) - 1) * tick.step + tick.width,
   }));

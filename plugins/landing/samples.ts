@@ -69,8 +69,8 @@ export function samplesFor(chosen: string | undefined, baseUrl: string, model: s
 /** The base addresses that clients take; `clients` is the key of a text. */
 export function addressesOf(baseUrl: string): readonly { clients: string; url: string }[] {
   return [
-    { clients: 'home.openai_clients', url: `${baseUrl}/v1` },
-    { clients: 'home.anthropic_clients', url: baseUrl },
-    { clients: 'home.google_clients', url: baseUrl },
+    { clients: 'landing.openai_clients', url: `${baseUrl}/v1` },
+    { clients: 'landing.anthropic_clients', url: baseUrl },
+    { clients: 'landing.google_clients', url: baseUrl },
   ];
 }

@@ -35,9 +35,9 @@ function describeRoute(
   const until = hasEnd && status?.open_until ? format.time(new Date(status.open_until)) : undefined;
   return {
     id,
-    state: t(`home.route.${state}`),
+    state: t(`landing.route.${state}`),
     isUnavailable: state !== 'closed',
     reason: status?.reason ?? '',
-    until: until && { ...until, text: t('home.route.until', { time: until.text }) },
+    until: until && { ...until, text: t('landing.route.until', { time: until.text }) },
   };
 }

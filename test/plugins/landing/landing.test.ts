@@ -10,7 +10,7 @@ import type { PaymentProvider } from '#core/payments/payment-provider.ts';
 import { paymentsSection } from '#core/payments/section.ts';
 import { operatorsSection } from '#core/pages/operators.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
-import { plugin } from '../../../plugins/dashboard/index.ts';
+import { plugin } from '../../../plugins/landing/index.ts';
 import { readYaml } from '../../core/accounts/yaml-fixture.ts';
 import { FakeProvider } from '../../core/payments/fake-provider.ts';
 import { pageAt, pageHost, servePages, testTexts } from '../../core/pages/page-fixture.ts';
@@ -28,7 +28,7 @@ interface Home {
 
 const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };
 
-/** A server with nothing but the dashboard. */
+/** A server with nothing but the front page. */
 async function serve(home: Home = {}): Promise<Server> {
   const { models = [modelOf('test')], service = {}, yaml = '', statuses, hasSignIn = false, provider } = home;
   const sections = [listen, plansSection, currencySection, operatorsSection, paymentsSection];

@@ -8,7 +8,7 @@ export type { Usage } from './model-call/usage.ts';
 export interface Principal {
   readonly accountId: string;
   readonly keyId: string;
-  /** First and last characters of the key, safe to show: `dp-a1b2…wxyz`. */
+  /** First and last characters of the key, safe to show: `dp-a1b2…wxyz`; `playground` for requests of that page. */
   readonly keyHint: string;
   /** Limits of this key that replace the configured ones. */
   readonly limits: RateLimits | undefined;

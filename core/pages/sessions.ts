@@ -109,6 +109,16 @@ export class Sessions {
     };
   }
 
+  /** True while this session of this account lasts and the account is served. Both ids are UUIDs. */
+  async isOpen(accountId: string, sessionId: string): Promise<boolean> {
+    const rows = await this.#database.query(
+      `select 1 from session s join account a on a.id = s.account_id
+       where s.id = ? and s.account_id = ? and ${live} and a.blocked_at is null and a.deleted_at is null`,
+      [sessionId, accountId],
+    );
+    return rows.length > 0;
+  }
+
   /** The sessions of an account, the one used last first. */
   async list(accountId: string): Promise<SessionRecord[]> {
     const rows = await this.#database.query<SessionListRow>(

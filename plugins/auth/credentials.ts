@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isAccessToken } from '#core/accounts/access-token.ts';
 import { isApiKey } from '#core/accounts/api-key.ts';
 
 /**
@@ -16,6 +17,12 @@ export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): rea
     (value, index): value is string =>
       value !== undefined && values.indexOf(value) === index && isApiKey(value, prefix),
   );
+}
+
+/** The token of a page that a request carries in place of a key. Only `Authorization: Bearer` takes one. */
+export function presentedAccessToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
+  const token = bearerOf(headers.authorization);
+  return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
 }
 
 /** The scheme is case-insensitive, and more than one space may follow it (RFC 9110, 11.1 and 11.4). */

@@ -5,13 +5,17 @@ import { principal } from '#core/facts.ts';
 import type { Service } from '#core/host.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
-import { presentedKeys } from './credentials.ts';
+import { presentedAccessToken, presentedKeys } from './credentials.ts';
 import { failedAuthentications } from './failures.ts';
 import { identify } from './identify.ts';
+import { createTokenHolder } from './token-holder.ts';
 
 /**
  * Identifies the caller by its API key, before the body is read. Of several keys any valid one suffices; of keys of
  * several accounts the first counts, see `presentedKeys`.
+ *
+ * Without a key, the access token of a page counts as the key of the account that is signed in there
+ * (core/accounts/access-token.ts). Its requests are recorded with the hint `playground`.
  *
  * Addresses with many failures are refused until they may fail again. Valid keys pass even there: one that is not cached
  * waits a quarter of a second, in which all look-ups of such addresses become one query.
@@ -53,10 +57,11 @@ export const auth = defineStage({
     await directory.ready();
     const { prefix } = host.service;
     const failures = failedAuthentications(host);
+    const holderOf = createTokenHolder(host, directory, maxAge);
 
-    const admitOrRefuse = (exchange: Exchange, account: AccountRecord | undefined): void => {
+    const admitOrRefuse = (exchange: Exchange, account: AccountRecord | undefined, hint?: string): void => {
       if (account?.blockedAt !== undefined) throw blocked(host.service);
-      if (account?.key !== undefined) return admit(exchange, account, account.key);
+      if (account?.key !== undefined) return admit(exchange, account, account.key, hint);
       const wait = failures.waitOf(exchange.remoteAddress, limits);
       if (wait > 0) throw tooManyFailures(wait);
       failures.count(exchange.remoteAddress, limits);
@@ -66,8 +71,13 @@ export const auth = defineStage({
     return {
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
+        const keys = presentedKeys(exchange.headers, prefix);
+        const token = keys.length === 0 ? presentedAccessToken(exchange.headers, prefix) : undefined;
+        if (token !== undefined) {
+          return holderOf(token).then((account) => admitOrRefuse(exchange, account, playgroundHint));
+        }
         const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
-        const found = identify(directory, presentedKeys(exchange.headers, prefix), maxAge, isSuspect);
+        const found = identify(directory, keys, maxAge, isSuspect);
         if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account));
         admitOrRefuse(exchange, found);
       },
@@ -75,11 +85,14 @@ export const auth = defineStage({
   },
 });
 
-function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord): void {
+/** What records say in place of the hint of a key. */
+const playgroundHint = 'playground';
+
+function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
   exchange.set(principal, {
     accountId: account.id,
     keyId: key.id,
-    keyHint: key.hint,
+    keyHint: hint,
     limits: key.limits,
     requestCount: account.requestCount,
   });

@@ -1,0 +1,46 @@
+import type { AccountRecord } from '#core/accounts/account-record.ts';
+import { accessTokens } from '#core/accounts/access-token.ts';
+import type { AccountDirectory } from '#core/accounts/directory.ts';
+import { GatewayError } from '#core/errors/table.ts';
+import type { Host } from '#core/host.ts';
+import { sessionsOf } from '#core/pages/sign-in.ts';
+import { withDeadline } from '#core/timing/deadline.ts';
+
+/** Ms within which the database must answer. */
+const deadline = 2_000;
+
+type TokenHolder = (token: string) => Promise<AccountRecord | undefined>;
+
+/**
+ * Finds the account of an access token, while the session that the token names lasts. The session is read for each request:
+ * it may end at any moment, and pages call rarely. A token with a wrong signature causes no query.
+ *
+ * @param maxAge seconds for which a cached account counts
+ * @throws GatewayError `unavailable` when the database does not answer
+ */
+export function createTokenHolder(
+  host: Host,
+  directory: Pick<AccountDirectory, 'findById'>,
+  maxAge: number,
+): TokenHolder {
+  const tokens = accessTokens(host);
+  const sessions = sessionsOf(host);
+  const find: TokenHolder = async (token) => {
+    const claims = await tokens.read(host.service.prefix, token);
+    if (claims === undefined) return undefined;
+    const account = await directory.findById(claims.accountId, maxAge);
+    if (account === undefined || account.blockedAt !== undefined) return account;
+    return (await sessions.isOpen(claims.accountId, claims.sessionId)) ? account : undefined;
+  };
+  return async (token) => {
+    try {
+      return await withDeadline(find(token), deadline, `the database did not answer within ${deadline} ms`);
+    } catch (error) {
+      if (error instanceof GatewayError) throw error;
+      throw new GatewayError('unavailable', 'Sessions cannot be read at the moment. Try again in a few seconds.', {
+        retryAfter: 2,
+        cause: error,
+      });
+    }
+  };
+}

@@ -54,6 +54,8 @@ export {
   Download,
   FieldErrors,
   type FormState,
+  type LiveParts,
+  type LiveTopic,
   type Page,
   type PageForm,
   type PageRequest,
@@ -62,6 +64,7 @@ export {
   type SignedInAccount,
 } from './pages/page.ts';
 export { PageError, type PageErrorDetails } from './pages/page-error.ts';
+export { publishLive } from './pages/live/live-bus.ts';
 export type { IssuedSession, OpenSession, SessionRecord, Sessions } from './pages/sessions.ts';
 export { type RoledSession, sessionOf, sessionsOf, signIn, signInPath } from './pages/sign-in.ts';
 export { ownPath } from './pages/own-path.ts';

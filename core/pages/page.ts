@@ -47,6 +47,34 @@ export interface Page {
    */
   show(request: PageRequest): Awaitable<Redirect | Download | object>;
   readonly forms?: readonly PageForm[];
+  /** Parts that change while the page is open. */
+  readonly live?: LiveParts;
+}
+
+/**
+ * What an open page follows: `requests`, the records of its account; `account`, its key, plan and limits; `orders`, its
+ * orders; `health`, the states of routes and models. Pages that are not for accounts follow those of all accounts.
+ */
+export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
+export type LiveTopic = (typeof liveTopics)[number];
+
+/**
+ * Parts of a page that are sent again when they change, over one stream a tab at `<path>/live` with the page's query. In the
+ * template a part is `<div id="tiles" sse-swap="tiles"><%~ include(…) %></div>`; the layout opens the stream.
+ */
+export interface LiveParts {
+  readonly topics: readonly LiveTopic[];
+  /** Renders at this interval as well, for what changes with time alone: a rate limit that refills. */
+  readonly everySeconds?: number;
+  /** Absolute paths of templates by part. A part is sent when its HTML has changed. */
+  readonly parts: Readonly<Record<string, string>>;
+  /**
+   * The values that `show` passes to these templates. Tabs of one session with the same address share them.
+   *
+   * @returns a Redirect to show another page instead
+   * @throws PageError below 500 when there is nothing left to show; after any other error it is called again
+   */
+  values(request: PageRequest): Awaitable<Redirect | object>;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 import type { EventTypes } from '../accounts/events.ts';
 import type { PaymentProvider } from '../payments/payment-provider.ts';
+import type { AbilityReader } from '../catalog/abilities.ts';
 import type { Catalog, Vendor } from '../catalog/catalog.ts';
 import type { WireFormat } from '../catalog/formats.ts';
 import type { Command } from './command.ts';
@@ -74,6 +75,8 @@ export class Registry {
   readonly unloaded: Mistake[] = [];
   /** Loaded third-party plugins by name, with the files of their modules. */
   readonly foreignPlugins = new Map<string, string>();
+  /** Tells what models can do; undefined where no plugin speaks formats. */
+  abilityReader: AbilityReader | undefined;
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';
 
@@ -182,6 +185,12 @@ export class Registry {
 
   catalogReview(review: CatalogReview): void {
     this.catalogReviews.push(review);
+  }
+
+  /** How the abilities of a model are read, for pages; one plugin knows them. */
+  abilities(reader: AbilityReader): void {
+    if (this.abilityReader !== undefined) throw new Error('abilities of models are registered twice');
+    this.abilityReader = reader;
   }
 
   command(command: Command): void {

@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { abilitiesOf } from './abilities.ts';
 import { describeAdaptations } from './describe-adaptations.ts';
 import { formats } from './formats.ts';
 import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
@@ -17,6 +18,7 @@ export const plugin: GatewayPlugin = {
       problems: findUselessBackups,
       describe: (catalog) => [...describeMatrix(catalog), ...describeAdaptations(catalog)],
     });
+    server.gateway.abilities(abilitiesOf);
     for (const format of formats) {
       server.gateway.format(format);
       for (const endpoint of format.client?.endpoints ?? []) server.gateway.endpoint({ ...endpoint, format });

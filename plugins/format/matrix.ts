@@ -1,3 +1,4 @@
+import { type LossText, type ModelFeature, modelFeatures } from '#core/catalog/abilities.ts';
 import type { Catalog, Route } from '#core/catalog/catalog.ts';
 import type { CatalogProblem } from '#core/extension/registry.ts';
 import { type Profile, profileIn } from '#core/catalog/profile.ts';
@@ -6,16 +7,12 @@ import { clientTextFormats, formats, textFormats } from './formats.ts';
 import { responses } from './responses/descriptor.ts';
 import { preferredFormat } from './translation/upstream-format.ts';
 
-/** What clients use, and operators ask about. */
-export const features = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
-export type Feature = (typeof features)[number];
-
 /** `yes`, `no`, or what is lost. */
-export type Support = 'yes' | 'no' | { readonly losses: readonly string[] };
+export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
 
 const noParallelSwitch = 'parallel tool calls cannot be disabled';
 
-const capabilityOf: Readonly<Record<Feature, ((profile: Profile) => boolean) | undefined>> = {
+const capabilityOf: Readonly<Record<ModelFeature, ((profile: Profile) => boolean) | undefined>> = {
   stream: undefined,
   tools: ({ capabilities }) => capabilities.tools,
   'parallel tools': ({ capabilities }) => capabilities.tools && capabilities.parallel_tools,
@@ -25,7 +22,7 @@ const capabilityOf: Readonly<Record<Feature, ((profile: Profile) => boolean) | u
 };
 
 /** How a route serves a feature to a client of a format. */
-export function supportOf(client: ClientTextFormat, route: Route, feature: Feature): Support {
+export function supportOf(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';
   const profile = profileIn(upstream.name, route.profile);
@@ -38,7 +35,11 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Featu
 }
 
 /** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
-function formatFor(client: ClientTextFormat, { upstream, profile }: Route, feature: Feature): TextFormat | undefined {
+function formatFor(
+  client: ClientTextFormat,
+  { upstream, profile }: Route,
+  feature: ModelFeature,
+): TextFormat | undefined {
   const isForTools = feature === 'tools' || feature === 'parallel tools';
   const isElsewhere = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
   return isElsewhere ? responses : preferredFormat(client, upstream.formats);
@@ -49,8 +50,8 @@ function refusalOf(
   client: ClientTextFormat,
   upstream: TextFormat,
   { upstream: { formats: spoken }, profile }: Route,
-  feature: Feature,
-): string | undefined {
+  feature: ModelFeature,
+): LossText | undefined {
   const { quirks } = profile;
   switch (feature) {
     case 'tools':
@@ -74,22 +75,22 @@ function refusalOfReasoning(
   upstream: TextFormat,
   spoken: readonly string[],
   { capabilities, quirks }: Profile,
-): string | undefined {
+): LossText | undefined {
   if (quirks.reasoning === 'none') return 'reasoning effort cannot be set';
   const isTornApart =
     upstream !== responses && !spoken.includes(responses.name) && quirks.responses_for_tools && capabilities.tools;
   return isTornApart ? 'no reasoning together with tools' : undefined;
 }
 
-type LossTable = readonly (readonly [Feature, string, boolean])[];
+type LossTable = readonly (readonly [ModelFeature, LossText, boolean])[];
 
 /** What is lost on routes of the client's own format as well. */
 function adaptationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
   { quirks }: Profile,
-  feature: Feature,
-): string[] {
+  feature: ModelFeature,
+): LossText[] {
   const says = client.text.speaks;
   const there = upstream.text.speaks;
   const losses: LossTable = [
@@ -107,12 +108,12 @@ function adaptationLosses(
   return lossesOf(feature, losses);
 }
 
-function lossesOf(feature: Feature, losses: LossTable): string[] {
+function lossesOf(feature: ModelFeature, losses: LossTable): LossText[] {
   return losses.flatMap(([of, loss, isLost]) => (of === feature && isLost ? [loss] : []));
 }
 
 /** What has no words in the other format. */
-function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: Feature): string[] {
+function translationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
   const says = client.text.speaks;
   const there = upstream.text.speaks;
   const losses: LossTable = [
@@ -125,7 +126,7 @@ function translationLosses(client: ClientTextFormat, upstream: TextFormat, featu
   return lossesOf(feature, losses);
 }
 
-function lossOfStructure({ capabilities }: Profile): string | undefined {
+function lossOfStructure({ capabilities }: Profile): LossText | undefined {
   if (capabilities.structured_output === 'schema') return undefined;
   return capabilities.structured_output === 'object'
     ? 'the schema is in the prompt; only JSON is enforced'
@@ -134,24 +135,24 @@ function lossOfStructure({ capabilities }: Profile): string | undefined {
 
 /** Lines for `gateway check`: what each client format gets on each route, and what is lost on the way. */
 export function describeMatrix({ models }: Catalog): string[] {
-  const losses: string[] = [];
+  const losses: LossText[] = [];
   const rows = models.flatMap((model) =>
     model.routes.flatMap((route) => clientTextFormats.map((client) => describeRow(model.id, client, route, losses))),
   );
   const shown = rows.filter((row) => row !== undefined);
   if (shown.length === 0) return [];
-  const head = `  ${'model'.padEnd(20)} ${'route'.padEnd(28)} ${'client'.padEnd(10)} ${'upstream'.padEnd(10)} ${features.map((feature) => columnOf(feature, feature)).join(' ')}`;
+  const head = `  ${'model'.padEnd(20)} ${'route'.padEnd(28)} ${'client'.padEnd(10)} ${'upstream'.padEnd(10)} ${modelFeatures.map((feature) => columnOf(feature, feature)).join(' ')}`;
   return ['client formats', head, ...shown, ...losses.map((loss, index) => `  ${index + 1}: ${loss}`), ''];
 }
 
-function describeRow(model: string, client: ClientTextFormat, route: Route, losses: string[]): string | undefined {
+function describeRow(model: string, client: ClientTextFormat, route: Route, losses: LossText[]): string | undefined {
   const upstream = preferredFormat(client, route.upstream.formats);
   if (upstream === undefined) return undefined;
-  const cells = features.map((feature) => columnOf(feature, cellOf(supportOf(client, route, feature), losses)));
+  const cells = modelFeatures.map((feature) => columnOf(feature, cellOf(supportOf(client, route, feature), losses)));
   return `  ${model.padEnd(20)} ${route.id.padEnd(28)} ${client.name.padEnd(10)} ${upstream.name.padEnd(10)} ${cells.join(' ')}`.trimEnd();
 }
 
-function cellOf(support: Support, losses: string[]): string {
+function cellOf(support: Support, losses: LossText[]): string {
   if (typeof support === 'string') return support;
   const numbers = support.losses.map((loss) => {
     const known = losses.indexOf(loss);
@@ -160,7 +161,7 @@ function cellOf(support: Support, losses: string[]): string {
   return `loss ${numbers.join(', ')}`;
 }
 
-function columnOf(feature: Feature, value: string): string {
+function columnOf(feature: ModelFeature, value: string): string {
   return value.padEnd(Math.max(feature.length, 7));
 }
 

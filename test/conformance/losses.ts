@@ -1,5 +1,5 @@
 import type { TextFormat, UpstreamTextFormat } from '../support/formats.ts';
-import type { Feature as CheckedFeature } from '../../plugins/format/matrix.ts';
+import type { ModelFeature } from '#core/catalog/abilities.ts';
 import type { Ask, Seen, Spoken, Tool } from './talk.ts';
 
 /** A request as the upstream must understand it, without echoes. */
@@ -12,7 +12,7 @@ export interface Loss {
   readonly name: string;
   readonly feature: string | readonly string[];
   /** The column of `gateway check` with this loss; undefined when it has none for the feature. */
-  readonly checked?: CheckedFeature;
+  readonly checked?: ModelFeature;
   happens(client: TextFormat, upstream: UpstreamTextFormat): boolean;
   /** What the upstream receives instead. @param turn counts from 0 */
   hears?(heard: Heard, turn: number, upstream: UpstreamTextFormat): Heard;

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ModelFeature, modelFeatures } from '#core/catalog/abilities.ts';
 import { assemble } from '#core/assembly.ts';
 import { buildCatalog } from '#core/catalog/build.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import { parseDocument } from '#core/config/document.ts';
 import { validate } from '#core/config/load.ts';
 import { createLogger } from '#core/logger.ts';
-import { type Feature, features, supportOf } from '../../plugins/format/matrix.ts';
+import { supportOf } from '../../plugins/format/matrix.ts';
 import { describeCell, writeReasons, writeVendorTable } from '../conformance/table.ts';
 import { descriptions } from '../conformance/vendors/descriptions.ts';
 import { vendorLosses } from '../conformance/vendors/losses.ts';
@@ -65,7 +66,7 @@ it.each(vendorLosses)('the accepted loss is that of scenarios which are played: 
 });
 
 /** Columns of `gateway check`. It has none for the loss of the stop sequence. */
-const columns: Readonly<Record<string, Feature>> = {
+const columns: Readonly<Record<string, ModelFeature>> = {
   'the grammar of freeform tools is described, not enforced': 'tools',
   'tool calls cannot be forced': 'tools',
   'parallel tool calls cannot be disabled': 'parallel tools',
@@ -94,7 +95,7 @@ describe('`gateway check` lists the losses of vendors', async () => {
 });
 
 function checkedOn(route: Route, client: TextFormat): string[] {
-  const checked = features.flatMap((feature) => {
+  const checked = modelFeatures.flatMap((feature) => {
     const support = supportOf(conversational[client], route, feature);
     const losses = typeof support === 'string' ? [] : support.losses;
     return losses.filter((loss) => !ofFormats.has(loss)).map((loss) => `${feature}: ${loss}`);

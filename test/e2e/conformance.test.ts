@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textFormats, conversational, type UpstreamTextFormat, upstreamTextFormats } from '../support/formats.ts';
+import { modelFeatures } from '#core/catalog/abilities.ts';
 import { mergeProfiles } from '#core/catalog/profile.ts';
-import { features, type Support, supportOf } from '../../plugins/format/matrix.ts';
+import { type Support, supportOf } from '../../plugins/format/matrix.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 import { allCells, type Outcome, runCell } from '../conformance/cell.ts';
 import { losses } from '../conformance/losses.ts';
@@ -47,11 +48,11 @@ const pairs = textFormats.flatMap((client) => upstreamTextFormats.map((upstream)
 
 describe('`gateway check` lists the same losses', () => {
   it.each(pairs)('for a $client client on $upstream', ({ client, upstream }) => {
-    const checked = features.map((feature) => [
+    const checked = modelFeatures.map((feature) => [
       feature,
       lossOf(supportOf(conversational[client], routeFor(upstream), feature)),
     ]);
-    const found = features.map((feature) => {
+    const found = modelFeatures.map((feature) => {
       const happening = losses.filter((loss) => loss.checked === feature && loss.happens(client, upstream));
       return [feature, happening.map(({ name }) => name)];
     });

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Format, descriptors } from '../../support/formats.ts';
+import type { ModelFeature } from '#core/catalog/abilities.ts';
 import { mergeProfiles, type ProfileSettings } from '#core/catalog/profile.ts';
-import {
-  describeMatrix,
-  type Feature,
-  findUselessBackups,
-  type Support,
-  supportOf,
-} from '../../../plugins/format/matrix.ts';
+import { describeMatrix, findUselessBackups, type Support, supportOf } from '../../../plugins/format/matrix.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { hostOf, modelOf } from './catalog-fixture.ts';
 
@@ -40,7 +35,7 @@ describe('a route', () => {
     });
   });
 
-  it.each<[Feature, ProfileSettings, Support]>([
+  it.each<[ModelFeature, ProfileSettings, Support]>([
     ['tools', { quirks: { forced_tools: false, freeform_tools: true } }, { losses: ['tool calls cannot be forced'] }],
     ['parallel tools', { quirks: { parallel_switch: false } }, { losses: ['parallel tool calls cannot be disabled'] }],
     ['reasoning', { quirks: { reasoning: 'none' } }, { losses: ['reasoning effort cannot be set'] }],

@@ -1,0 +1,69 @@
+import type { Model } from './catalog.ts';
+
+/** What clients use of a model, and ask about before they choose one. */
+export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
+export type ModelFeature = (typeof modelFeatures)[number];
+
+/** What may be lost between a client and a route, in the words of `gateway check`. Pages have a text for each name. */
+export const featureLosses = {
+  no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
+  no_forced_tools: 'tool calls cannot be forced',
+  no_parallel_switch: 'parallel tool calls cannot be disabled',
+  result_images_moved: 'images in tool results are sent in a user message',
+  image_urls_reachable: 'image URLs work only if Google can fetch them',
+  no_image_urls: 'image URLs are refused',
+  no_reasoning_effort: 'reasoning effort cannot be set',
+  no_reasoning_with_tools: 'no reasoning together with tools',
+  no_reasoning_signature: 'reasoning has no signature',
+  json_only: 'the schema is in the prompt; only JSON is enforced',
+  schema_in_prompt: 'the schema is in the prompt; nothing is enforced',
+} as const;
+export type FeatureLoss = keyof typeof featureLosses;
+export type LossText = (typeof featureLosses)[FeatureLoss];
+
+/** `partly`: with losses, or only on a backup route. */
+export type FeatureSupport = 'yes' | 'partly' | 'no';
+
+/** What clients of one format get from a model. */
+export interface FormatAbilities {
+  /** Name of the format: chat, responses, messages, gemini. */
+  readonly format: string;
+  readonly features: Readonly<Record<ModelFeature, FeatureSupport>>;
+  readonly losses: readonly FeatureLoss[];
+}
+
+/** What a model can do for clients, as far as they may rely on it: what the routes do that are asked first. */
+export interface ModelAbilities {
+  /** The formats in which clients hold conversations with it; empty for a model that only makes images. */
+  readonly conversations: readonly FormatAbilities[];
+  /** The other formats in which it is called: images. */
+  readonly others: readonly string[];
+  readonly maxInputTokens: number | undefined;
+  readonly maxOutputTokens: number | undefined;
+}
+
+/** Tells the abilities of a model. `format` registers it. */
+export type AbilityReader = (model: Model) => ModelAbilities;
+
+const nothing: ModelAbilities = {
+  conversations: [],
+  others: [],
+  maxInputTokens: undefined,
+  maxOutputTokens: undefined,
+};
+
+/** Models never change; a reload makes others. */
+const known = new WeakMap<Model, ModelAbilities>();
+
+/** The abilities of a model; none where no plugin speaks any format. */
+export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
+  const abilities = known.get(model) ?? abilityReader?.(model) ?? nothing;
+  known.set(model, abilities);
+  return abilities;
+}
+
+/** The best that a feature gets in any format. */
+export function bestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
+  const all = new Set(conversations.map(({ features }) => features[feature]));
+  return all.has('yes') ? 'yes' : all.has('partly') ? 'partly' : 'no';
+}

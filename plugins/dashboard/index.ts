@@ -3,11 +3,13 @@ import { register as registerHome } from './home/index.ts';
 import { register as registerModels } from './models/index.ts';
 import { register as registerRequests } from './requests/index.ts';
 import { register as registerTry } from './try/index.ts';
+import { dashboardSection } from './section.ts';
 
 /** What a signed-in account sees of its use. */
 export const plugin: GatewayPlugin = {
   name: 'dashboard',
   register(server) {
+    server.gateway.section(dashboardSection);
     registerHome(server);
     registerRequests(server);
     registerModels(server);

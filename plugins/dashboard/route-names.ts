@@ -1,0 +1,49 @@
+import type { Catalog } from '#core/catalog/catalog.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import { dashboardSection, type RouteSight } from './section.ts';
+
+/** Names routes for one reader, by `dashboard.routes` of gateway.yaml. */
+export interface RouteNames {
+  /** False when the reader may not tell routes apart: no column, no label. */
+  readonly areShown: boolean;
+  /** True when the reader may read what upstreams said, which names vendors and accounts of the operator. */
+  readonly areVendorsShown: boolean;
+  /**
+   * The label of a route; '' when it is hidden.
+   *
+   * @param route `upstream/model`, as recorded
+   * @param model the name that the client used
+   */
+  label(route: string, model: string | null): string;
+}
+
+/** Operators see names whatever customers may see: they know their routes, and look for faults. */
+export function routeNamesFor({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
+  const sight = isOperator ? 'names' : host.section(dashboardSection).routes;
+  return createRouteNames(sight, host.catalog, t, isOperator);
+}
+
+export function createRouteNames(
+  sight: RouteSight,
+  catalog: Pick<Catalog, 'resolve'>,
+  t: PageRequest['t'],
+  areVendorsShown = false,
+): RouteNames {
+  return {
+    areShown: sight !== 'hidden',
+    areVendorsShown,
+    label(route, model) {
+      if (sight === 'names') return route;
+      if (sight === 'hidden') return '';
+      const place = placeOf(route, model, catalog);
+      return place === undefined ? t('requests.route.former') : t('requests.route.number', { number: place });
+    },
+  };
+}
+
+/** From 1, in the list of the model; undefined for a route that gateway.yaml no longer has. */
+function placeOf(route: string, model: string | null, catalog: Pick<Catalog, 'resolve'>): number | undefined {
+  const routes = model === null ? undefined : catalog.resolve(model)?.routes;
+  const index = routes?.findIndex(({ id }) => id === route) ?? -1;
+  return index === -1 ? undefined : index + 1;
+}

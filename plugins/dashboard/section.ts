@@ -1,0 +1,35 @@
+import type { Host } from '#core/host.ts';
+import { defineSection, type SectionValue } from '#core/config/section.ts';
+
+/** The section `dashboard`: what customers see on their pages. */
+export const dashboardSection = defineSection({
+  name: 'dashboard',
+  schema: {
+    type: 'object',
+    description: 'What customers see on their pages.',
+    default: {},
+    properties: {
+      routes: {
+        enum: ['names', 'numbers', 'hidden'],
+        default: 'names',
+        description:
+          'How customers see routes: `openai/gpt-5` (names), "Route 1" by place in the list of the model (numbers), or not at all (hidden). Operators see names.',
+      },
+      higher_limits: {
+        type: 'string',
+        pattern: '^(mailto:|https?://)\\S+$',
+        description:
+          'Where customers ask for higher limits: a mailto: or https: URL. Default: `service.contact`, if there is one.',
+      },
+    },
+    additionalProperties: false,
+  },
+});
+
+/** How customers see routes. */
+export type RouteSight = SectionValue<typeof dashboardSection>['routes'];
+
+/** Where customers ask for higher limits; '' when gateway.yaml names neither this nor a contact. */
+export function higherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
+  return host.section(dashboardSection).higher_limits ?? host.service.contact ?? '';
+}

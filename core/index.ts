@@ -47,6 +47,8 @@ export type { JsonObject, JsonValue } from './json.ts';
 
 // Pages.
 export type { FormattedTime, Formatter } from './pages/formatter.ts';
+export type { IconName } from './pages/icons.ts';
+export type { Navigation } from './pages/navigation.ts';
 export {
   accountOf,
   type AssetSource,

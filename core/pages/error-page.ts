@@ -109,7 +109,7 @@ export async function errorAsPage(
   try {
     html = await renderer.render(visit, {
       title: t(title, values),
-      layout: 'site',
+      layout: visit.account === undefined ? 'site' : 'account',
       template: 'error',
       values: {
         text: t(error.text, { id: visit.id, ...values }),

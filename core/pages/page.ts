@@ -2,6 +2,7 @@ import type { Host } from '../host.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
 import type { Preference } from './cookies.ts';
 import type { Formatter } from './formatter.ts';
+import type { Navigation } from './navigation.ts';
 import type { Language, Translate } from './texts.ts';
 
 /** Who may see a page: anyone, an account that is signed in, or an account that `operators` in gateway.yaml names. */
@@ -18,20 +19,20 @@ export interface Page {
   readonly path: string;
   readonly role: Role;
   /**
-   * `site`: navigation and footer. `plain`: the logo alone, for forms that nothing should lead away from. `none`: the
-   * template alone, for a part of a page that htmx loads.
+   * `site`, `account` and `operator`: header with the pages of that role; by role when left out. `plain`: the logo alone, for
+   * forms that nothing should lead away from. `none`: the template alone, for a part of a page that htmx loads.
    */
-  readonly layout?: 'site' | 'plain' | 'none';
+  readonly layout?: 'site' | 'account' | 'operator' | 'plain' | 'none';
   /** Key of the title. Its placeholders are filled with the values that `show` returns. */
   readonly title: string;
   /** Key of one sentence for search engines and link previews. */
   readonly description?: string;
   /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
   readonly note?: string;
-  /** Key of its name in the navigation; left out for pages that are not listed there. */
-  readonly navigation?: string;
+  /** How its layout lists it: the key of a text, or more. Left out for pages that are not listed. */
+  readonly navigation?: string | Navigation | readonly Navigation[];
   /**
-   * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.asset` and `it.formToken`.
+   * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.icon`, `it.asset` and `it.formToken`.
    * Left out where `show` returns a Redirect, a Download, or nothing to be shown.
    */
   readonly template?: string;

@@ -4,11 +4,12 @@ import type { Server } from '@hapi/hapi';
 import type { ServerViewsConfiguration } from '@hapi/vision';
 import { Eta, type TemplateFunction } from 'eta';
 import type { AssetTable } from './assets.ts';
+import { iconSvg } from './icons.ts';
+import { contactText, describeShell } from './layout.ts';
+import { navigationOf } from './list-navigation.ts';
 import type { Page } from './page.ts';
-import { signInPath, signOutPath } from './sign-in.ts';
-import { languages } from './texts.ts';
 import type { Translator } from './translator.ts';
-import { themes, type Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /** Templates and assets of core: the layout, the error page, the style sheet. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', 'views');
@@ -16,7 +17,7 @@ export const viewsFolder = join(import.meta.dirname, '..', '..', 'views');
 /** Missing values print nothing: a form that has not been sent has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
-/** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`. */
+/** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
 export function addViews(server: Server): void {
   const eta = new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
   const compile = (template: string, { filename }: { filename: string }) => {
@@ -37,7 +38,7 @@ export interface View {
   readonly title: string;
   readonly description?: string;
   readonly note?: string;
-  readonly layout: Page['layout'];
+  readonly layout: NonNullable<Page['layout']>;
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
   readonly scripts?: readonly string[] | undefined;
@@ -62,6 +63,7 @@ export class Renderer {
       ...view.values,
       form: visit.form,
       t: visit.t,
+      icon: iconSvg,
       asset: (name: string) => this.#assets.url(name),
       formToken: (path: string) => visit.formToken(path),
       page: this.#describe(visit, view),
@@ -69,45 +71,30 @@ export class Renderer {
     return this.#server.render(view.template, context, { layout: view.layout !== 'none' } as ServerViewsConfiguration);
   }
 
-  #describe(visit: Visit, { title, description, note = '', layout = 'site', styles = [], scripts = [] }: View) {
+  #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [] }: View) {
     const { service } = visit.host;
     return {
+      ...describeShell(this.#pages, visit, layout),
       title,
       description: description ?? '',
       note,
       service: service.name,
       prefix: service.prefix,
       contact: service.contact ?? '',
+      contactText: contactText(service.contact ?? ''),
       language: visit.language,
-      languages: languages.map((id) => ({ id, name: visit.t(`language.${id}`) })),
       theme: visit.theme,
       colorScheme: visit.theme === 'system' ? 'light dark' : visit.theme,
-      themes,
       path: visit.path,
       layout,
       styles,
       scripts,
       account: visit.account,
-      navigation: this.#navigation(visit),
-      /** Path of the sign-in page; '' when there is none, or the reader is signed in. */
-      signIn: visit.account === undefined && this.has(signInPath) ? signInPath : '',
-      /** Path of the form that ends the session; '' when there is none. */
-      signOut: this.#hasForm(signOutPath) ? signOutPath : '',
     };
   }
 
   has(path: string): boolean {
     return this.#pages.some((page) => page.path === path);
-  }
-
-  #hasForm(path: string): boolean {
-    return this.#pages.some(({ forms = [] }) => forms.some((form) => form.path === path));
-  }
-
-  #navigation(visit: Visit) {
-    return this.#pages
-      .filter(({ navigation, role }) => navigation !== undefined && visit.has(role))
-      .map(({ path, navigation = '' }) => ({ path, label: visit.t(navigation), isCurrent: visit.path === path }));
   }
 }
 
@@ -118,7 +105,8 @@ const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
   if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta or /assets');
-  const keys = [page.title, page.description, page.navigation].filter((key) => key !== undefined);
+  const labels = navigationOf(page).map(({ label }) => label);
+  const keys = [page.title, page.description, ...labels].filter((key) => key !== undefined);
   const unknown = keys.find((key) => !translator.has(key));
   if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
   const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);

@@ -4,6 +4,7 @@ import type { Host } from '../host.ts';
 import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from './form-token.ts';
 import { parseFields, readFields } from './form-input.ts';
 import { Download, FieldErrors, type Page, type PageForm, Redirect } from './page.ts';
+import { defaultLayout } from './layout.ts';
 import { ownPath } from './own-path.ts';
 import { PageError } from './page-error.ts';
 import type { Renderer } from './renderer.ts';
@@ -64,7 +65,7 @@ export class PageRoutes {
       title: visit.t(page.title, texts),
       ...(page.description !== undefined && { description: visit.t(page.description, texts) }),
       ...(page.note !== undefined && { note: visit.t(page.note, texts) }),
-      layout: page.layout,
+      layout: page.layout ?? defaultLayout(page.role),
       template: page.template,
       styles: page.styles,
       scripts: page.scripts,

@@ -4,6 +4,7 @@ import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from
 import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
 import { AssetTable, routeAssets } from './assets.ts';
+import { accountPage } from './account-page.ts';
 import { isHtmx } from './htmx.ts';
 import { ownAssets, ownTexts } from './own-parts.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './error-page.ts';
@@ -24,6 +25,7 @@ export async function preparePages(server: Server, registry: Registry, host: () 
   registry.texts(ownTexts);
   for (const source of ownAssets) registry.assets(source);
   registry.page(preferencesPage);
+  registry.page(accountPage);
   registry.job(removeEndedSessions);
 }
 

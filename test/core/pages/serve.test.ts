@@ -330,7 +330,7 @@ describe('the layout', () => {
   it('lists pages that have a name there and that the reader may see', async () => {
     const pages = [pageAt('/secret', { role: 'operator', navigation: 'test.title' }), pageAt('/unlisted')];
     const { payload } = await browse('/fine', {}, { pages });
-    const navigation = /<nav aria-label="Main">([^]*?)<\/nav>/.exec(payload)?.[1] ?? '';
+    const navigation = /<nav class="top" aria-label="Main">([^]*?)<\/nav>/.exec(payload)?.[1] ?? '';
     expect(
       [...navigation.matchAll(/href="(.*?)"( aria-current="page")?/g)].map(([, path, current]) => [path, current]),
     ).toEqual([['/fine', ' aria-current="page"']]);

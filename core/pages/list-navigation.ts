@@ -1,0 +1,51 @@
+import type { Navigation } from './navigation.ts';
+import type { Page, Role } from './page.ts';
+
+/** An entry ready to be printed. */
+export interface NavigationEntry {
+  readonly path: string;
+  readonly label: string;
+  readonly icon: string;
+  readonly isCurrent: boolean;
+}
+
+interface Listed extends Navigation {
+  readonly path: string;
+}
+
+/** The entries of a page; none for one that is not listed. */
+export function navigationOf({ path, navigation = [] }: Pick<Page, 'path' | 'navigation'>): Listed[] {
+  const entries = [navigation].flat() as readonly (string | Navigation)[];
+  return entries.map((entry) => ({ path, ...(typeof entry === 'string' ? { label: entry } : entry) }));
+}
+
+/**
+ * What the layout of a role lists at one place, in its order.
+ *
+ * @param current path of the page that is shown; the entry whose path is the longest prefix of it is marked
+ */
+export function listNavigation(
+  pages: readonly Page[],
+  { role, place }: { role: Role; place: 'main' | 'menu' },
+  current: string,
+  t: (key: string) => string,
+): NavigationEntry[] {
+  const entries = pages
+    .filter((page) => page.role === role)
+    .flatMap(navigationOf)
+    .filter((entry) => (entry.place ?? 'main') === place)
+    .toSorted((one, other) => (one.order ?? 100) - (other.order ?? 100));
+  const marked = nearest(entries, current);
+  return entries.map((entry) => ({
+    path: entry.path,
+    label: t(entry.label),
+    icon: entry.icon ?? '',
+    isCurrent: entry === marked,
+  }));
+}
+
+function nearest(entries: readonly Listed[], current: string): Listed | undefined {
+  return entries
+    .filter(({ path }) => current === path || current.startsWith(`${path}/`))
+    .toSorted((one, other) => other.path.length - one.path.length)[0];
+}

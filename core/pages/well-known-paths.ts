@@ -1,0 +1,7 @@
+/** Pages that the layout links to when a plugin has registered them. */
+export const wellKnownPaths = {
+  status: '/status',
+  dashboard: '/dashboard',
+  account: '/account',
+  operator: '/operator',
+} as const;

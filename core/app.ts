@@ -291,7 +291,7 @@ export class Gateway {
   async #build(config: Config, undo: AsyncDisposableStack): Promise<Serving> {
     const { services, keeper } = this.#services;
     const catalog = buildCatalog(config, await this.#vendors.running(config, undo));
-    const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog);
+    const host = createHost({ ...services, keep: keeper.forBuild(undo) }, config, catalog, config.stages);
     const section = config.get(listen);
     return {
       host,

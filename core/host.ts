@@ -4,6 +4,7 @@ import { listen, service } from './config/sections.ts';
 import type { Database } from './database/database.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { Logger } from './logger.ts';
+import type { StageDocumentation } from './pipeline/api-documentation.ts';
 import type { EventPublisher } from './shared/event-handler.ts';
 import type { Shared } from './shared/shared.ts';
 
@@ -48,18 +49,33 @@ export interface Host extends Services {
   readonly catalog: Catalog;
   /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
   section<S extends Section>(section: S): SectionValue<S>;
+  /** What the stages in force add to the API, in their order. */
+  documentation(): readonly StageDocumentation[];
+}
+
+/** A stage that gateway.yaml lists, as far as its documentation goes. */
+interface DocumentedStage {
+  readonly definition: { documentation?(options: unknown, host: Host): StageDocumentation };
+  readonly options: unknown;
 }
 
 /** Ties the services to one configuration. */
-export function createHost(services: Services, config: SectionValues, catalog: Catalog): Host {
+export function createHost(
+  services: Services,
+  config: SectionValues,
+  catalog: Catalog,
+  stages: readonly DocumentedStage[] = [],
+): Host {
   const { name, prefix, base_url: baseUrl = '', contact } = config.get(service);
   const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
-  return {
+  const host: Host = {
     ...services,
     service: { name, prefix, slug: serviceSlug(name, prefix), baseUrl: reachedAt.replace(/\/+$/, ''), contact },
     catalog,
     section: (section) => config.get(section),
+    documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),
   };
+  return host;
 }
 
 /** The name in lower-case letters and digits, joined by hyphens; the key prefix for a name that has neither. */

@@ -27,6 +27,12 @@ export {
   type StageDefinition,
 } from './pipeline/stage.ts';
 export type { BodySource, Endpoint, Exchange } from './pipeline/exchange.ts';
+export type {
+  DocumentedHeader,
+  DocumentedLimit,
+  EndpointDocumentation,
+  StageDocumentation,
+} from './pipeline/api-documentation.ts';
 export { type AnyFact, defineFact, type Fact } from './pipeline/fact.ts';
 export * from './facts.ts';
 export { mapText } from './pipeline/map-text.ts';

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ClientGone, type Dialect, type GatewayError } from '../errors/table.ts';
 import type { WireFormat } from '../catalog/formats.ts';
 import type { JsonObject } from '../json.ts';
+import type { EndpointDocumentation } from './api-documentation.ts';
 import type { AnyFact, Fact } from './fact.ts';
 import type { Reply } from './reply.ts';
 
@@ -31,6 +32,8 @@ export interface Endpoint {
   /** True when it is also served without the `/v1` prefix, which misconfigured tools omit. */
   readonly isAliased?: boolean;
   readonly answer?: ((exchange: Exchange) => Reply | Promise<Reply>) | undefined;
+  /** Lists it in the documentation of the API. */
+  readonly documentation?: EndpointDocumentation;
 }
 
 /** Source of the request body: the socket, or a stub in tests. */

@@ -3,6 +3,7 @@ import type { Infer, JsonSchema } from '../schema.ts';
 import type { GatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Exchange } from './exchange.ts';
+import type { StageDocumentation } from './api-documentation.ts';
 import type { AnyFact } from './fact.ts';
 import type { Reply } from './reply.ts';
 
@@ -87,6 +88,8 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
    * @param path of the options
    */
   check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
+  /** What the documentation of the API says about it, as configured. */
+  documentation?(options: Infer<S>, host: Host): StageDocumentation;
   /**
    * Creates the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may
    * never serve. What must change elsewhere is left to `activate`.
@@ -95,11 +98,13 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
 }
 
 /** A definition without the type of its options, as the registry keeps it. */
-export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check'> & {
+export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'documentation'> & {
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   check?(options: any, path: YamlPath, report: Report, all: CheckContext): void;
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   create(options: any, host: Host): Awaitable<Stage>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  documentation?(options: any, host: Host): StageDocumentation;
 };
 
 const noOptions = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;

@@ -52,6 +52,33 @@ export const auth = defineStage({
     },
     additionalProperties: false,
   },
+  documentation: (_options, { service }) => ({
+    headers: [
+      {
+        name: 'Authorization',
+        in: 'request',
+        isCredential: true,
+        text: 'auth.docs.key',
+        example: `Bearer ${service.prefix}-…`,
+      },
+      {
+        name: 'x-api-key',
+        in: 'request',
+        isCredential: true,
+        text: 'auth.docs.anthropic_key',
+        example: `${service.prefix}-…`,
+        dialect: 'anthropic',
+      },
+      {
+        name: 'x-goog-api-key',
+        in: 'request',
+        isCredential: true,
+        text: 'auth.docs.google_key',
+        example: `${service.prefix}-…`,
+        dialect: 'google',
+      },
+    ],
+  }),
   async create({ cache_seconds: maxAge, failures: limits }, host) {
     const directory = accountDirectory(host);
     await directory.ready();

@@ -1,10 +1,14 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/pages/texts.ts';
 import { cacheStage } from './stage.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 
 /** Answers that clients ask to be kept. */
 export const plugin: GatewayPlugin = {
   name: 'cache',
   register(server) {
     server.gateway.stage(cacheStage);
+    server.gateway.texts(defineTexts({ en, id }));
   },
 };

@@ -40,6 +40,13 @@ export const cacheStage = defineStage({
     },
     additionalProperties: false,
   },
+  documentation: ({ max_age: seconds }) => ({
+    headers: [
+      { name: 'X-Service-Cache', in: 'request', text: 'cache.docs.ask', values: { seconds }, example: '3600' },
+      { name: header, in: 'response', text: 'cache.docs.status', example: 'hit' },
+      { name: `${header}-expires-in`, in: 'response', text: 'cache.docs.expires', example: '3588' },
+    ],
+  }),
   create({ max_age: maxAge, max_bytes: maxBytes }, { shared, catalog, log }) {
     const cache = new ReplyCache({ shared, catalog, log, maxBytes });
     return {

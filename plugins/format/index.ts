@@ -1,18 +1,23 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/pages/texts.ts';
 import { abilitiesOf } from './abilities.ts';
 import { describeAdaptations } from './describe-adaptations.ts';
+import { documentedEndpoints } from './documentation.ts';
 import { formats } from './formats.ts';
 import { getGeminiModel, listGeminiModels } from './gemini/models.ts';
 import { describeMatrix, findUselessBackups } from './matrix.ts';
 import { getModel, listModels } from './catalog-endpoints.ts';
 import { registerResponsesStore } from './responses-store/register.ts';
 import { formatStage } from './stage.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 
 /** The client formats: their paths, their stage, and the catalog as they list it. */
 export const plugin: GatewayPlugin = {
   name: 'format',
   register(server) {
     server.gateway.stage(formatStage);
+    server.gateway.texts(defineTexts({ en, id }));
     registerResponsesStore(server);
     server.gateway.catalogReview({
       problems: findUselessBackups,
@@ -21,10 +26,11 @@ export const plugin: GatewayPlugin = {
     server.gateway.abilities(abilitiesOf);
     for (const format of formats) {
       server.gateway.format(format);
-      for (const endpoint of format.client?.endpoints ?? []) server.gateway.endpoint({ ...endpoint, format });
+      for (const endpoint of documentedEndpoints(format)) server.gateway.endpoint({ ...endpoint, format });
     }
     server.gateway.endpoint({
       name: 'list_gemini_models',
+      documentation: { summary: 'format.docs.list_gemini_models' },
       method: 'GET',
       path: '/v1beta/models',
       dialect: 'google',
@@ -33,6 +39,7 @@ export const plugin: GatewayPlugin = {
     });
     server.gateway.endpoint({
       name: 'get_gemini_model',
+      documentation: { summary: 'format.docs.get_gemini_model' },
       method: 'GET',
       path: '/v1beta/models/{id*}',
       dialect: 'google',
@@ -41,6 +48,7 @@ export const plugin: GatewayPlugin = {
     });
     server.gateway.endpoint({
       name: 'list_models',
+      documentation: { summary: 'format.docs.list_models' },
       method: 'GET',
       path: '/v1/models',
       isMetered: false,
@@ -49,6 +57,7 @@ export const plugin: GatewayPlugin = {
     });
     server.gateway.endpoint({
       name: 'get_model',
+      documentation: { summary: 'format.docs.get_model' },
       method: 'GET',
       path: '/v1/models/{id*}',
       isMetered: false,

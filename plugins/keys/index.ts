@@ -1,18 +1,23 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/pages/texts.ts';
 import { describeKey } from './describe-key.ts';
 import { keyCommand } from './command.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 
 /** `GET /v1/key` for callers and `gateway key` for operators. */
 export const plugin: GatewayPlugin = {
   name: 'keys',
   register(server) {
     server.gateway.command(keyCommand);
+    server.gateway.texts(defineTexts({ en, id }));
     server.gateway.endpoint({
       name: 'key',
       method: 'GET',
       path: '/v1/key',
       isMetered: false,
       isAliased: true,
+      documentation: { summary: 'keys.docs.key' },
       answer: (exchange) => describeKey(server.host(), exchange),
     });
   },

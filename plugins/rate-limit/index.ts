@@ -1,10 +1,14 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/pages/texts.ts';
 import { rateLimitStage } from './stage.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 
 /** Limits how much each key may send. */
 export const plugin: GatewayPlugin = {
   name: 'rate-limit',
   register(server) {
     server.gateway.stage(rateLimitStage);
+    server.gateway.texts(defineTexts({ en, id }));
   },
 };

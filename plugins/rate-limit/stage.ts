@@ -4,6 +4,7 @@ import { defineFact } from '#core/pipeline/fact.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import type { Limits, Take } from '#core/shared/shared.ts';
+import { describeLimits } from './documentation.ts';
 import { explainRefusal } from './explain.ts';
 import { limitHeaders } from './headers.ts';
 import { LocalFallback } from './local-fallback.ts';
@@ -27,6 +28,7 @@ export const rateLimitStage = defineStage({
   after: ['plan'],
   writes: [rateLimitState],
   options: optionsSchema,
+  documentation: describeLimits,
   create(options, host) {
     // Survives a reload, and with it the counts that this instance keeps while the store is unavailable.
     const limiter = host.keep(

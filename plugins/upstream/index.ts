@@ -1,16 +1,20 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/model-call/route-status.ts';
+import { defineTexts } from '#core/pages/texts.ts';
 import { coolingKeysGauge, routeGauge } from './health/gauges.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeStatus } from './routes.ts';
 import { upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 
 /** Where requests are sent: the stage and the vendor presets. */
 export const plugin: GatewayPlugin = {
   name: 'upstream',
   register(server) {
     server.gateway.stage(upstreamStage);
+    server.gateway.texts(defineTexts({ en, id }));
     server.gateway.command(routesCommand);
     server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.gauge(routeGauge);

@@ -10,6 +10,7 @@ import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
 import { RetryBudget } from './routing/retry-budget.ts';
+import { describeRouteHeaders } from './routing/documentation.ts';
 import { RouteHeaders } from './routing/route-headers.ts';
 
 /**
@@ -25,6 +26,9 @@ export const upstreamStage = defineStage({
   expectedFor: 'sending model calls to an upstream',
   options: upstreamSchema,
   check: checkTimeouts,
+  documentation: ({ route_headers: exposure }, { service }) => ({
+    headers: describeRouteHeaders(service, exposure),
+  }),
   create(options, host) {
     const health = healthOf(host);
     const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));

@@ -75,6 +75,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     },
     catalog: options.catalog ?? emptyCatalog,
     now,
+    documentation: () => [],
     keep: (key, create) => keeper.keep(key, create),
     section: <S extends Section>({ name, schema }: S) =>
       fillIn(options.sections?.[name] ?? schema.default ?? {}, schema, name) as SectionValue<S>,

@@ -1,6 +1,7 @@
 import { invalid } from '../canonical/read.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import type { JsonSchema } from '#core/schema.ts';
 
 /** A mistake in a value: where in it, such as `[2]`, and what it must be. */
 interface Fault {
@@ -8,7 +9,9 @@ interface Fault {
   readonly right: string;
 }
 /** Returns what a value, or a part of it, must be; undefined when it is valid. */
-type Rule = (value: JsonValue) => string | Fault | undefined;
+type Check = (value: JsonValue) => string | Fault | undefined;
+/** A check with the same rule in the words of JSON Schema, for the documentation of the API. */
+type Rule = Check & { readonly schema: JsonSchema };
 interface Parameter {
   readonly name: string;
   /** Its place among the rules: the first mistake in this order is reported. */
@@ -63,21 +66,27 @@ export function bothCases(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
-export const boolean: Rule = (value) => (typeof value === 'boolean' ? undefined : 'true or false');
-export const text: Rule = (value) => (typeof value === 'string' ? undefined : 'a string');
-export const textOrObject: Rule = (value) =>
-  typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object';
-export const object: Rule = (value) => (isJsonObject(value) ? undefined : 'an object');
+function defineRule(schema: JsonSchema, check: Check): Rule {
+  return Object.assign(check, { schema });
+}
 
-export const word =
-  (words: readonly string[], right: string): Rule =>
-  (value) =>
-    typeof value === 'string' && words.includes(value) ? undefined : right;
+export const boolean = defineRule({ type: 'boolean' }, (value) =>
+  typeof value === 'boolean' ? undefined : 'true or false',
+);
+export const text = defineRule({ type: 'string' }, (value) => (typeof value === 'string' ? undefined : 'a string'));
+export const textOrObject = defineRule({ type: ['string', 'object'] }, (value) =>
+  typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object',
+);
+export const object = defineRule({ type: 'object' }, (value) => (isJsonObject(value) ? undefined : 'an object'));
+
+export const word = (words: readonly string[], right: string): Rule =>
+  defineRule({ type: 'string', enum: words }, (value) =>
+    typeof value === 'string' && words.includes(value) ? undefined : right,
+  );
 
 /** A list of valid entries; a mistake is reported with the index of its entry. */
-const listOf =
-  (entry: Rule): Rule =>
-  (value) => {
+const listOf = (entry: Rule): Rule =>
+  defineRule({ type: 'array', items: entry.schema }, (value) => {
     if (!Array.isArray(value)) return 'a list';
     for (let index = 0; index < value.length; index++) {
       const fault = entry(value[index] as JsonValue);
@@ -85,46 +94,46 @@ const listOf =
       if (fault !== undefined) return { at: `[${index}]${fault.at}`, right: fault.right };
     }
     return undefined;
-  };
+  });
 export const objects = listOf(object);
 export const texts = listOf(text);
 
 /** A list with at least one entry, all of which are valid. */
-export const entriesOf =
-  (entry: Rule): Rule =>
-  (value) =>
-    Array.isArray(value) && value.length > 0 ? listOf(entry)(value) : 'a list with at least one entry';
+export const entriesOf = (entry: Rule): Rule => {
+  const list = listOf(entry);
+  return defineRule({ ...list.schema, minItems: 1 }, (value) =>
+    Array.isArray(value) && value.length > 0 ? list(value) : 'a list with at least one entry',
+  );
+};
 export const nonEmptyObjects = entriesOf(object);
 
 /** An object that has a member, which is valid. */
-export const objectWith =
-  (name: string, member: Rule): Rule =>
-  (value) => {
+export const objectWith = (name: string, member: Rule): Rule =>
+  defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
     if (!isJsonObject(value)) return 'an object';
     const fault = member(value[name] ?? null);
     return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
-  };
+  });
 
-export const textOr =
-  (list: Rule): Rule =>
-  (value) => {
+export const textOr = (list: Rule): Rule =>
+  defineRule({ anyOf: [{ type: 'string' }, list.schema] }, (value) => {
     if (typeof value === 'string') return undefined;
     return Array.isArray(value) ? list(value) : 'a string or a list';
-  };
+  });
 
-export const number =
-  (minimum: number, maximum: number): Rule =>
-  (value) =>
+export const number = (minimum: number, maximum: number): Rule =>
+  defineRule({ type: 'number', minimum, maximum }, (value) =>
     typeof value === 'number' && value >= minimum && value <= maximum
       ? undefined
-      : `a number from ${minimum} to ${maximum}`;
+      : `a number from ${minimum} to ${maximum}`,
+  );
 
-export const integer =
-  (minimum: number, maximum = 1_000_000_000): Rule =>
-  (value) =>
+export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
+  defineRule({ type: 'integer', minimum, maximum }, (value) =>
     typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
       ? undefined
-      : `an integer from ${minimum} to ${maximum}`;
+      : `an integer from ${minimum} to ${maximum}`,
+  );
 
 /** 64 bits, as in the reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);

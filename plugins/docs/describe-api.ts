@@ -1,0 +1,83 @@
+import type { Host } from '#core/host.ts';
+import type { Dialect } from '#core/errors/table.ts';
+import type { DocumentedHeader, EndpointDocumentation } from '#core/pipeline/api-documentation.ts';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { Translate } from '#core/pages/texts.ts';
+import { listen } from '#core/config/sections.ts';
+import { type DescribedError, describeErrors } from './errors.ts';
+
+/** An endpoint that the documentation lists. */
+export interface DescribedEndpoint {
+  readonly endpoint: Endpoint;
+  readonly documentation: EndpointDocumentation;
+  /** As readers write it: `{id*}`, which takes slashes, is `{id}`. */
+  readonly path: string;
+  readonly summary: string;
+}
+
+/** A header with its text. */
+export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values'> {
+  readonly text: string;
+}
+
+/** A base address, and whose clients take it. */
+export interface BaseAddress {
+  readonly dialect: Dialect;
+  readonly clients: string;
+  readonly url: string;
+}
+
+/** The API as it is registered and configured, in one language. */
+export interface DescribedApi {
+  readonly addresses: readonly BaseAddress[];
+  readonly endpoints: readonly DescribedEndpoint[];
+  readonly headers: readonly DescribedHeader[];
+  readonly limits: readonly string[];
+  readonly errors: readonly DescribedError[];
+}
+
+/** Everything that the page, the OpenAPI document and llms.txt say. */
+export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Translate): DescribedApi {
+  const stages = host.documentation();
+  const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...ownHeaders];
+  const limits = [...stages.flatMap((stage) => stage.limits ?? []), bodyLimit(host)];
+  return {
+    addresses: addressesOf(host.service.baseUrl),
+    endpoints: endpoints.flatMap((endpoint) => describeEndpoint(endpoint, t)),
+    headers: headers.map(({ text, values, ...header }) => ({ ...header, text: t(text, values) })),
+    limits: limits.map(({ text, values }) => t(text, values)),
+    errors: describeErrors(t),
+  };
+}
+
+/** What the gateway itself sends, whatever stages it has. */
+const ownHeaders: readonly DocumentedHeader[] = [
+  {
+    name: 'x-request-id',
+    in: 'response',
+    text: 'docs.header.request_id',
+    example: 'req_019aa8f33b0c7c529d1f2f6f6f1f3c11',
+  },
+  { name: 'retry-after', in: 'response', text: 'docs.header.retry_after', example: '12' },
+  { name: 'x-should-retry', in: 'response', text: 'docs.header.should_retry', example: 'false' },
+];
+
+function bodyLimit(host: Host) {
+  const { max_body_bytes: bytes } = host.section(listen);
+  return { text: 'docs.limit.body', values: { size: Math.floor(bytes / 1_048_576) } };
+}
+
+function addressesOf(baseUrl: string): BaseAddress[] {
+  return [
+    { dialect: 'openai', clients: 'OpenAI SDK, Codex', url: `${baseUrl}/v1` },
+    { dialect: 'anthropic', clients: 'Anthropic SDK, Claude Code', url: baseUrl },
+    { dialect: 'google', clients: 'Google Gen AI SDK, Gemini CLI', url: baseUrl },
+  ];
+}
+
+function describeEndpoint(endpoint: Endpoint, t: Translate): DescribedEndpoint[] {
+  const { documentation, path } = endpoint;
+  if (documentation === undefined) return [];
+  const summary = t(documentation.summary);
+  return [{ endpoint, documentation, summary, path: path.replaceAll('*}', '}') }];
+}

@@ -1,0 +1,36 @@
+import { type Dialect, type ErrorCode, errorKinds, GatewayError } from '#core/errors/table.ts';
+import type { Translate } from '#core/pages/texts.ts';
+
+/** An error as clients get it. */
+export interface DescribedError {
+  readonly code: ErrorCode;
+  readonly status: number;
+  /** What the error object says in each dialect: the code where there is one, else the type. */
+  readonly words: Readonly<Record<Dialect, string>>;
+  /** What it means, and what to do. */
+  readonly text: string;
+  /** True when the same request may succeed later. */
+  readonly canRetry: boolean;
+}
+
+const codes = Object.keys(errorKinds) as ErrorCode[];
+
+/** Every error code, by status. */
+export function describeErrors(t: Translate): DescribedError[] {
+  return codes.map((code) => describe(code, t)).toSorted((a, b) => a.status - b.status);
+}
+
+function describe(code: ErrorCode, t: Translate): DescribedError {
+  const error = new GatewayError(code, '');
+  const wordIn = (dialect: Dialect) => {
+    const { type, code: word } = error.wording(dialect);
+    return word ?? type;
+  };
+  return {
+    code,
+    status: errorKinds[code].status,
+    words: { openai: wordIn('openai'), anthropic: wordIn('anthropic'), google: wordIn('google') },
+    text: t(`docs.error.${code}`),
+    canRetry: !error.isFinal,
+  };
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { Host } from '#core/host.ts';
+import { defineTexts } from '#core/pages/texts.ts';
+import { Translator } from '#core/pages/translator.ts';
+import { describeApi, type DescribedApi } from './describe-api.ts';
+import { writeLlmsText } from './llms.ts';
+import { writeOpenApi } from './openapi.ts';
+import { docsPage } from './page.ts';
+import { writeSamples } from './samples.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** What people who call the API read about it, and what programs do. */
+export const plugin: GatewayPlugin = {
+  name: 'docs',
+  register(server) {
+    const { gateway } = server;
+    gateway.texts(defineTexts({ en, id }));
+    gateway.assets({ name: 'docs.css', path: join(import.meta.dirname, '..', '..', 'views', 'docs.css') });
+    gateway.page(docsPage(() => gateway.endpoints));
+    gateway.onConfigured(routeDocuments);
+  },
+};
+
+/** Documents for programs are in English, and the same for everybody. */
+function routeDocuments(server: Server): void {
+  const { gateway } = server;
+  const t = new Translator(gateway.pageTexts).in('en');
+  const serve = (path: string, type: string, write: (api: DescribedApi, host: Host) => string) =>
+    server.route({
+      method: 'GET',
+      path,
+      options: { auth: false, state: { parse: false } },
+      handler(_request: Request, h: ResponseToolkit) {
+        const host = server.host();
+        const text = write(describeApi(gateway.endpoints, host, t), host);
+        return h
+          .response(text)
+          .type(type)
+          .header('cache-control', 'no-cache')
+          .header('access-control-allow-origin', '*');
+      },
+    });
+  serve('/openapi.json', 'application/json', (api, { service, catalog }) => {
+    const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
+    return JSON.stringify(writeOpenApi(api, service, model), null, 1);
+  });
+  serve('/llms.txt', 'text/plain; charset=utf-8', (api, host) =>
+    writeLlmsText(api, host.service, host.catalog, writeSamples(host)),
+  );
+}

@@ -1,0 +1,37 @@
+import type { Catalog } from '#core/catalog/catalog.ts';
+import type { Service } from '#core/host.ts';
+import type { DescribedApi, DescribedHeader } from './describe-api.ts';
+import type { Sample } from './samples.ts';
+
+/** The documentation as Markdown for language models: https://llmstxt.org */
+export function writeLlmsText(
+  api: DescribedApi,
+  { name, baseUrl }: Service,
+  { listed }: Pick<Catalog, 'listed'>,
+  samples: readonly Sample[],
+): string {
+  const sections: readonly (readonly [string, readonly string[]])[] = [
+    ['Base addresses', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
+    ['Models', listed.map(({ name: model }) => `- ${model}`)],
+    ['Endpoints', api.endpoints.map(({ endpoint, path, summary }) => `- ${endpoint.method} ${path}: ${summary}`)],
+    ['Request headers', headerLines(api, 'request')],
+    ['Response headers', headerLines(api, 'response')],
+    ['Limits', api.limits.map((limit) => `- ${limit}`)],
+    ['Errors', api.errors.map(({ status, words, text }) => `- ${status} ${words.openai}: ${text}`)],
+    ['Examples', samples.flatMap(({ name: title, code }) => [`### ${title}`, '', '```', code, '```', ''])],
+    ['More', [`- [OpenAPI](${baseUrl}/openapi.json)`, `- [Documentation](${baseUrl}/docs)`]],
+  ];
+  const head = [
+    `# ${name}`,
+    '',
+    '> One API key for every model, in the formats of OpenAI, Anthropic and Google. Access is paid by the day.',
+    '',
+  ];
+  return [...head, ...sections.flatMap(([title, lines]) => [`## ${title}`, '', ...lines, ''])].join('\n');
+}
+
+function headerLines({ headers }: DescribedApi, side: DescribedHeader['in']): string[] {
+  return headers
+    .filter((header) => header.in === side)
+    .map(({ name, example, text }) => `- \`${name}: ${example}\`: ${text}`);
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { Page } from '#core/pages/page.ts';
+import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
+import { writeSamples } from './samples.ts';
+
+/** The page `/docs`. */
+export function docsPage(endpoints: () => readonly Endpoint[]): Page {
+  return {
+    path: '/docs',
+    role: 'public',
+    title: 'docs.title',
+    description: 'docs.lead',
+    navigation: 'docs.navigation',
+    template: join(import.meta.dirname, '..', '..', 'views', 'docs.eta'),
+    styles: ['docs.css'],
+    show({ host, t, query }) {
+      const api = describeApi(endpoints(), host, t);
+      const samples = writeSamples(host);
+      const sample = samples.find(({ id }) => id === query['sample']) ?? samples[0];
+      return {
+        addresses: api.addresses,
+        groups: groupEndpoints(api),
+        requestHeaders: headersOf(api, 'request'),
+        responseHeaders: headersOf(api, 'response'),
+        limits: api.limits,
+        errors: api.errors,
+        samples: samples.map(({ id, name }) => ({ id, name, isCurrent: id === sample?.id })),
+        sample: sample?.code ?? '',
+      };
+    },
+  };
+}
+
+/** Endpoints by format, in the order of their registration; those without a format last. */
+function groupEndpoints({ endpoints }: DescribedApi) {
+  const named = Object.groupBy(endpoints, ({ endpoint }) => endpoint.format?.name ?? '');
+  return Object.entries(named)
+    .toSorted(([a], [b]) => Number(a === '') - Number(b === ''))
+    .map(([format, members = []]) => ({
+      format,
+      endpoints: members.map(({ endpoint, path, summary }) => ({ method: endpoint.method, path, summary })),
+    }));
+}
+
+function headersOf({ headers }: DescribedApi, side: DescribedHeader['in']) {
+  return headers.filter((header) => header.in === side);
+}

@@ -11,6 +11,25 @@ export interface Jobs extends AsyncDisposable {
    * @throws Error when the queue does not respond within two seconds
    */
   add(name: string, data: JsonObject, options?: { id?: string; delay?: number }): Promise<void>;
+  /** @throws Error when the queue does not respond within two seconds */
+  state(): Promise<QueueState>;
+}
+
+/** How the queue is doing, for operators. */
+export interface QueueState {
+  /** Jobs that could run, and wait for a worker. */
+  readonly waiting: number;
+  readonly running: number;
+  /** Ms for which the job has waited that has waited longest. */
+  readonly longestWait: number;
+  /** Jobs that were given up in the last 24 hours, the newest first; at most 100. */
+  readonly failed: readonly FailedJob[];
+}
+
+export interface FailedJob {
+  readonly name: string;
+  readonly reason: string;
+  readonly failedAt: number; // epoch ms
 }
 
 /** Thrown by `run` when a retry is useless. */

@@ -7,8 +7,9 @@ import { retryUntilDone } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
 import type { JobDefinition } from './definition.ts';
-import { JobImpossible, type Jobs } from './jobs.ts';
+import { JobImpossible, type Jobs, type QueueState } from './jobs.ts';
 import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit } from './queue-kit.ts';
+import { readQueueState } from './queue-state.ts';
 
 export interface OpenJobsOptions {
   readonly databaseUrl: string;
@@ -133,6 +134,10 @@ class QueueJobs implements JobQueue {
       ...(delay !== undefined && { delay: delay * 1000 }),
     };
     await this.#ask(deadlines.add, (queue) => queue.add(name, data, options));
+  }
+
+  async state(): Promise<QueueState> {
+    return this.#ask(deadlines.add, readQueueState);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

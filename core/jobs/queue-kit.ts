@@ -20,6 +20,10 @@ export interface KitQueue {
   getJobSchedulers(): Promise<{ readonly key: string }[]>;
   removeJobScheduler(id: string): Promise<boolean>;
   upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
+  getJobCounts(...types: ('wait' | 'active' | 'prioritized')[]): Promise<Record<string, number>>;
+  /** @param end of the range, inclusive; negative counts from the last one */
+  getWaiting(start: number, end: number): Promise<Job[]>;
+  getFailed(start: number, end: number): Promise<Job[]>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   close(): Promise<void>;
 }

@@ -63,6 +63,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     jobs: {
       backend: 'postgres',
       add: async (name, data) => void addedJobs.push({ name, data }),
+      state: async () => ({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
       [Symbol.asyncDispose]: async () => undefined,
     },
     events: { publish: async (name, payload) => void publishedEvents.push({ name, payload }) },

@@ -125,6 +125,29 @@ describe.each([
     expect(await ran.promise).toEqual([{ name: 'é "?', list: [1, null] }, host]);
   });
 
+  run('are reported with what waits and what was given up', async () => {
+    await using place = await create();
+    const failed = Promise.withResolvers<void>();
+    const { definition } = watched(
+      'fails',
+      () => {
+        throw new Error('the disk is full');
+      },
+      { attempts: 1 },
+    );
+    const error = () => failed.resolve();
+    await using waiting = await place.open([definition], { isWorking: false });
+    await waiting.add('fails', {});
+    expect(await waiting.state()).toMatchObject({ waiting: 1, running: 0, failed: [] });
+    await using working = await place.open([definition], { log: { ...silentLog, error } });
+    await failed.promise;
+    await vi.waitFor(async () => {
+      const state = await working.state();
+      expect(state).toMatchObject({ waiting: 0, failed: [{ name: 'fails', reason: 'the disk is full' }] });
+      expect(Date.now() - (state.failed[0]?.failedAt ?? 0)).toBeLessThan(60_000);
+    });
+  });
+
   run('wait for a process that runs them', async () => {
     await using place = await create();
     const ran = Promise.withResolvers<void>();

@@ -59,6 +59,7 @@ export function createPaymentHost(
         enqueued.push({ name, data, delay });
         return Promise.resolve();
       },
+      state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     },
   };

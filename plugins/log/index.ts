@@ -1,4 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { journalReport } from '#core/records/journal-status.ts';
+import { describeJournal } from './journal-report.ts';
 import { journalGauge, lostRecordsGauge } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
 import { logStage } from './stage.ts';
@@ -9,6 +11,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.stage(logStage);
     server.gateway.job(partitionJob);
+    server.gateway.statusReport(journalReport(describeJournal));
     server.gateway.gauge(journalGauge);
     server.gateway.gauge(lostRecordsGauge);
   },

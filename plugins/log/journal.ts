@@ -29,6 +29,13 @@ interface Running {
   isOnFile: boolean;
 }
 
+/** A segment that waits for the database, with what is in it. */
+interface Waiting extends Segment {
+  readonly records: number;
+  /** When its first record was written, on the clock of performance.now(). */
+  readonly firstAt: number;
+}
+
 const runningFact = defineFact<Link<Running>>('log_running');
 
 /** Finished segments waiting for the database above which age no longer finishes another one, only size. */
@@ -60,11 +67,13 @@ export class Journal implements Disposable {
   readonly #running = new LinkedList<Running>();
   /** Requests whose `begin` line is not on file; emptied within the current microtasks. */
   readonly #fresh: Running[] = [];
-  readonly #finished: Segment[] = [];
+  readonly #finished: Waiting[] = [];
   readonly #losses: Losses;
   readonly #contentLosses: Losses;
   readonly #writer: LineWriter;
   #number = 0;
+  #records = 0; // of the current segment
+  #firstAt: number | undefined;
   #path = '';
   #file: number;
   #stayUntil = 0; // on the clock of performance.now()
@@ -109,6 +118,8 @@ export class Journal implements Disposable {
     const caller = running.caller === '' ? callerMembers(exchange) : running.caller;
     const line = `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
     if (this.#isClosed || !this.#writer.add(line)) return this.#losses.add('the journal cannot be written');
+    this.#records++;
+    this.#firstAt ??= performance.now();
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add('the journal cannot be written');
     }
@@ -129,6 +140,17 @@ export class Journal implements Disposable {
   /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
     return this.#waitingBytes + this.leftoverBytes + this.#writer.written;
+  }
+
+  /** Records of this process that are not in the database. */
+  get waitingRecords(): number {
+    return this.#finished.reduce((sum, { records }) => sum + records, this.#records);
+  }
+
+  /** Ms for which the oldest of them has waited; 0 without any. */
+  get oldestAge(): number {
+    const firstAt = this.#finished[0]?.firstAt ?? this.#firstAt;
+    return firstAt === undefined ? 0 : performance.now() - firstAt;
   }
 
   /** Requests not recorded since the process started. */
@@ -176,7 +198,9 @@ export class Journal implements Disposable {
   }
 
   #finish(segment: Segment): void {
-    this.#finished.push(segment);
+    this.#finished.push({ ...segment, records: this.#records, firstAt: this.#firstAt ?? performance.now() });
+    this.#records = 0;
+    this.#firstAt = undefined;
     this.#waitingBytes += segment.bytes;
     this.onFinished();
   }

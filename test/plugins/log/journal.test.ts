@@ -123,3 +123,22 @@ test('bodies that do not fit are counted, and logged when the journal ends', asy
     'error 2 more bodies not recorded, 3 in total: the journal cannot be written',
   ]);
 });
+
+test('the journal counts the records that wait, and for how long the oldest has', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  store.isAway = true;
+  await using log = openLog({ folder, store });
+  expect([log.journal.waitingRecords, log.journal.oldestAge]).toEqual([0, 0]);
+  for (const finishes of [true, false]) {
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    log.journal.end(exchange, outcome());
+    if (finishes) expect(log.journal.roll()).toBe(true);
+  }
+  expect(log.journal.waitingRecords).toBe(2);
+  expect(log.journal.oldestAge).toBeGreaterThan(0);
+  store.isAway = false;
+  await until(() => log.journal.waitingRecords === 0);
+  expect(log.journal.oldestAge).toBe(0);
+});

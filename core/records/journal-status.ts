@@ -1,0 +1,27 @@
+import type { Registry, StatusReport } from '../extension/registry.ts';
+import type { Host } from '../host.ts';
+
+/** Records of this instance on their way to the database: at `/readyz?verbose`, and on the operator pages. */
+export interface JournalStatus {
+  readonly waiting_records: number;
+  readonly waiting_bytes: number;
+  /** Ms for which the oldest record has waited. */
+  readonly oldest_ms: number;
+  /** Requests not recorded since the start. */
+  readonly lost_records: number;
+  /** Of the disk with the data folder; null where it cannot be read. */
+  readonly free_disk_bytes: number | null;
+}
+
+/** The status report about the journal; undefined before it is open. */
+export function journalReport(report: (host: Host) => JournalStatus | undefined): StatusReport {
+  return { name: 'journal', report: (host) => report(host) ?? null };
+}
+
+/** What the report about the journal says; undefined where no plugin keeps one. */
+export function readJournalStatus(
+  { statusReports }: Pick<Registry, 'statusReports'>,
+  host: Host,
+): JournalStatus | undefined {
+  return (statusReports.get('journal')?.report(host) ?? undefined) as JournalStatus | undefined;
+}

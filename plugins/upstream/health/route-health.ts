@@ -1,8 +1,8 @@
 import type { Route } from '#core/catalog/catalog.ts';
 import type { Notifications } from '#core/database/database.ts';
+import { routeResetChannel } from '#core/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { type BreakerOptions, defaultBreaker, type Admission } from './breaker.ts';
-import { resetChannel } from './reset-channel.ts';
 import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
@@ -18,13 +18,13 @@ export class RouteHealth implements AsyncDisposable {
   readonly #sync: RouteSync;
   readonly #resets: Promise<() => void> | undefined;
 
-  /** @param notifications by which the command line resets a route */
+  /** @param notifications by which operators reset a route */
   constructor(parts: RouteSyncParts, notifications?: Notifications) {
     this.#parts = parts;
     this.#sync = new RouteSync(parts, { of: (id) => this.#of(id), all: this.#states });
     const onReset = (id: string) => this.reset(id);
     this.#resets = notifications
-      ?.listen(resetChannel, onReset, () => undefined)
+      ?.listen(routeResetChannel, onReset, () => undefined)
       .catch((error: unknown) => {
         parts.log.error('cannot subscribe to route resets', error);
         return () => undefined;

@@ -1,8 +1,8 @@
 import { type Command, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
+import { resetRoute, routeIdsOf } from '#core/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { askOperator } from './ask-operator.ts';
-import { resetChannel } from './reset-channel.ts';
 import { storeReset } from './route-report.ts';
 
 /** `gateway routes`: shows the breakers of all routes, or resets one. */
@@ -20,7 +20,7 @@ export const routesCommand: Command = {
       .addHelpText('after', '\n\nExit codes: 0 success, 1 failure, 2 invalid usage.')
       .action(({ reset, url, json }: { reset?: string; url?: string; json?: true }) =>
         context.withHost(async (host) => {
-          if (reset !== undefined) return context.print(await resetRoute(host, reset));
+          if (reset !== undefined) return context.print(await resetKnownRoute(host, reset));
           const routes = await askRoutes(host, url);
           for (const line of json ? [JSON.stringify(routes)] : routes.map(describeRoute)) context.print(line);
         }),
@@ -28,14 +28,12 @@ export const routesCommand: Command = {
   },
 };
 
-async function resetRoute({ catalog, database, shared, now }: Host, route: string): Promise<string> {
-  const known = catalog.models.flatMap(({ routes }) => routes.map(({ id }) => id));
-  if (!known.includes(route)) {
-    throw new CommandFailed(`Route "${route}" not found. Routes: ${[...new Set(known)].join(', ')}`);
-  }
+async function resetKnownRoute(host: Host, route: string): Promise<string> {
+  const known = routeIdsOf(host);
+  if (!known.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${known.join(', ')}`);
   // For instances that start later. While Redis is down, running instances keep the reset and store it afterwards.
-  if (shared.kind === 'redis') await storeReset(shared, route, now()).catch(() => undefined);
-  await database.query('SELECT pg_notify(?, ?)', [resetChannel, route]);
+  if (host.shared.kind === 'redis') await storeReset(host.shared, route, host.now()).catch(() => undefined);
+  await resetRoute(host, route);
   return `route ${route} reset`;
 }
 

@@ -52,6 +52,7 @@ export {
 export type { JsonObject, JsonValue } from './json.ts';
 
 // Pages.
+export type { FormattedAmount, FormattedRemaining } from './pages/durations.ts';
 export type { FormattedTime, Formatter } from './pages/formatter.ts';
 export type { IconName } from './pages/icons.ts';
 export type { Navigation } from './pages/navigation.ts';

@@ -1,4 +1,12 @@
 import { formatMoney } from '../accounts/money.ts';
+import { formatBytes, formatPercent, formatSpan } from './amounts.ts';
+import {
+  type FormattedAmount,
+  type FormattedRemaining,
+  formatDuration,
+  formatRelative,
+  formatRemaining,
+} from './durations.ts';
 import type { Language } from './texts.ts';
 
 /** Writes values for one reader. Templates get what it returns and format nothing themselves. */
@@ -13,6 +21,28 @@ export interface Formatter {
   time(value: Date): FormattedTime;
   /** The day alone: `25 Nov 2026`. */
   day(value: Date): FormattedTime;
+  /** The time of a row in a log: `14:32:07`. */
+  clock(value: Date): FormattedTime;
+  /** `14:32`. */
+  shortTime(value: Date): FormattedTime;
+  /** A time within a year: `Wed 25 Nov, 21:40`. */
+  dayTime(value: Date): FormattedTime;
+  /** `Wed 18 Nov`. */
+  shortDay(value: Date): FormattedTime;
+  /** `12 min ago`, `yesterday`; the day once it is a week away. */
+  relative(value: Date, now: Date): FormattedTime;
+  /** How long something took: `12 ms`, `0.71 s`, `1 min 4 s`. */
+  duration(ms: number): FormattedAmount;
+  /** A part of a longer time: `412 ms – 4.28 s`. Both in ms from its start. */
+  span(from: number, to: number): string;
+  /** What is left, as a countdown shows it: `4 d 07:12:45`. */
+  remaining(ms: number): FormattedRemaining;
+  /** `1.4%`, `41%`, `99.97%`: 0% and 100% only when it is exactly that. @param share from 0 to 1 */
+  percent(share: number): string;
+  /** `96 kB`, in steps of 1000. */
+  bytes(count: number): FormattedAmount;
+  /** `1.3K`, for the axis of a chart. */
+  compact(value: number): string;
 }
 
 /** For `<time datetime="…">`: what machines read, and what people do. */
@@ -32,29 +62,58 @@ export function formatterFor(language: Language, timeZone: string | undefined): 
   const key = `${language} ${zone}`;
   const known = formatters.get(key);
   if (known !== undefined) return known;
-  const made = createFormatter(locales[language], zone);
+  const made = createFormatter(language, zone);
   formatters.set(key, made);
   return made;
 }
 
-function createFormatter(locale: string, timeZone: string): Formatter {
+function createFormatter(language: Language, timeZone: string): Formatter {
+  const locale = locales[language];
   const numbers = new Intl.NumberFormat(locale);
-  const days = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
-  const times = new Intl.DateTimeFormat(locale, {
-    timeZone,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  });
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
+  const minutes = { hour: '2-digit', minute: '2-digit' } as const;
+  const weekday = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  const time = (options: Intl.DateTimeFormatOptions) => timeFormat(locale, { timeZone, ...options });
+  const day = time({ dateStyle: 'medium' });
+  const shortTime = time(minutes);
+  const shortDay = withoutComma(time(weekday));
   return {
     timeZone,
     money: formatMoney,
     number: (value) => numbers.format(value),
-    time: (value) => ({ iso: value.toISOString(), text: times.format(value) }),
-    day: (value) => ({ iso: value.toISOString(), text: days.format(value) }),
+    compact: (value) => compact.format(value),
+    percent: (share) => formatPercent(share, locale),
+    bytes: (count) => formatBytes(count, locale),
+    time: time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
+    day,
+    clock: time({ ...minutes, second: '2-digit' }),
+    shortTime,
+    dayTime: (value) => ({ iso: value.toISOString(), text: `${shortDay(value).text}, ${shortTime(value).text}` }),
+    shortDay,
+    relative: (value, now) =>
+      Math.abs(value.getTime() - now.getTime()) < week
+        ? { iso: value.toISOString(), text: formatRelative(value.getTime() - now.getTime(), locale) }
+        : day(value),
+    duration: (ms) => formatDuration(ms, language, locale),
+    span: (from, to) => formatSpan(from, to, language, locale),
+    remaining: (ms) => formatRemaining(ms, language),
+  };
+}
+
+const week = 7 * 86_400_000;
+
+type TimeFormat = (value: Date) => FormattedTime;
+
+function timeFormat(locale: string, options: Intl.DateTimeFormatOptions): TimeFormat {
+  const format = new Intl.DateTimeFormat(locale, options);
+  return (value) => ({ iso: value.toISOString(), text: format.format(value) });
+}
+
+/** `Rab 25 Nov`, where Intl writes `Rab, 25 Nov`. */
+function withoutComma(format: TimeFormat): TimeFormat {
+  return (value) => {
+    const { iso, text } = format(value);
+    return { iso, text: text.replace(',', '') };
   };
 }
 

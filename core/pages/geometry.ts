@@ -1,0 +1,155 @@
+/** Shapes of the graphics that templates draw as SVG, in units of their viewBox; CSS stretches them. */
+
+const dayMs = 86_400_000;
+
+export interface Rectangle {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The ticks of a pass. */
+export interface PassTicks {
+  readonly width: number;
+  readonly height: number;
+  /** The time that has passed, as one path. */
+  readonly used: string;
+  /** The time that is left. */
+  readonly left: string;
+}
+
+const tick = { pitch: 20, width: 14, usedHeight: 12, height: 28 };
+
+/** Ticks a day that divide it evenly. */
+const ticksPerDay = [24, 12, 8, 6, 4, 3, 2, 1];
+const mostTicks = 36;
+
+/** 24 for a day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
+export function countTicks(days: number): number {
+  const fitting = ticksPerDay.find((count) => days * count <= mostTicks);
+  return fitting === undefined ? 30 : Math.max(1, Math.round(days)) * fitting;
+}
+
+/**
+ * The time of a pass, one tick for each equal part; the current tick is split.
+ *
+ * @param start, end and now in epoch ms
+ */
+export function ticks(days: number, start: number, end: number, now: number): PassTicks {
+  const count = countTicks(days);
+  const share = end > start ? Math.min(1, Math.max(0, (now - start) / (end - start))) : 1;
+  const used: Rectangle[] = [];
+  const left: Rectangle[] = [];
+  for (let index = 0; index < count; index++) {
+    const x = index * tick.pitch;
+    const split = round(Math.min(1, Math.max(0, share * count - index)) * tick.width);
+    if (split > 0) used.push({ x, y: (tick.height - tick.usedHeight) / 2, width: split, height: tick.usedHeight });
+    if (split < tick.width) left.push({ x: x + split, y: 0, width: tick.width - split, height: tick.height });
+  }
+  const width = (count - 1) * tick.pitch + tick.width;
+  return { width, height: tick.height, used: pathOf(used), left: pathOf(left) };
+}
+
+/** The small ticks of a plan card: one a day, at most 30. */
+export function planTicks(days: number): { readonly width: number; readonly path: string } {
+  const count = Math.min(days, 30);
+  const path = pathOf(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
+  return { width: (count - 1) * 6 + 3, path };
+}
+
+/** The days between two times, at least one. */
+export function daysBetween(start: number, end: number): number {
+  return Math.max(1, Math.round((end - start) / dayMs));
+}
+
+/** A line and the area below it, from 0 to the largest value; both '' without values. */
+export function sparkPath(values: readonly number[], width: number, height: number): { line: string; area: string } {
+  if (values.length === 0) return { line: '', area: '' };
+  const most = Math.max(...values, 1e-9);
+  const step = values.length === 1 ? 0 : width / (values.length - 1);
+  const heights = values.map((value) => round(height - 1 - (Math.max(0, value) / most) * (height - 2)));
+  const points = heights.map((y, index) => `${round(index * step)} ${y}`);
+  if (points.length === 1) points.push(`${width} ${heights[0]}`);
+  const line = `M${points.join('L')}`;
+  return { line, area: `${line}L${width} ${height}L0 ${height}Z` };
+}
+
+/** The state of a day in the bars of a model. */
+export type DayState = 'ok' | 'warn' | 'bad' | 'none';
+
+/** One path for each state. Shapes differ as well as colours: full, two thirds, cut in the middle, a quarter. */
+export interface DayBars extends Readonly<Record<DayState, string>> {
+  readonly width: number;
+  readonly height: number;
+}
+
+const dayBar = { pitch: 8, width: 5, height: 34 };
+
+/** Bars of days, the oldest first. */
+export function dayBars(states: readonly DayState[]): DayBars {
+  const { pitch, width, height } = dayBar;
+  const shapes = states.map((state, index) => ({ state, at: { x: index * pitch, width } }));
+  const pathFor = (wanted: DayState, parts: readonly (readonly [y: number, height: number])[]) =>
+    pathOf(
+      shapes
+        .filter(({ state }) => state === wanted)
+        .flatMap(({ at }) => parts.map(([y, part]) => ({ ...at, y, height: part }))),
+    );
+  return {
+    width: Math.max(0, (states.length - 1) * pitch + width),
+    height,
+    ok: pathFor('ok', [[0, height]]),
+    warn: pathFor('warn', [[12, 22]]),
+    bad: pathFor('bad', [
+      [0, 14],
+      [20, 14],
+    ]),
+    none: pathFor('none', [[26, 8]]),
+  };
+}
+
+/** Units of an axis: what bars of attempts and of latencies are drawn on. */
+export const axisLength = 1000;
+
+/** A part of a time as a bar on an axis of 1000 units, wide enough to be seen. All in one unit. */
+export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {
+  const at = (value: number) => (total > 0 ? Math.min(1, Math.max(0, value / total)) * axisLength : 0);
+  const width = Math.max(4, Math.round(at(end) - at(start)));
+  return { x: Math.min(Math.round(at(start)), axisLength - width), width };
+}
+
+/** A bar of one request: waiting for the first token, then the answer. */
+export interface LatencyBar {
+  readonly wait: { readonly x: number; readonly width: number } | undefined;
+  readonly run: { readonly x: number; readonly width: number };
+  readonly isFailed: boolean;
+}
+
+/**
+ * @param firstToken ms; undefined when none arrived
+ * @param longest total of the page's slowest request: the length of the axis
+ */
+export function latencyBar(
+  firstToken: number | undefined,
+  total: number,
+  longest: number,
+  isFailed = false,
+): LatencyBar {
+  const hasWait = firstToken !== undefined && !isFailed;
+  return {
+    wait: hasWait ? axisBar(0, firstToken, longest) : undefined,
+    run: axisBar(hasWait ? Math.min(firstToken, total) : 0, total, longest),
+    isFailed,
+  };
+}
+
+function pathOf(rectangles: readonly Rectangle[]): string {
+  return rectangles
+    .map(({ x, y, width, height }) => `M${round(x)} ${y}h${round(width)}v${height}h${-round(width)}z`)
+    .join('');
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

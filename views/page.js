@@ -1,5 +1,150 @@
-// Lets the server write times in the reader's zone from the next page on. Pages work without it.
+// For every page: the reader's zone, copying, countdowns, dialogs, menus, relative times. Pages work without it.
 const { prefix } = document.documentElement.dataset;
+const { lang } = document.documentElement;
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const secure = location.protocol === 'https:' ? '; secure' : '';
+// The server writes times in this zone from the next page on.
 document.cookie = `${prefix}_zone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
+
+const second = 1000;
+const hour = 3600 * second;
+const day = 24 * hour;
+
+/** What only a script can do is hidden until it runs. Called again for the parts that htmx puts into the page. */
+function prepare(root) {
+  const canCopy = navigator.clipboard !== undefined;
+  for (const element of root.querySelectorAll('[data-copy], [data-print], [data-open]'))
+    element.hidden = element.hidden && element.matches('[data-copy]') && !canCopy;
+  tick();
+}
+
+document.addEventListener('click', async ({ target }) => {
+  const button = target instanceof Element ? target.closest('[data-copy], [data-print], [data-open], [data-close]') : null;
+  closeMenus(target);
+  if (button === null) return;
+  const { copy, copied, open } = button.dataset;
+  if (copy !== undefined) {
+    const source = document.querySelector(copy);
+    await navigator.clipboard.writeText(source.dataset.value ?? source.value ?? source.textContent);
+    toast(copied);
+  } else if (open !== undefined) openDialog(document.querySelector(open));
+  else if ('print' in button.dataset) print();
+  else button.closest('dialog')?.close();
+});
+
+// A link to a page with the question, where there is no script, opens the dialog here.
+function openDialog(dialog) {
+  if (dialog === null) return;
+  dialog.showModal();
+  dialog.querySelector('[data-close]')?.focus();
+}
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a[data-open]') : null;
+  if (link !== null) event.preventDefault();
+  if (event.target instanceof HTMLDialogElement) event.target.close();
+});
+
+function closeMenus(target) {
+  for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(target)) menu.open = false;
+}
+document.addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return;
+  const menu = document.querySelector('details.menu[open]');
+  if (menu === null) return;
+  menu.open = false;
+  menu.querySelector('summary').focus();
+});
+
+let toasted;
+function toast(text) {
+  toasted?.remove();
+  toasted = document.createElement('div');
+  toasted.className = 'toast';
+  toasted.setAttribute('role', 'status');
+  document.body.append(toasted);
+  // A live region speaks of what changes in it.
+  const shown = toasted;
+  setTimeout(() => (shown.textContent = text), 50);
+  setTimeout(() => shown.remove(), 3 * second);
+}
+
+/** Read by screen readers alone. */
+let announcer;
+function announce(text) {
+  if (text === undefined) return;
+  if (announcer === undefined) {
+    announcer = document.createElement('p');
+    announcer.className = 'hidden';
+    announcer.setAttribute('role', 'status');
+    document.body.append(announcer);
+  }
+  setTimeout(() => (announcer.textContent = text), 50);
+}
+
+/** Ends of countdowns by this machine's clock, which may be wrong: only its difference counts. */
+const ends = new WeakMap();
+const loadedAt = performance.timeOrigin + (performance.getEntriesByType('navigation')[0]?.responseStart ?? 0);
+let isLoaded = false;
+
+/** `data-countdown` has the ms that the server's clock had left. At the end the element gets the event `countdown-end`. */
+function countDown(element) {
+  const now = Date.now();
+  let state = ends.get(element);
+  if (state?.from !== element.dataset.countdown) {
+    const from = element.dataset.countdown;
+    state = { from, end: (isLoaded ? now : loadedAt) + Number(from), before: undefined };
+    ends.set(element, state);
+  }
+  const left = Math.max(0, Math.ceil((state.end - now) / second) * second);
+  if (left === state.before) return;
+  writeLeft(element, left);
+  const { announceDay, announceHour, announceEnd } = element.dataset;
+  const crossed = (limit) => state.before > limit && left <= limit;
+  if (crossed(day)) announce(announceDay);
+  if (crossed(hour)) announce(announceHour);
+  if (crossed(0)) {
+    announce(announceEnd);
+    element.dispatchEvent(new CustomEvent('countdown-end', { bubbles: true }));
+  }
+  state.before = left;
+}
+
+const two = (value) => String(Math.floor(value)).padStart(2, '0');
+
+function writeLeft(element, left) {
+  const clock = element.querySelector('[data-clock]');
+  const minutes = `${two((left % hour) / 60_000)}:${two((left % 60_000) / second)}`;
+  if (clock === null) element.textContent = left >= hour ? `${Math.floor(left / hour)}:${minutes}` : minutes;
+  else {
+    const days = element.querySelector('[data-days]');
+    days.hidden = left < day;
+    days.querySelector('[data-count]').textContent = Math.floor(left / day);
+    clock.textContent = `${two((left % day) / hour)}:${minutes}`;
+  }
+  const drain = document.querySelector(element.dataset.drain ?? 'no-drain');
+  if (drain !== null) drain.value = left / second;
+}
+
+const relative = new Intl.RelativeTimeFormat(lang, { numeric: 'auto', style: 'short' });
+const steps = [['day', day], ['hour', hour], ['minute', 60 * second]];
+
+/** `<time data-relative>` keeps saying how long ago it was, up to a week. */
+function writeRelative(element) {
+  const ms = Date.parse(element.dateTime) - Date.now();
+  if (Math.abs(ms) >= 7 * day) return;
+  const [unit, length] = steps.find(([, size]) => Math.abs(ms) >= size) ?? ['second', second];
+  const text = unit === 'second' ? relative.format(0, unit) : relative.format(Math.trunc(ms / length), unit);
+  const shown = text.replace(/\bhr\b/, 'h');
+  if (element.textContent !== shown) element.textContent = shown;
+}
+
+function tick() {
+  for (const element of document.querySelectorAll('[data-countdown]')) countDown(element);
+  for (const element of document.querySelectorAll('time[data-relative]')) writeRelative(element);
+}
+
+prepare(document);
+isLoaded = true;
+setInterval(tick, 250);
+document.addEventListener('htmx:afterSettle', ({ target }) => prepare(target));
+document.addEventListener('htmx:sseMessage', () => prepare(document));

@@ -48,11 +48,12 @@ export function formatDuration(ms: number, language: Language, locale: string, {
   return pair(Math.floor(minutes / 60), names.hour, minutes % 60, names.minute);
 }
 
+const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+
 /** Formats what is left of a time, rounded up to whole seconds: it reads 00:00:00 only at the end. */
 export function formatRemaining(ms: number, language: Language): FormattedRemaining {
   const left = Math.max(0, Math.ceil(ms / second) * second);
   const count = Math.floor(left / day);
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const clock = `${two((left % day) / hour)}:${two((left % hour) / minute)}:${two((left % minute) / second)}`;
   if (count === 0) return { days: '', unit: '', clock, text: clock };
   const unit = units[language].day;

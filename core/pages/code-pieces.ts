@@ -1,0 +1,21 @@
+/** A part of a code sample, coloured by its kind. */
+export interface CodePiece {
+  readonly kind: '' | 'comment' | 'string';
+  readonly text: string;
+}
+
+/** A comment from `#` at the start of a line or after a space, or `//` there; a string in one line. */
+const coloured = /((?<=^|\s)#.*$|(?<=^|\s)\/\/.*$)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/gm;
+
+/** Comments and strings of a sample in a shell, Python, TypeScript or JSON. */
+export function codePieces(text: string): CodePiece[] {
+  const pieces: CodePiece[] = [];
+  let end = 0;
+  for (const match of text.matchAll(coloured)) {
+    if (match.index > end) pieces.push({ kind: '', text: text.slice(end, match.index) });
+    pieces.push({ kind: match[1] === undefined ? 'string' : 'comment', text: match[0] });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) pieces.push({ kind: '', text: text.slice(end) });
+  return pieces;
+}

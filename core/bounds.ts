@@ -35,6 +35,14 @@ export const bounds = {
   /** Characters of a User-Agent that a session keeps; truncated. */
   userAgent: 400,
 
+  /** Live streams of one account, and of all visitors at one address; the oldest ends over the limit. */
+  accountStreams: 20,
+  addressStreams: 50,
+  /** Live streams of the process; 503 over the limit. */
+  liveStreams: 5_000,
+  /** Characters of the address of a live stream; 414 over the limit. */
+  liveAddress: 2_048,
+
   // What payment providers send.
   /** Answer of a payment provider; the call fails over the limit. */
   providerAnswer: 256 * KiB,

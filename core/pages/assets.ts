@@ -16,9 +16,13 @@ interface Asset {
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
+  /** Changes with any asset: a page that was open over a deploy learns from it that it is old. */
+  readonly build: string;
 
   private constructor(assets: ReadonlyMap<string, Asset>) {
     this.#assets = assets;
+    const versions = [...assets].map(([name, { version }]) => `${name} ${version}`);
+    this.build = hash('sha256', versions.join('\n'), 'base64url').slice(0, 12);
   }
 
   /** @throws Error when a file cannot be read, or two have one name */

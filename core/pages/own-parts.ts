@@ -15,6 +15,7 @@ export const ownAssets: readonly AssetSource[] = [
   { name: 'dark.css', path: join(viewsFolder, 'dark.css') },
   { name: 'icon.svg', path: join(viewsFolder, 'icon.svg') },
   { name: 'page.js', path: join(viewsFolder, 'page.js') },
+  { name: 'live.js', path: join(viewsFolder, 'live.js') },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
   { name: 'htmx-sse.js', path: fileFromPackage('htmx-ext-sse/dist/sse.min.js') },
 ];

@@ -14,6 +14,9 @@ import type { Visit } from './visit.ts';
 /** Templates and assets of core: the layout, the error page, the style sheet. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', 'views');
 
+/** What pages with live parts load, in this order. */
+const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
+
 /** Missing values print nothing: a form that has not been sent has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
@@ -42,6 +45,8 @@ export interface View {
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
   readonly scripts?: readonly string[] | undefined;
+  /** Address of the stream that keeps its parts up to date; '' for a page without. */
+  readonly live?: string;
   readonly values: object;
 }
 
@@ -71,7 +76,7 @@ export class Renderer {
     return this.#server.render(view.template, context, { layout: view.layout !== 'none' } as ServerViewsConfiguration);
   }
 
-  #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [] }: View) {
+  #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {
     const { service } = visit.host;
     return {
       ...describeShell(this.#pages, visit, layout),
@@ -88,7 +93,9 @@ export class Renderer {
       path: visit.path,
       layout,
       styles,
-      scripts,
+      scripts: live === '' ? scripts : [...new Set([...liveScripts, ...scripts])],
+      live,
+      build: this.#assets.build,
       account: visit.account,
     };
   }
@@ -111,14 +118,18 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);
   const missing = [...(page.styles ?? []), ...(page.scripts ?? [])].find((name) => assets.find(name) === undefined);
   if (missing !== undefined) throw refuse(`asset "${missing}" not found`);
-  if (page.template === undefined) return;
-  const template = await readFile(page.template, 'utf8').catch(() => {
-    throw refuse(`template ${page.template} not found`);
+  for (const part of Object.values(page.live?.parts ?? {})) await checkTemplate(part, refuse);
+  if (page.template !== undefined) await checkTemplate(page.template, refuse);
+}
+
+async function checkTemplate(path: string, refuse: (why: string) => Error): Promise<void> {
+  const template = await readFile(path, 'utf8').catch(() => {
+    throw refuse(`template ${path} not found`);
   });
   try {
     new Eta().compile(template);
   } catch (error) {
-    throw refuse(`template ${page.template} is malformed: ${explainSyntax(String(error))}`);
+    throw refuse(`template ${path} is malformed: ${explainSyntax(String(error))}`);
   }
 }
 

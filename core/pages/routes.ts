@@ -1,6 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit, RouteOptions, Server } from '@hapi/hapi';
 import { bounds } from '../bounds.ts';
 import type { Host } from '../host.ts';
+import { livePath } from './live/live-path.ts';
 import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from './form-token.ts';
 import { parseFields, readFields } from './form-input.ts';
 import { Download, FieldErrors, type Page, type PageForm, Redirect } from './page.ts';
@@ -69,6 +70,10 @@ export class PageRoutes {
       template: page.template,
       styles: page.styles,
       scripts: page.scripts,
+      live:
+        page.live === undefined || values['isLive' as keyof typeof values] === false
+          ? ''
+          : livePath(visit.path) + visit.search,
       values,
     });
     return asPage(h.response(html), visit, page.role === 'public' ? 'private, no-cache' : 'no-store');
@@ -125,7 +130,7 @@ export class PageRoutes {
 }
 
 /** The mode `try` serves visitors, and everybody as a visitor while the database is unavailable. */
-function authFor({ role }: Page): NonNullable<RouteOptions['auth']> {
+export function authFor({ role }: Page): NonNullable<RouteOptions['auth']> {
   if (role === 'public') return { strategy: 'session', mode: 'try' };
   return { strategy: 'session', mode: 'required', access: { scope: [role] } };
 }

@@ -8,6 +8,7 @@ import { accountPage } from './account-page.ts';
 import { isHtmx } from './htmx.ts';
 import { ownAssets, ownTexts } from './own-parts.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './error-page.ts';
+import { routeLivePages } from './live/live-route.ts';
 import { preferencesPage } from './preferences.ts';
 import { removeEndedSessions } from './remove-ended-sessions.ts';
 import { PageError } from './page-error.ts';
@@ -48,6 +49,7 @@ export async function routePages(server: Server, registry: Registry, host: () =>
   const routes = new PageRoutes(host, renderer, translator);
   routeAssets(server, assets);
   for (const page of registry.pages) routes.add(server, page);
+  routeLivePages(server, registry.pages, { host, renderer, assets, translator });
   server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {
     const { response } = request;
     const isError = response instanceof Error;

@@ -119,6 +119,16 @@ export class Sessions {
     return rows.length > 0;
   }
 
+  /** Of these sessions those that have not ended, with the accounts that they belong to. */
+  async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
+    const rows = await this.#database.query<{ id: string; email: string | null }>(
+      `select s.id, a.email from session s join account a on a.id = s.account_id
+       where s.id = any(?::uuid[]) and ${live} and a.blocked_at is null and a.deleted_at is null`,
+      [`{${ids.join(',')}}`],
+    );
+    return new Map(rows.map(({ id, email }) => [id, { email: email ?? undefined }]));
+  }
+
   /** The sessions of an account, the one used last first. */
   async list(accountId: string): Promise<SessionRecord[]> {
     const rows = await this.#database.query<SessionListRow>(

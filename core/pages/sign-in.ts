@@ -46,7 +46,7 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
       if (!safeMethods.has(request.method)) requireSameOrigin(request, host());
       const open = await readSession(host(), token);
       if (open === undefined) return h.unauthenticated(signedOut());
-      const isOperator = isOperatorOf(host(), open);
+      const isOperator = isOperatorAddress(host(), open.account.email);
       const session: RoledSession = { ...open, isOperator };
       return h.authenticated({
         credentials: { session, scope: isOperator ? ['account', 'operator'] : ['account'] } as object,
@@ -69,8 +69,8 @@ function signedOut(): PageError {
   return new PageError(401, 'error.401.text');
 }
 
-function isOperatorOf(host: Host, { account }: OpenSession): boolean {
-  const email = account.email?.toLowerCase();
+export function isOperatorAddress(host: Host, address: string | undefined): boolean {
+  const email = address?.toLowerCase();
   return host.section(operatorsSection).some((operator) => operator.toLowerCase() === email);
 }
 

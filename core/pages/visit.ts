@@ -22,6 +22,7 @@ const noForm: FormState = { values: {}, errors: {} };
 /** One request for a page: its reader, language and cookies. */
 export class Visit implements PageRequest {
   readonly host: Host;
+  readonly path: string;
   readonly cookies: Cookies;
   readonly language: Language;
   readonly t: Translate;
@@ -33,8 +34,10 @@ export class Visit implements PageRequest {
   readonly #request: Request;
   readonly #h: ResponseToolkit;
 
-  constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator) {
+  /** @param path of the page, when another address answers for it */
+  constructor(request: Request, h: ResponseToolkit, host: Host, translator: Translator, path: string = request.path) {
     this.#request = request;
+    this.path = path;
     this.#h = h;
     this.host = host;
     this.cookies = cookiesOf(request, host);
@@ -56,8 +59,9 @@ export class Visit implements PageRequest {
     return isHtmx(this.#request);
   }
 
-  get path(): string {
-    return this.#request.path;
+  /** The query as it was sent, with `?`; '' without one. */
+  get search(): string {
+    return this.#request.url.search;
   }
 
   get params(): Readonly<Record<string, string>> {

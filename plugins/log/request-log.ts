@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database } from '#core/database/database.ts';
-import type { Logger } from '#core/logger.ts';
+import type { Host } from '#core/host.ts';
+import { publishLive } from '#core/pages/live/live-bus.ts';
+import { AnnouncingStore } from './announcing-store.ts';
 import { InstanceLock } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 import { Leftovers } from './leftovers.ts';
@@ -49,16 +50,15 @@ export class RequestLog implements AsyncDisposable {
 }
 
 /** Creates the log of this instance, with its records in the database. There is one per process. */
-export function createRequestLog(host: {
-  readonly instance: string;
-  readonly dataFolder: string;
-  readonly log: Logger;
-  readonly database: Database;
-}): RequestLog {
+export function createRequestLog(
+  host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'database' | 'shared' | 'keep'>,
+): RequestLog {
   return new RequestLog({
     instance: host.instance,
     dataFolder: host.dataFolder,
     log: host.log,
-    store: new PostgresRecordStore(host.database),
+    store: new AnnouncingStore(new PostgresRecordStore(host.database), (accountIds) =>
+      publishLive(host, 'requests', accountIds),
+    ),
   });
 }

@@ -1,12 +1,17 @@
 import type { Route, Upstream } from '#core/catalog/catalog.ts';
 import type { Host } from '#core/host.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
+import { publishLive } from '#core/pages/live/live-bus.ts';
 import { RouteHealth } from './health/route-health.ts';
 import { KeyPool, type KnownKeys } from './keys/key-pool.ts';
 
 /** The health of all routes; survives reloads. */
 export function healthOf(host: Host): RouteHealth {
-  return host.keep('upstream/health', () => new RouteHealth(host, host.database.notifications));
+  return host.keep('upstream/health', () => {
+    const health = new RouteHealth(host, host.database.notifications);
+    health.onChange = () => publishLive(host, 'health');
+    return health;
+  });
 }
 
 const pools = new WeakMap<Upstream, KeyPool>();

@@ -13,6 +13,8 @@ export class RouteHealth implements AsyncDisposable {
   readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreaker };
   /** Called when an operator has reset a route. */
   onReset: (id: string) => void = () => {};
+  /** Called when the state of a route has changed here; other instances learn of it. */
+  onChange: () => void = () => {};
   readonly #parts: RouteSyncParts;
   readonly #states = new Map<string, RouteState>();
   readonly #sync: RouteSync;
@@ -21,7 +23,11 @@ export class RouteHealth implements AsyncDisposable {
   /** @param notifications by which operators reset a route */
   constructor(parts: RouteSyncParts, notifications?: Notifications) {
     this.#parts = parts;
-    this.#sync = new RouteSync(parts, { of: (id) => this.#of(id), all: this.#states });
+    this.#sync = new RouteSync(parts, {
+      of: (id) => this.#of(id),
+      all: this.#states,
+      onChange: () => this.onChange(),
+    });
     const onReset = (id: string) => this.reset(id);
     this.#resets = notifications
       ?.listen(routeResetChannel, onReset, () => undefined)

@@ -16,6 +16,8 @@ export interface RouteSyncParts {
 export interface RouteStates {
   of(id: string): RouteState;
   readonly all: ReadonlyMap<string, RouteState>;
+  /** This instance has changed one, and has sent it. */
+  onChange(): void;
 }
 
 /** Seconds for which one instance may hold the probe of a route. */
@@ -48,6 +50,7 @@ export class RouteSync implements AsyncDisposable {
     const state = this.#states.of(id);
     state.touch(this.#parts.now());
     this.#send(id, state).catch(() => this.catchUp());
+    this.#states.onChange();
   }
 
   /** Compares all routes with the store, in the background. @param isBack true when the store is believed to be back */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
 import { Keeper } from '#core/extension/keeper.ts';
+import { MemoryShared } from '#core/shared/memory.ts';
 import type { Stage } from '#core/pipeline/stage.ts';
 import { logStage } from '../../../plugins/log/stage.ts';
 import { MemoryLog, TemporaryFolder } from './fixture.ts';
@@ -27,6 +28,7 @@ export class TestHost implements AsyncDisposable {
       dataFolder: this.folder.path,
       log: this.log,
       database,
+      shared: new MemoryShared(),
       now,
       keep: (key, create) => this.keeper.keep(key, create),
     } satisfies Partial<Host> as Partial<Host> as Host;

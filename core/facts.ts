@@ -96,7 +96,7 @@ export interface Delivery {
 }
 
 /** What is known of a model call that the cache answers. */
-export type CachedCall = Pick<Adapter, 'modelName' | 'isStream'>;
+export type CachedCall = Pick<Adapter, 'model' | 'modelName' | 'isStream'>;
 
 /** The caller; written by `auth`. */
 export const principal = defineFact<Principal>('principal');

@@ -82,9 +82,21 @@ export { defineTexts, type Language, type Text, type Texts, type Translate } fro
 
 // Records of requests.
 export type { RequestRecord } from './records/columns.ts';
-export { type CountBy, countRequests, type RequestCounts } from './records/count-requests.ts';
+export { countRequests, type RequestCount } from './records/count-requests.ts';
 export type { RequestFilter } from './records/filter.ts';
 export { findRequest, listRequests, readRequests, type RequestPage } from './records/read-requests.ts';
+export {
+  readUsage,
+  startOfHour,
+  startOfHours,
+  type UsageBy,
+  type UsageCounts,
+  type UsageFilter,
+  type UsageKeys,
+  usageReach,
+} from './records/usage.ts';
+export { type LatencyHistogram, mergeHistograms, quantile } from './records/latency-histogram.ts';
+export { readRouteUsage, type RouteFault, type RouteUsage } from './records/route-usage.ts';
 
 // Tables, jobs and events.
 export { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';

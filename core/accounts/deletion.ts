@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { removeUsage } from '../records/fold-usage.ts';
 import { lockAccount } from './ledger.ts';
 
 /** Rows that are cleaned in one statement. */
@@ -6,8 +7,8 @@ const batchSize = 500;
 
 /**
  * Removes what is personal of an account: name, e-mail address, picture, ways to sign in, sessions, the key, stored
- * responses, and of its requests the content, addresses and user agents. Orders, payments, the ledger and counts of requests
- * stay, under its id. Its key is refused within a second; time that is left is lost.
+ * responses, its usage by hour, and of its requests the content, addresses and user agents. Orders, payments, the ledger and
+ * the number of its requests stay, under its id. Its key is refused within a second; time that is left is lost.
  *
  * May be run again: after a failure, and for records that have arrived since.
  *
@@ -28,10 +29,10 @@ export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, 
 }
 
 /**
- * Removes the content of a deleted account's requests, and who has sent them. Records arrive later than their requests, so
+ * Removes the content of a deleted account's requests, who has sent them, and its usage by hour. Records arrive later than their requests, so
  * this is repeated for some days.
  */
-export async function cleanRequests(database: Pick<Database, 'query'>, accountId: string): Promise<void> {
+export async function cleanRequests(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
   const cleanups = [
     `with batch as (
        select c.started_at, c.id, c.part from request_content c join request_log l using (started_at, id)
@@ -50,6 +51,7 @@ export async function cleanRequests(database: Pick<Database, 'query'>, accountId
     let cleaned = batchSize;
     while (cleaned === batchSize) cleaned = (await database.query(cleanup, [accountId])).length;
   }
+  await removeUsage(database, accountId);
 }
 
 /** Accounts that were deleted within these days. */

@@ -39,6 +39,8 @@ const principalColumns = columnsOf<Principal>()({
 });
 const callColumns = columnsOf<CachedCall>()({
   model: { type: 'text', read: ({ modelName }) => modelName, maxLength: 200 },
+  /** Public name of the model, where the client used another one. */
+  alias_of: { type: 'text', read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
@@ -114,6 +116,10 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: (exchange) => exchange.find(cacheStatus), columns: cacheColumns },
   { moment: 'result', find: (exchange) => exchange.find(delivery), columns: deliveryColumns },
 ];
+
+function aliasOf({ model, modelName }: CachedCall): string | undefined {
+  return modelName === model.publicName ? undefined : model.publicName;
+}
 
 /** Paths without an endpoint can hold anything, a key that was pasted into the base URL included. */
 function safePath({ path, endpoint }: Exchange): string {

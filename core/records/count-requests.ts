@@ -1,51 +1,73 @@
 import type { Database } from '../database/database.ts';
 import { conditionsOf, type RequestFilter } from './filter.ts';
+import { readUsage, startOfHour, type UsageCounts, usageHour } from './usage.ts';
 
-/** What requests are counted by, and the expression for it. Hours begin at epoch ms that are divisible by 3,600,000. */
-const expressions = {
-  account: 'account_id',
-  model: 'model',
-  route: 'route',
-  hour: "(extract(epoch FROM date_bin('1 hour', started_at, timestamptz 'epoch')) * 1000)::float8",
-} as const;
+type Queries = Pick<Database, 'query'>;
 
-type Values = {
-  readonly account: string | null;
-  readonly model: string | null;
-  readonly route: string | null;
-  readonly hour: number;
-};
-export type CountBy = keyof Values;
-
-export interface RequestCounts {
-  readonly requests: number;
-  /** Failed, or interrupted by the end of the gateway's process. Refusals (4xx) and clients that left are not errors. */
-  readonly errors: number;
-  readonly refused: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
+export interface RequestCount {
+  readonly count: number;
+  /** True when more match than were counted. */
+  readonly isCapped: boolean;
 }
 
-/** Counts requests in groups, in the order of the groups. Reads every matching record: name an account or a short time. */
-export async function countRequests<const By extends CountBy>(
-  database: Pick<Database, 'query'>,
+/**
+ * Counts the requests on record that a filter matches. From usage, and then all of them, when the filter has nothing but
+ * account, model, route, times, and one of errors, failover and cached. Otherwise up to a limit.
+ */
+export async function countRequests(
+  database: Queries,
   filter: RequestFilter,
-  by: readonly By[],
-): Promise<(RequestCounts & Pick<Values, By>)[]> {
+  { limit = 10_000 }: { readonly limit?: number } = {},
+): Promise<RequestCount> {
+  const counter = counterOf(filter);
+  if (counter === undefined) return countUpTo(database, filter, limit);
+  const oldest = await oldestRecord(database);
+  if (oldest === undefined) return { count: 0, isCapped: false };
+  const since = Math.max(oldest, filter.since ?? oldest);
+  const { until } = filter;
+  const first = startOfHour(since + usageHour - 1);
+  const last = until === undefined ? undefined : startOfHour(until);
+  // Usage is by hour: what is before the first whole one and behind the last one is counted.
+  if (last !== undefined && last <= first) return countUpTo(database, { ...filter, since }, Infinity);
+  const [usage, ...ends] = await Promise.all([
+    readUsage(database, { ...filter, since: first, until: last }, []),
+    since < first ? countUpTo(database, { ...filter, since, until: first }, Infinity) : none,
+    last !== undefined && last < (until ?? last) ? countUpTo(database, { ...filter, since: last }, Infinity) : none,
+  ]);
+  return { count: (usage[0]?.[counter] ?? 0) + ends.reduce((sum, { count }) => sum + count, 0), isCapped: false };
+}
+
+const none: RequestCount = { count: 0, isCapped: false };
+
+/** The member of usage that counts what the filter matches; undefined when there is none. */
+function counterOf(
+  filter: RequestFilter,
+): (keyof UsageCounts & ('requests' | 'errors' | 'failovers' | 'cached')) | undefined {
+  const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
+  if (outcome !== undefined || status !== undefined || isMetered !== undefined) return undefined;
+  if (hasFailover === false || isCached === false) return undefined;
+  const counters = [
+    ...(errors === true ? (['errors'] as const) : []),
+    ...(hasFailover === true ? (['failovers'] as const) : []),
+    ...(isCached === true ? (['cached'] as const) : []),
+  ];
+  return counters.length > 1 ? undefined : (counters[0] ?? 'requests');
+}
+
+async function countUpTo(database: Queries, filter: RequestFilter, limit: number): Promise<RequestCount> {
   const { sql, parameters } = conditionsOf(filter);
-  const groups = by.map((name) => `${expressions[name]} AS "${name}"`);
-  const places = by.map((_, index) => index + 1).join(', ');
-  return database.query(
-    `SELECT ${[...groups, ...counts].join(', ')} FROM request_log WHERE ${sql}
-     ${by.length === 0 ? '' : `GROUP BY ${places} ORDER BY ${places}`}`,
+  const bound = limit === Infinity ? '' : `LIMIT ${limit + 1}`;
+  const [row] = await database.query<{ count: number }>(
+    `SELECT count(*)::float8 AS count FROM (SELECT FROM request_log WHERE ${sql} ${bound}) AS matching`,
     parameters,
   );
+  const count = row?.count ?? 0;
+  return { count: Math.min(count, limit), isCapped: count > limit };
 }
 
-const counts = [
-  'count(*)::float8 AS requests',
-  "count(*) FILTER (WHERE outcome IN ('failed', 'interrupted'))::float8 AS errors",
-  "count(*) FILTER (WHERE outcome = 'refused')::float8 AS refused",
-  'coalesce(sum(input_tokens), 0)::float8 AS input_tokens',
-  'coalesce(sum(output_tokens), 0)::float8 AS output_tokens',
-];
+async function oldestRecord(database: Queries): Promise<number | undefined> {
+  const [row] = await database.query<{ oldest: number | null }>(
+    'SELECT (extract(epoch FROM min(started_at)) * 1000)::float8 AS oldest FROM request_log',
+  );
+  return row?.oldest ?? undefined;
+}

@@ -4,11 +4,13 @@ import type { RequestRecord } from './columns.ts';
 /** Restricts which records are read. Members that are left out restrict nothing. */
 export interface RequestFilter {
   readonly accountId?: string | undefined;
-  /** The name that the client used. */
+  /** Public name of a model; requests by its aliases match too. */
   readonly model?: string | undefined;
   /** The route that served, as `upstream/model`. */
   readonly route?: string | undefined;
   readonly outcome?: RequestRecord['outcome'] | undefined;
+  /** True for requests that were refused, failed or were interrupted. */
+  readonly errors?: true | undefined;
   /** The lowest and the highest status. */
   readonly status?: readonly [lowest: number, highest: number] | undefined;
   /** True for requests that more than one route was tried for. */
@@ -27,25 +29,35 @@ export interface Conditions {
   readonly parameters: readonly unknown[];
 }
 
-type Condition = [sql: string, ...parameters: unknown[]];
+/** A part of a statement and its parameters. */
+export type Condition = [sql: string, ...parameters: unknown[]];
+
+/** The model of the catalog that was called, by its public name. */
+const servedModel = 'coalesce(alias_of, model)';
 
 /**
  * Booleans are part of the text, and times are parameters of the column's type: the planner needs both to use partial indexes
  * and to leave out partitions. Values that no record can have match nothing.
  */
 export function conditionsOf(filter: RequestFilter): Conditions {
-  const { accountId, model, route, outcome, status, hasFailover, isCached, isMetered, since, until } = filter;
+  const { accountId, model, route, outcome, errors, status, hasFailover, isCached, isMetered, since, until } = filter;
   const conditions: Condition[] = [['true']];
   if (accountId !== undefined) conditions.push(uuid.test(accountId) ? ['account_id = ?', accountId] : ['false']);
-  if (model !== undefined) conditions.push(equalText('model', model));
+  if (model !== undefined) conditions.push(equalText(servedModel, model));
   if (route !== undefined) conditions.push(equalText('route', route));
   if (outcome !== undefined) conditions.push(['outcome = ?', outcome]);
+  if (errors === true) conditions.push(["outcome IN ('refused', 'failed', 'interrupted')"]);
   if (status !== undefined) conditions.push(['status BETWEEN ?::bigint AND ?::bigint', ...status]);
   if (hasFailover !== undefined) conditions.push([hasFailover ? 'has_failover' : 'has_failover IS NOT true']);
   if (isCached !== undefined) conditions.push([isCached ? "cache = 'hit'" : "cache IS DISTINCT FROM 'hit'"]);
   if (isMetered !== undefined) conditions.push([isMetered ? 'is_metered' : 'is_metered IS NOT true']);
   if (since !== undefined) conditions.push(['started_at >= ?', timestamp(since)]);
   if (until !== undefined) conditions.push(['started_at < ?', timestamp(until)]);
+  return joinConditions(conditions);
+}
+
+/** All of the conditions. */
+export function joinConditions(conditions: readonly Condition[]): Conditions {
   return {
     sql: conditions.map(([sql]) => sql).join(' AND '),
     parameters: conditions.flatMap(([, ...parameters]) => parameters),
@@ -53,7 +65,7 @@ export function conditionsOf(filter: RequestFilter): Conditions {
 }
 
 /** PostgreSQL rejects NUL in a text; no record has one. */
-function equalText(column: string, text: string): Condition {
+export function equalText(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { bounds } from '#core/bounds.ts';
 import type { Catalog } from '#core/catalog/catalog.ts';
 import { nameInAnswer } from '#core/catalog/model-name.ts';
+import type { CachedCall } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
 import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
@@ -38,12 +39,15 @@ async function exactBody({ body }: Exchange): Promise<JsonObject> {
 }
 
 /** The name in answers of the model that is asked; undefined when the catalog has none. */
-export async function calledModel({ body, params }: Exchange, catalog: Catalog): Promise<string | undefined> {
+export async function calledModel(
+  { body, params }: Exchange,
+  catalog: Catalog,
+): Promise<Pick<CachedCall, 'model' | 'modelName'> | undefined> {
   // Some formats have the model in the address.
   const requested = params['id'] ?? (await body.json())['model'];
   if (typeof requested !== 'string') return undefined;
   const model = catalog.resolve(requested);
-  return model && nameInAnswer(model, requested);
+  return model && { model, modelName: nameInAnswer(model, requested) };
 }
 
 /** The model and its name in answers; the value itself when it names no model. */

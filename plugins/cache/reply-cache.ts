@@ -54,9 +54,9 @@ export class ReplyCache {
       const stored = decodeStored(found.value);
       if (stored === undefined) return undefined;
       exchange.set(cacheStatus, 'hit');
-      const modelName = await calledModel(exchange, catalog);
+      const called = await calledModel(exchange, catalog);
       const isStream = stored.headers['content-type']?.startsWith('text/event-stream') === true;
-      if (modelName !== undefined) exchange.set(cachedCall, { modelName, isStream });
+      if (called !== undefined) exchange.set(cachedCall, { ...called, isStream });
       return { ...stored, headers: { ...stored.headers, ...cacheHeaders('hit', found) } };
     }
     exchange.set(heldLead, { lead: found, seconds, isSettled: false });

@@ -4,14 +4,17 @@ import { describeJournal } from './journal-report.ts';
 import { journalGauge, lostRecordsGauge } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
 import { logStage } from './stage.ts';
+import { usageFoldJob, usageRetentionJob } from './usage-jobs.ts';
 
-/** Writes the record of every request, and maintains the partitions of its table. */
+/** Writes the record of every request, maintains the partitions of its table, and adds up usage by hour. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {
     server.gateway.stage(logStage);
     server.gateway.job(partitionJob);
     server.gateway.statusReport(journalReport(describeJournal));
+    server.gateway.job(usageFoldJob);
+    server.gateway.job(usageRetentionJob);
     server.gateway.gauge(journalGauge);
     server.gateway.gauge(lostRecordsGauge);
   },

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { countRequests } from '#core/records/count-requests.ts';
+import type { RequestFilter } from '#core/records/filter.ts';
+import { listRequests } from '#core/records/read-requests.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { hour, partitionsOf, RecordBook, today } from './record-fixture.ts';
 
@@ -10,53 +12,73 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-describe('counts of requests', () => {
-  it('tell errors from refusals and clients that left, and add up tokens', async () => {
+const times = [-hour - 1, -hour, -1, 0, 1, hour - 1, hour, 2 * hour + 1].map((offset) => today + offset);
+
+describe('the number of matching requests', () => {
+  it.each<[string, RequestFilter]>([
+    ['all', {}],
+    ['a model', { model: 'dp/gpt-5' }],
+    ['a route', { route: 'a/b' }],
+    ['errors', { errors: true }],
+    ['failovers', { hasFailover: true }],
+    ['replies from the cache', { isCached: true }],
+    ['errors after a failover', { errors: true, hasFailover: true }],
+    ['a status', { status: [400, 499] }],
+    ['an outcome', { outcome: 'aborted' }],
+    ['requests without failover', { hasFailover: false }],
+    ['metered requests', { isMetered: true }],
+  ])('is the length of their list: %s', async (_, filter) => {
     const book = new RecordBook(database);
-    await book.write(
-      { input_tokens: 2_147_483_647, output_tokens: 1 },
-      { input_tokens: 2_147_483_647 },
-      { outcome: 'failed', status: 502 },
-      { outcome: 'interrupted', status: null },
-      { outcome: 'refused', status: 429 },
-      { outcome: 'aborted', status: null },
-    );
-    expect(await countRequests(database, { accountId: book.accountId }, [])).toEqual([
-      { requests: 6, errors: 2, refused: 1, input_tokens: 4_294_967_294, output_tokens: 1 },
-    ]);
+    for (const started_at of times)
+      await book.write(
+        { started_at, model: 'dp/gpt-5', route: 'a/b' },
+        { started_at, model: 'short', alias_of: 'dp/gpt-5', outcome: 'failed', status: 502, has_failover: true },
+        { started_at, outcome: 'refused', status: 429, is_metered: false, cache: 'hit' },
+        { started_at, outcome: 'aborted', has_failover: true },
+      );
+    const { accountId } = book;
+    for (const [since, until] of [
+      [undefined, undefined],
+      [today, undefined],
+      [today + 1, undefined],
+      [today - hour, today + hour],
+      [today - hour + 1, today + 2 * hour + 1],
+      [today + 1, today + 2],
+    ]) {
+      const whole = { accountId, ...filter, since, until };
+      const { records } = await listRequests(database, whole, { limit: 500 });
+      expect(await countRequests(database, whole)).toEqual({ count: records.length, isCapped: false });
+    }
   });
 
-  it('are zero where there are no requests', async () => {
-    const { accountId } = new RecordBook(database);
-    expect(await countRequests(database, { accountId }, [])).toEqual([
-      { requests: 0, errors: 0, refused: 0, input_tokens: 0, output_tokens: 0 },
-    ]);
-    expect(await countRequests(database, { accountId }, ['hour'])).toEqual([]);
+  it('stops at the limit where all matching requests must be read', async () => {
+    const book = new RecordBook(database);
+    await book.write({}, {}, {});
+    const filter: RequestFilter = { accountId: book.accountId, isMetered: true };
+    expect(await countRequests(database, filter, { limit: 2 })).toEqual({ count: 2, isCapped: true });
+    expect(await countRequests(database, filter, { limit: 3 })).toEqual({ count: 3, isCapped: false });
   });
 
-  it('are grouped by account, model, route and hour, in this order', async () => {
+  it('reads usage instead of the records of whole hours', async () => {
     const book = new RecordBook(database);
-    await book.write(
-      { started_at: today + hour, model: 'b', route: 'x/b' },
-      { started_at: today + hour - 1, model: 'b', route: 'x/b' },
-      { started_at: today, model: 'b', route: 'x/b', outcome: 'failed' },
-      { started_at: today, model: 'a', route: null, outcome: 'refused' },
-    );
-    const counts = await countRequests(database, { accountId: book.accountId }, ['account', 'model', 'route', 'hour']);
-    const account = book.accountId;
-    expect(counts).toMatchObject([
-      { account, model: 'a', route: null, hour: today, requests: 1, errors: 0, refused: 1 },
-      { account, model: 'b', route: 'x/b', hour: today, requests: 2, errors: 1, refused: 0 },
-      { account, model: 'b', route: 'x/b', hour: today + hour, requests: 1, errors: 0, refused: 0 },
-    ]);
+    await book.write({ started_at: today - 24 * hour }, {});
+    const read: string[] = [];
+    const watched: Pick<Database, 'query'> = {
+      query: (sql, parameters) => {
+        read.push(/FROM \(SELECT FROM request_log/.test(sql) ? 'records' : 'usage');
+        return database.query(sql, parameters);
+      },
+    };
+    await countRequests(watched, { accountId: book.accountId, since: today - 24 * hour });
+    expect(read).not.toContain('records');
   });
+});
 
-  it('read only the days that are asked for', async () => {
-    const book = new RecordBook(database);
-    await book.write({}, { started_at: today + 24 * hour });
-    const filter = { accountId: book.accountId, since: today, until: today + hour };
-    expect(await partitionsOf(database, (explaining) => countRequests(explaining, filter, ['hour']))).toEqual(
-      new Set(['request_log_20310512']),
-    );
-  });
+it('reads the partitions of the filtered days alone', async () => {
+  const book = new RecordBook(database);
+  await book.write({ started_at: today }, { started_at: today + 24 * hour });
+  const read = await partitionsOf(database, (explaining) =>
+    countRequests(explaining, { status: [200, 200], since: today, until: today + 24 * hour }),
+  );
+  expect([...read]).toEqual(['request_log_20310512']);
 });

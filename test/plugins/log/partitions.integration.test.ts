@@ -60,10 +60,12 @@ describe('partitions', () => {
       `SELECT indexdef AS definition FROM pg_indexes WHERE tablename = 'request_log_20340101' ORDER BY 1`,
     );
     expect(rows.map(({ definition }) => definition.replace(/.* USING /, ''))).toEqual([
-      'btree (account_id, model, started_at DESC)',
+      'btree (account_id, COALESCE(alias_of, model), started_at DESC)',
+      'btree (account_id, route, started_at DESC)',
       'btree (account_id, started_at DESC)',
       'btree (account_id, started_at DESC) WHERE has_failover',
       "btree (account_id, started_at DESC) WHERE (cache = 'hit'::text)",
+      "btree (account_id, started_at DESC) WHERE (outcome = ANY (ARRAY['refused'::text, 'failed'::text, 'interrupted'::text]))",
       'btree (account_id, started_at DESC, status) WHERE (status >= 400)',
       'btree (started_at, id)',
     ]);

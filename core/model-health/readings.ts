@@ -1,0 +1,46 @@
+import type { Host } from '../host.ts';
+import { FreshValue } from '../timing/fresh-value.ts';
+import { perCatalog } from '../catalog/per-catalog.ts';
+import { service } from '../config/sections.ts';
+import { readDailyAnswers } from './daily-answers.ts';
+import { listIncidents } from './incident-store.ts';
+import { readModelSpeed } from './model-speed.ts';
+import { readRecentTraffic } from './recent-traffic.ts';
+
+/** Ms for which a reading is used, and for one to be made. */
+const ages = { now: 3_000, days: 30_000, speed: 60_000 };
+/** Days of which the answers are counted, and whose incidents are listed. */
+export const historyDays = 90;
+const longestList = 200;
+const deadline = 2_000;
+
+/** What the state of models is read from. The catalog says which names are which model. */
+interface HealthReadings {
+  readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
+  readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;
+  readonly days: FreshValue<Awaited<ReturnType<typeof readDailyAnswers>>>;
+  /** Of the last 90 days, those that are going on included. */
+  readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
+}
+
+export const healthReadings = perCatalog(createReadings);
+
+function createReadings(host: Host): HealthReadings {
+  const { database, catalog } = host;
+  const timeZone = host.section(service).time_zone;
+  const now = () => host.now();
+  const current = { maxAge: ages.now, deadline, now };
+  return {
+    traffic: new FreshValue({ ...current, read: () => readRecentTraffic(database, catalog, now()) }),
+    speed: new FreshValue({ ...current, maxAge: ages.speed, read: () => readModelSpeed(database, now()) }),
+    days: new FreshValue({
+      ...current,
+      maxAge: ages.days,
+      read: () => readDailyAnswers(database, { now: now(), timeZone, days: historyDays }),
+    }),
+    incidents: new FreshValue({
+      ...current,
+      read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: longestList }),
+    }),
+  };
+}

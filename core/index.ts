@@ -52,6 +52,19 @@ export {
 export type { JsonObject, JsonValue } from './json.ts';
 
 // Pages.
+export { codePieces, type CodePiece } from './pages/code-pieces.ts';
+export {
+  axisBar,
+  dayBars,
+  type DayBars,
+  type DayState,
+  latencyBar,
+  type LatencyBar,
+  type PassTicks,
+  planTicks,
+  sparkPath,
+  ticks,
+} from './pages/geometry.ts';
 export type { FormattedAmount, FormattedRemaining } from './pages/durations.ts';
 export type { FormattedTime, Formatter } from './pages/formatter.ts';
 export type { IconName } from './pages/icons.ts';

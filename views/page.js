@@ -83,7 +83,8 @@ function announce(text) {
 
 /** Ends of countdowns by this machine's clock, which may be wrong: only its difference counts. */
 const ends = new WeakMap();
-const loadedAt = performance.timeOrigin + (performance.getEntriesByType('navigation')[0]?.responseStart ?? 0);
+/** Ms since the server sent this page: for what was in it. */
+const age = Math.max(0, performance.now() - (performance.getEntriesByType('navigation')[0]?.responseStart ?? 0));
 let isLoaded = false;
 
 /** `data-countdown` has the ms that the server's clock had left. At the end the element gets the event `countdown-end`. */
@@ -92,7 +93,7 @@ function countDown(element) {
   let state = ends.get(element);
   if (state?.from !== element.dataset.countdown) {
     const from = element.dataset.countdown;
-    state = { from, end: (isLoaded ? now : loadedAt) + Number(from), before: undefined };
+    state = { from, end: now - (isLoaded ? 0 : age) + Number(from), before: undefined };
     ends.set(element, state);
   }
   const left = Math.max(0, Math.ceil((state.end - now) / second) * second);

@@ -2,7 +2,7 @@
 
 const dayMs = 86_400_000;
 
-export interface Rectangle {
+interface Rectangle {
   readonly x: number;
   readonly y: number;
   readonly width: number;

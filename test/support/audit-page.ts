@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { type BrowserWindow, sidewaysOverflow } from './browser.ts';
+
+/** One way of looking at a page. Texts do not change contrast and colours do not change widths, so pairs are enough. */
+export interface PageView {
+  readonly language: 'en' | 'id';
+  readonly theme: 'light' | 'dark';
+}
+
+export interface AuditOptions {
+  readonly views?: readonly PageView[];
+  /** Px of windows in which nothing may be wider than the window. */
+  readonly widths?: readonly number[];
+  /** The widths of those in which axe looks as well: it takes half a second. */
+  readonly axeWidths?: readonly number[];
+  /** Called for each view when the page has loaded, before it is looked at: to open a dialog, to wait for a row. */
+  prepare?(): Promise<void>;
+}
+
+const defaultViews: readonly PageView[] = [
+  { language: 'en', theme: 'light' },
+  { language: 'id', theme: 'dark' },
+];
+
+/** WCAG 2.2 AA, and what axe recommends beyond it. */
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/**
+ * Loads a page in a window and looks for what is wrong with it: violations that axe finds, among them contrast and targets
+ * under 24 px; sideways scrolling; violations of the content security policy, errors of scripts and lost files.
+ *
+ * @returns a line for each, with how the page was looked at; none for a page that is all right
+ */
+export async function auditPage(
+  window: BrowserWindow,
+  url: string,
+  { views = defaultViews, widths = [320, 360, 1280], axeWidths = [360, 1280], prepare }: AuditOptions = {},
+): Promise<string[]> {
+  const { page, complaints } = window;
+  const wrong: string[] = [];
+  const complaintsBefore = complaints.length;
+  const viewport = page.viewportSize();
+  // Only what moves is slowed down or half seen.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  for (const { language, theme } of views) {
+    await page.setExtraHTTPHeaders({ 'accept-language': language });
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.goto(url);
+    await prepare?.();
+    for (const width of widths) {
+      const seen = `${new URL(page.url()).pathname} ${language} ${theme} ${width}px`;
+      await page.setViewportSize({ width, height: width < 600 ? 740 : 800 });
+      const overflow = await sidewaysOverflow(page);
+      if (overflow > 0) wrong.push(`${seen}: ${overflow} px wider than the window`);
+      if (axeWidths.includes(width)) wrong.push(...(await runAxe(window)).map((line) => `${seen}: ${line}`));
+    }
+  }
+  await page.setExtraHTTPHeaders({});
+  if (viewport !== null) await page.setViewportSize(viewport);
+  return [...wrong, ...complaints.slice(complaintsBefore).map((line) => `${url}: ${line}`)];
+}
+
+async function runAxe({ page }: BrowserWindow): Promise<string[]> {
+  // As an expression of the debugger: the policy of the page refuses it as a script.
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await axeSource);
+  const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })`;
+  const { violations } = (await page.evaluate(run)) as AxeResults;
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.slice(0, 3).map(({ html, failureSummary = '' }) => {
+      const why = failureSummary.split('\n').slice(1, 3).join(' ').replaceAll(/\s+/g, ' ').trim();
+      return `${id}: ${help}: ${html.slice(0, 160)} (${why})`;
+    }),
+  );
+}

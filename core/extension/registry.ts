@@ -1,4 +1,5 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
+import type { ReadAllowance } from '../accounts/allowance.ts';
 import type { EventTypes } from '../accounts/events.ts';
 import type { PaymentProvider } from '../payments/payment-provider.ts';
 import type { AbilityReader } from '../catalog/abilities.ts';
@@ -77,6 +78,8 @@ export class Registry {
   readonly foreignPlugins = new Map<string, string>();
   /** Tells what models can do; undefined where no plugin speaks formats. */
   abilityReader: AbilityReader | undefined;
+  /** Reads what an account may still send; undefined where no plugin limits it. */
+  allowanceReader: ReadAllowance | undefined;
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';
 
@@ -181,6 +184,12 @@ export class Registry {
   /** The texts of the plugin's pages. */
   texts(texts: Texts): void {
     this.pageTexts.push(texts);
+  }
+
+  /** How pages read the allowance of an account. */
+  allowance(reader: ReadAllowance): void {
+    if (this.allowanceReader !== undefined) throw new Error('two plugins read the allowance of accounts');
+    this.allowanceReader = reader;
   }
 
   catalogReview(review: CatalogReview): void {

@@ -73,7 +73,8 @@ export class MemoryLimiter implements Limiter {
     const account = this.#accounts.get(key);
     const now = this.#microseconds();
     if (account !== undefined) account.arrival = capArrival(account.arrival, now, limits);
-    return describe(debtOf(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
+    const take = describe(debtOf(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
+    return { ...take, running: account?.leases.size ?? 0 };
   }
 
   /** Takes over what another limiter has decided for the key, so that this one can go on from there. */

@@ -21,7 +21,9 @@ const scripts = [
 
 /** A client with the gateway's scripts. */
 export interface ScriptedRedis extends Redis {
-  gatewayTake(...parameters: (string | number)[]): Promise<[refused: number, debt: number, wait: number]>;
+  gatewayTake(
+    ...parameters: (string | number)[]
+  ): Promise<[refused: number, debt: number, wait: number, running?: number]>;
   gatewayExtend(key: string, owner: string, milliseconds: number): Promise<number>;
   gatewayRelease(key: string, owner: string): Promise<number>;
   gatewayKeep(...parameters: (string | number | Buffer)[]): Promise<number>;

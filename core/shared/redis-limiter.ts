@@ -76,7 +76,7 @@ export class RedisLimiter implements Limiter {
     let isReplaced = false;
     const send = async () => {
       isSent = true;
-      const [refused, debt, wait] = await this.#client.gatewayTake(
+      const [refused, debt, wait, running] = await this.#client.gatewayTake(
         arrivalKey(key),
         leasesKey(key),
         intervalOf(limits),
@@ -86,7 +86,8 @@ export class RedisLimiter implements Limiter {
         leaseLifetime,
       );
       const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
-      return describe(debt, limits, wait, refusedBy, refused === 0 && takesSlot ? lease : undefined);
+      const take = describe(debt, limits, wait, refusedBy, refused === 0 && takesSlot ? lease : undefined);
+      return running === undefined ? take : { ...take, running };
     };
     const replace = () => {
       const take = instead?.();

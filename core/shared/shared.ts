@@ -50,6 +50,8 @@ export interface Take {
   readonly remaining: number; // requests that could be sent at once now
   readonly retryAfter: number; // seconds until one request would pass; 0 when it passed
   readonly resetAfter: number; // seconds until the whole burst is available again
+  /** Concurrent slots in use, that of this request included; undefined where only `peek` counts them. */
+  readonly running?: number | undefined;
 }
 
 /** Bytes under a key for a number of seconds, and claims that let one of many callers fill an entry. */

@@ -8,7 +8,8 @@
 -- ARGV[4]  name of the lease to take; empty to look without taking
 -- ARGV[5]  time to live of a lease, µs
 --
--- Returns { refused by (0 nobody, 1 rate, 2 concurrency), theoretical arrival time - now (µs), wait (µs) }.
+-- Returns { refused by (0 nobody, 1 rate, 2 concurrency), theoretical arrival time - now (µs), wait (µs) }, and without taking
+-- as fourth the leases that are held.
 -- The time is the server's, so that instances whose clocks differ agree.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -26,7 +27,7 @@ if arrival > most then
   keep(arrival)
 end
 local base = math.max(arrival, now)
-if ARGV[4] == '' then return { 0, math.floor(base - now), 0 } end
+if ARGV[4] == '' then return { 0, math.floor(base - now), 0, redis.call('ZCOUNT', KEYS[2], now, '+inf') } end
 
 local next = base + interval
 local ahead = next - most

@@ -5,9 +5,9 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import type { Limits, Take } from '#core/shared/shared.ts';
 import { describeLimits } from './documentation.ts';
+import { limiterOf, servingOf } from './allowance.ts';
 import { explainRefusal } from './explain.ts';
 import { limitHeaders } from './headers.ts';
-import { LocalFallback } from './local-fallback.ts';
 import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
 /** The concurrency slot of an exchange, released when the exchange is over. */
@@ -30,12 +30,11 @@ export const rateLimitStage = defineStage({
   options: optionsSchema,
   documentation: describeLimits,
   create(options, host) {
-    // Survives a reload, and with it the counts that this instance keeps while the store is unavailable.
-    const limiter = host.keep(
-      'rate-limit.limiter',
-      () => new LocalFallback(host.shared.limiter, host.log, () => host.now()),
-    );
+    const limiter = limiterOf(host);
     return {
+      activate() {
+        servingOf(host).options = options;
+      },
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { keyId, limits: own } = exchange.get(principal);

@@ -177,6 +177,7 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
         remaining: 2,
         retryAfter: 0,
         resetAfter: 0,
+        running: 0,
       });
     await first.limiter.take(key, limits({ burst: 2 }));
     const after = await second.limiter.peek(key, limits({ burst: 2 }));
@@ -204,6 +205,16 @@ describe.each([memory, redis])('shared state in $kind', (build) => {
     const refused = takes.find(({ lease }) => lease === undefined);
     expect(refused).toMatchObject({ refusedBy: 'concurrency', remaining: 96 });
     expect(refused?.retryAfter).toBeGreaterThan(0);
+  });
+
+  run('counts the slots that a key holds over all instances', async () => {
+    const key = newKey();
+    const most = limits({ burst: 100, concurrent: 4 });
+    await first.limiter.take(key, most);
+    const { lease = '' } = await second.limiter.take(key, most);
+    expect(await first.limiter.peek(key, most)).toMatchObject({ running: 2 });
+    second.limiter.release(key, lease);
+    await expect.poll(async () => (await first.limiter.peek(key, most)).running).toBe(1);
   });
 
   run('gives out no slot without a limit of concurrent requests', async () => {

@@ -1,0 +1,29 @@
+import { activePeriod } from '#core/accounts/account-record.ts';
+import type { ReadAllowance } from '#core/accounts/allowance.ts';
+import type { Host } from '#core/host.ts';
+import { LocalFallback } from './local-fallback.ts';
+import { limitsOfCalls, type RateLimitOptions } from './options.ts';
+
+/** The options of the stage that serves; undefined while gateway.yaml lists none. */
+interface Serving {
+  options: RateLimitOptions | undefined;
+}
+
+/** What the stage of the running configuration and the readers of allowances share. */
+export function servingOf(host: Pick<Host, 'keep'>): Serving {
+  return host.keep('rate-limit.serving', (): Serving => ({ options: undefined }));
+}
+
+/** Survives a reload, and with it the counts that this instance keeps while the store is unavailable. */
+export function limiterOf(host: Host): LocalFallback {
+  return host.keep('rate-limit.limiter', () => new LocalFallback(host.shared.limiter, host.log, () => host.now()));
+}
+
+/** The limits that the stage applies to the key of this account. */
+export const readAllowance: ReadAllowance = async (host, account, now) => {
+  const { options } = servingOf(host);
+  if (options === undefined || account.key === undefined) return undefined;
+  const limits = limitsOfCalls(options, account.key.limits, activePeriod(account, now)?.limits);
+  const { remaining, resetAfter, running = 0 } = await limiterOf(host).peek(account.key.id, limits);
+  return { ...limits, remaining, resetAfter, running };
+};

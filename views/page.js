@@ -148,4 +148,5 @@ prepare(document);
 isLoaded = true;
 setInterval(tick, 250);
 document.addEventListener('htmx:afterSettle', ({ target }) => prepare(target));
+document.addEventListener('htmx:load', ({ target }) => prepare(target));
 document.addEventListener('htmx:sseMessage', () => prepare(document));

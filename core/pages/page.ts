@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Host } from '../host.ts';
 import type { Infer, JsonSchema } from '../schema.ts';
 import type { Preference } from './cookies.ts';
@@ -166,9 +167,10 @@ export class Download {
   /** Of letters, digits, `.`, `-` and `_`. */
   readonly fileName: string;
   readonly type: string;
-  readonly body: Buffer;
+  /** Bytes, or a stream of them, which is destroyed when the client leaves. */
+  readonly body: Buffer | Readable;
 
-  constructor(fileName: string, type: string, body: Buffer) {
+  constructor(fileName: string, type: string, body: Buffer | Readable) {
     this.fileName = fileName;
     this.type = type;
     this.body = body;

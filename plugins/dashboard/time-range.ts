@@ -1,4 +1,4 @@
-const hour = 3_600_000; // ms
+import { startOfHours, usageHour } from '#core/records/usage.ts';
 
 /** Periods that readers choose from, in hours; `all` is everything on record. */
 const hoursOf = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: undefined } as const;
@@ -15,11 +15,6 @@ export const timeRanges = Object.keys(hoursOf) as readonly RangeName[];
 export function startOfRange(range: RangeName, now: number): number | undefined {
   const hours = hoursOf[range];
   if (hours === undefined) return undefined;
-  if (hours === 1) return now - hour;
-  return now - (now % hour) - (hours - 1) * hour;
-}
-
-/** True when counters by the hour can count the period exactly. */
-export function isWholeHours(range: RangeName): boolean {
-  return range !== '1h';
+  if (hours === 1) return now - usageHour;
+  return startOfHours(now, hours);
 }

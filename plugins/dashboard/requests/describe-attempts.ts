@@ -1,0 +1,80 @@
+import { axisBar, type LatencyBar } from '#core/pages/geometry.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import type { RouteNames } from '../route-names.ts';
+import { attemptsOf, type KnownAttempt } from './known-attempt.ts';
+import { describeConsequence, describeFault } from './describe-fault.ts';
+
+/** One try on one route, ready to be printed. */
+export interface AttemptView {
+  readonly kind: 'ok' | 'bad' | 'info';
+  /** "1 · openai/gpt-5", or "Attempt 1" where routes are hidden. */
+  readonly name: string;
+  /** "412 ms – 4.28 s". */
+  readonly span: string;
+  /** What happened, and what the gateway did next. */
+  readonly text: string;
+  /** On one axis of time for all tries of the request. */
+  readonly bar: LatencyBar;
+}
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** The tries of a request. */
+export function describeAttempts(record: RequestRecord, reader: Reader, routes: RouteNames): AttemptView[] {
+  const attempts = attemptsOf(record);
+  const total = Math.max(record.duration_ms ?? 0, ...attempts.map(({ end }) => end));
+  return attempts.map((attempt) => {
+    const { position, route, outcome, start, end, error } = attempt;
+    const label = routes.label(route, record.model);
+    const result =
+      outcome === 'served'
+        ? describeServing(attempt, record, reader)
+        : [
+            describeFault(attempt, attempts, record, reader.t),
+            describeConsequence(attempt, attempts, record, reader.t),
+          ];
+    const words = routes.areVendorsShown ? error : '';
+    return {
+      kind: kindOf(attempt),
+      name: label === '' ? reader.t('requests.attempt', { number: position }) : `${position} · ${label}`,
+      span: reader.format.span(start, end),
+      text: [...result, words].filter((sentence) => sentence !== '').join(' '),
+      bar: barOf(attempt, total),
+    };
+  });
+}
+
+function kindOf({ outcome }: KnownAttempt): AttemptView['kind'] {
+  if (outcome === 'served') return 'ok';
+  return outcome === 'aborted' ? 'info' : 'bad';
+}
+
+/** Pale until the first token; an attempt that was stopped is pale to its end. */
+function barOf(attempt: KnownAttempt, total: number): LatencyBar {
+  const { start, first, end, outcome } = attempt;
+  const isFailed = outcome === 'failed';
+  if (outcome === 'aborted' && first === undefined)
+    return { wait: axisBar(start, end, total), run: { x: 0, width: 0 }, isFailed };
+  const begun = isFailed ? start : (first ?? start);
+  return {
+    wait: begun === start ? undefined : axisBar(start, begun, total),
+    run: axisBar(begun, end, total),
+    isFailed,
+  };
+}
+
+/** "200, first token at 1.09 s. 1,284 in, 402 out." */
+function describeServing(
+  { status, first }: KnownAttempt,
+  { input_tokens: input, output_tokens: output }: RequestRecord,
+  { t, format }: Reader,
+): string[] {
+  const word = status === undefined ? t('requests.status.answered') : String(status);
+  const begun =
+    first === undefined
+      ? t('requests.attempt.plain', { status: word })
+      : t('requests.attempt.first', { status: word, time: format.duration(first).text });
+  if (input === null || output === null) return [begun];
+  return [begun, t('requests.attempt.tokens', { input: format.number(input), output: format.number(output) })];
+}

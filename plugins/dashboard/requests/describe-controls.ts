@@ -1,0 +1,89 @@
+import type { PageRequest } from '#core/pages/page.ts';
+import { timeRanges } from '../time-range.ts';
+import {
+  addressOf,
+  chips,
+  defaultRange,
+  isNarrowed,
+  requestsPath,
+  type RequestsQuery,
+  statusChoices,
+} from './query.ts';
+
+interface Option {
+  readonly value: string;
+  readonly text: string;
+  readonly isSelected: boolean;
+}
+
+/** What stands above the list: chips, the form, pause and export, ready to be printed. @param models that can be chosen */
+export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 't'>, models: readonly string[]) {
+  return {
+    chips: chips.map((show) => ({
+      path: addressOf(query, { show }),
+      name: t(`requests.chip.${show}`),
+      isCurrent: query.show === show,
+    })),
+    isFiltered: isNarrowed({ ...query, show: 'all' }) || query.time !== defaultRange,
+    selects: selectsOf(query, t, models),
+    /** What the form does not have fields for. */
+    kept: [
+      ...(query.show === 'all' ? [] : [{ name: 'show', value: query.show }]),
+      ...(query.isLive ? [] : [{ name: 'live', value: '0' }]),
+    ],
+    ignored: query.ignored.map(({ name, value }) => t('requests.ignored.line', { name, value })),
+    pause: addressOf(query, { isLive: false }),
+    resume: addressOf(query, { isLive: true }),
+    exports: ['csv', 'jsonl'].map((kind) => ({
+      path: addressOf({ ...query, isLive: true }, {}, `${requestsPath}.${kind}`),
+      name: t(`requests.export.${kind}`),
+      hint: t(`requests.export.${kind}.hint`),
+    })),
+    news: { one: t('requests.news', { count: 1 }), other: t('requests.news.many') },
+  };
+}
+
+function selectsOf(query: RequestsQuery, t: PageRequest['t'], models: readonly string[]) {
+  const choices = withCurrent(statusChoices, query.status);
+  return [
+    {
+      name: 'model',
+      label: t('requests.filter.model'),
+      options: optionsOf(withCurrent(models, query.model), query.model, {
+        any: t('requests.filter.any_model'),
+        nameOf: (model) => model,
+      }),
+    },
+    {
+      name: 'status',
+      label: t('requests.filter.status'),
+      options: optionsOf(choices, query.status, {
+        any: t('requests.filter.any_status'),
+        nameOf: (status) => (isNamed(status) ? t(`requests.filter.status.${status}`) : status),
+      }),
+    },
+    {
+      name: 'time',
+      label: t('requests.filter.time'),
+      options: optionsOf(timeRanges, query.time, { nameOf: (range) => t(`requests.filter.time.${range}`) }),
+    },
+  ];
+}
+
+function isNamed(status: string): boolean {
+  return statusChoices.some((choice) => choice === status);
+}
+
+/** An address may name another value than the form offers: the form must not lose it. */
+function withCurrent(values: readonly string[], current: string): readonly string[] {
+  return current === '' || values.includes(current) ? values : [...values, current];
+}
+
+function optionsOf(
+  values: readonly string[],
+  selected: string,
+  { any, nameOf }: { readonly any?: string; readonly nameOf: (value: string) => string },
+): Option[] {
+  const options = values.map((value) => ({ value, text: nameOf(value), isSelected: value === selected }));
+  return any === undefined ? options : [{ value: '', text: any, isSelected: selected === '' }, ...options];
+}

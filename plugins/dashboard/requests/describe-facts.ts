@@ -1,0 +1,94 @@
+import type { PageRequest } from '#core/pages/page.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { clientName } from './client-name.ts';
+import { describeNotes } from './describe-notes.ts';
+
+/** A line of the facts about a request, ready to be printed. */
+export interface RequestFact {
+  readonly label: string;
+  readonly text: string;
+  /** The whole value, where `text` is a short form of it. */
+  readonly full?: string;
+  readonly isCode?: boolean;
+  /** Long texts stand below their label. */
+  readonly isLong?: boolean;
+}
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
+
+/** Everything else that is on record, in the order in which people look for it. Empty facts are left out. */
+export function describeFacts(record: RequestRecord, reader: Reader): RequestFact[] {
+  const { t } = reader;
+  const client = record.user_agent ?? '';
+  const facts: Fact[] = [
+    ['format', formatOf(record, t)],
+    ['call', record.format === null ? `${record.method} ${record.path}` : undefined, { isCode: true }],
+    ['client', clientName(client), { full: client }],
+    ['address', record.remote_address ?? undefined],
+    ['key', record.key_hint ?? undefined, { isCode: true }],
+    ['tokens', tokensOf(record, reader)],
+    ['of_which', detailsOfTokens(record, reader)],
+    ['size', sizeOf(record, reader)],
+    ['cache', record.cache === null ? undefined : t(`requests.cache.${record.cache}`)],
+    ['ended', endOf(record, t)],
+    ['error', record.error_message ?? undefined, { isLong: true }],
+    ...describeNotes(record.notes ?? [], t).map(({ name, text }): Fact => [name, text, { isLong: true }]),
+  ];
+  return facts.flatMap(([name, text, more]) =>
+    text === undefined || text === '' ? [] : [{ label: t(`requests.fact.${name}`), text, ...more }],
+  );
+}
+
+const formatNames: Readonly<Record<string, string>> = {
+  chat: 'Chat Completions',
+  responses: 'Responses',
+  messages: 'Messages',
+  gemini: 'Gemini',
+  images: 'Images',
+};
+
+/** "Responses, streamed". */
+function formatOf({ format, is_stream: isStream }: RequestRecord, t: Reader['t']): string | undefined {
+  if (format === null) return undefined;
+  const name = formatNames[format] ?? format;
+  return isStream === null ? name : t(isStream ? 'requests.streamed' : 'requests.whole', { format: name });
+}
+
+/** "1,284 in · 402 out", and that they were estimated. */
+function tokensOf(record: RequestRecord, { t, format }: Reader): string | undefined {
+  const { input_tokens: input, output_tokens: output, usage_estimated: isEstimated } = record;
+  const counts = [
+    input === null ? '' : t('requests.tokens.in', { tokens: format.number(input) }),
+    output === null ? '' : t('requests.tokens.out', { tokens: format.number(output) }),
+  ].filter((text) => text !== '');
+  if (counts.length === 0) return undefined;
+  return isEstimated === true ? t('requests.tokens.estimated', { tokens: counts.join(' · ') }) : counts.join(' · ');
+}
+
+/** "1,024 from prompt cache · 128 reasoning": parts of the tokens in and out. */
+function detailsOfTokens(record: RequestRecord, { t, format }: Reader): string | undefined {
+  const parts: [name: string, tokens: number | null][] = [
+    ['cache_read', record.cache_read_tokens],
+    ['cache_write', record.cache_write_tokens],
+    ['reasoning', record.reasoning_tokens],
+  ];
+  const known = parts.flatMap(([name, tokens]) =>
+    tokens === null ? [] : [t(`requests.tokens.${name}`, { tokens: format.number(tokens) })],
+  );
+  return known.length === 0 ? undefined : known.join(' · ');
+}
+
+/** "34 kB in · 8.1 kB out". */
+function sizeOf({ bytes_in: received, bytes_out: sent }: RequestRecord, { t, format }: Reader): string | undefined {
+  const sizes = [
+    received === null ? '' : t('requests.tokens.in', { tokens: format.bytes(received).text }),
+    sent === null ? '' : t('requests.tokens.out', { tokens: format.bytes(sent).text }),
+  ].filter((text) => text !== '');
+  return sizes.length === 0 ? undefined : sizes.join(' · ');
+}
+
+function endOf({ outcome, status }: RequestRecord, t: Reader['t']): string {
+  const isBroken = outcome === 'failed' && status !== null && status < 400;
+  return t(`requests.ended.${isBroken ? 'broken' : outcome}`);
+}

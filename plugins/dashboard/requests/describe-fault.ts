@@ -1,0 +1,76 @@
+import type { Translate } from '#core/pages/texts.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import type { KnownAttempt } from './known-attempt.ts';
+
+/** Why an attempt did not serve, in words of our own: what upstreams say names vendors and accounts of the operator. */
+export function describeFault(
+  attempt: KnownAttempt,
+  all: readonly KnownAttempt[],
+  record: RequestRecord,
+  t: Translate,
+): string {
+  const reason = reasonOf(attempt, all, record, t);
+  const withStatus = isOfStatus(attempt) ? `${attempt.status} ${reason}` : reason;
+  if (attempt.fault === 'gone' || attempt.fault === 'client')
+    return t('requests.attempt.plain', { status: withStatus });
+  const when = attempt.first === undefined ? 'before_first' : 'after_first';
+  return t(`requests.attempt.${when}`, { reason: withStatus });
+}
+
+function reasonOf(attempt: KnownAttempt, all: readonly KnownAttempt[], record: RequestRecord, t: Translate): string {
+  const { fault, outcome, status, error } = attempt;
+  if (fault === 'gone' || outcome === 'aborted') return t(`requests.fault.${whyStopped(attempt, all, record)}`);
+  if (fault !== 'route' && fault !== undefined) return t(`requests.fault.${fault}`);
+  if (status === undefined) return t(isTimeout(error) ? 'requests.fault.timeout' : 'requests.fault.connection');
+  if (status < 400) return t(isTimeout(error) ? 'requests.fault.stalled' : 'requests.fault.broken');
+  return t(`requests.fault.status.${statusWords[status] ?? 'other'}`);
+}
+
+/** Statuses with words that say more than "error" does. */
+const statusWords: Readonly<Record<number, string>> = {
+  500: 'internal',
+  502: 'gateway',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+};
+
+function isOfStatus({ status, fault, outcome }: KnownAttempt): boolean {
+  return status !== undefined && status >= 400 && fault !== 'gone' && outcome !== 'aborted';
+}
+
+/** What `plugins/upstream` writes of timeouts has these words; a test holds both together. */
+export function isTimeout(error: string): boolean {
+  return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
+}
+
+/** The exchange was over, or another route was faster. */
+function whyStopped(
+  attempt: KnownAttempt,
+  all: readonly KnownAttempt[],
+  record: RequestRecord,
+): 'faster' | 'left' | 'stopped' {
+  if (all.some((other) => other !== attempt && other.outcome === 'served')) return 'faster';
+  return record.outcome === 'aborted' ? 'left' : 'stopped';
+}
+
+/** What the gateway did about it; '' for an attempt that was stopped, or beside one that went on. */
+export function describeConsequence(
+  attempt: KnownAttempt,
+  all: readonly KnownAttempt[],
+  record: RequestRecord,
+  t: Translate,
+): string {
+  if (attempt.outcome === 'aborted' || attempt.fault === 'gone') return '';
+  const next = all.find(({ position }) => position === attempt.position + 1);
+  if (next !== undefined) return t(`requests.next.${howNext(attempt, next)}`);
+  if (all.some(({ outcome, end }) => outcome === 'served' && end >= attempt.end)) return '';
+  if (attempt.fault === 'client') return t('requests.next.rejected');
+  return record.outcome === 'failed' || record.outcome === 'refused' ? t('requests.next.none') : '';
+}
+
+function howNext(attempt: KnownAttempt, next: KnownAttempt): 'meanwhile' | 'again' | 'resumed' | 'route' {
+  if (next.start < attempt.end) return 'meanwhile';
+  if (next.route === attempt.route) return 'again';
+  return attempt.first === undefined ? 'route' : 'resumed';
+}

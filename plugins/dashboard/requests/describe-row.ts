@@ -1,0 +1,92 @@
+import type { PageRequest } from '#core/pages/page.ts';
+import type { FormattedTime } from '#core/pages/formatter.ts';
+import { type LatencyBar, latencyBar } from '#core/pages/geometry.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import type { RouteNames } from '../route-names.ts';
+import { describeStatus, type StatusView } from './describe-status.ts';
+import { requestsPath } from './query.ts';
+
+/** A request as a row of the table, ready to be printed. */
+export interface RequestRow {
+  readonly id: string;
+  readonly path: string;
+  readonly time: FormattedTime;
+  /** The model, or the path of a request that is not a model call. */
+  readonly name: string;
+  readonly isModelCall: boolean;
+  readonly route: string;
+  /** "2 attempts"; '' for one. */
+  readonly attempts: string;
+  readonly status: StatusView;
+  readonly input: string;
+  readonly output: string;
+  readonly firstToken: string;
+  readonly total: string;
+  /** On the scale of the page's slowest request. */
+  readonly bar: LatencyBar;
+}
+
+/** The requests of one day, as the reader counts days. */
+export interface RequestDay {
+  /** '' for today. */
+  readonly name: string;
+  readonly rows: readonly RequestRow[];
+}
+
+/** Stands for what is not known, or does not apply. */
+export const dash = '—';
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** The rows of a page, by day. @param now epoch ms */
+export function describeRows(
+  records: readonly RequestRecord[],
+  reader: Reader,
+  routes: RouteNames,
+  now: number,
+): RequestDay[] {
+  const { format } = reader;
+  const longest = Math.max(0, ...records.map(({ duration_ms: duration }) => duration ?? 0));
+  const dayOf = (time: number) => format.day(new Date(time)).text;
+  const days = Map.groupBy(records, ({ started_at: startedAt }) => dayOf(startedAt));
+  return [...days].map(([day, ofDay]) => ({
+    name: day === dayOf(now) ? '' : format.shortDay(new Date(ofDay[0]?.started_at ?? now)).text,
+    rows: ofDay.map((record) => describeRow(record, reader, routes, longest)),
+  }));
+}
+
+function describeRow(record: RequestRecord, { t, format }: Reader, routes: RouteNames, longest: number): RequestRow {
+  const status = describeStatus(record, t);
+  const first = firstTokenOf(record);
+  const total = record.duration_ms ?? 0;
+  const tries = record.attempts?.length ?? 0;
+  const count = (tokens: number | null) => (tokens === null ? dash : format.number(tokens));
+  return {
+    id: record.id,
+    path: `${requestsPath}/${record.id}`,
+    time: format.clock(new Date(record.started_at)),
+    name: record.model ?? record.path,
+    isModelCall: record.model !== null,
+    route: routeOf(record, t, routes),
+    attempts: tries > 1 ? t('requests.attempts', { count: tries }) : '',
+    status,
+    input: count(record.input_tokens),
+    output: count(record.output_tokens),
+    firstToken: first === undefined ? dash : format.duration(first).text,
+    total: record.duration_ms === null ? dash : format.duration(total).text,
+    bar: latencyBar(first, total, longest, status.tone === 'bad'),
+  };
+}
+
+/** Ms to the first content; of an answer from the cache, whose content the gateway does not read, to its first byte. */
+export function firstTokenOf(record: RequestRecord): number | undefined {
+  if (record.first_content_ms !== null) return record.first_content_ms;
+  return (record.cache === 'hit' ? record.first_byte_ms : null) ?? undefined;
+}
+
+/** The route that served, or the last one that was tried. */
+function routeOf({ route, attempts, cache, model }: RequestRecord, t: Reader['t'], routes: RouteNames): string {
+  if (cache === 'hit') return t('requests.route.cache');
+  const last = route ?? attempts?.at(-1)?.route ?? undefined;
+  return last === undefined ? dash : routes.label(last, model);
+}

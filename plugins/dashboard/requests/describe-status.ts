@@ -1,0 +1,34 @@
+import type { IconName } from '#core/pages/icons.ts';
+import type { Translate } from '#core/pages/texts.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+
+/** How a request ended, in a word. */
+export interface StatusView {
+  /** Colour and shape. */
+  readonly tone: Extract<IconName, 'ok' | 'warn' | 'bad' | 'info'>;
+  readonly text: string;
+  /** False where nothing went wrong: the word stays quiet. */
+  readonly isTrouble: boolean;
+}
+
+type Ending = Pick<RequestRecord, 'outcome' | 'status' | 'error_code' | 'cache'>;
+
+/** "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
+export function describeStatus(record: Ending, t: Translate): StatusView {
+  const { outcome, status, cache } = record;
+  if (outcome === 'aborted') return { tone: 'info', text: t('requests.status.aborted'), isTrouble: true };
+  if (outcome === 'interrupted') return { tone: 'bad', text: t('requests.status.interrupted'), isTrouble: true };
+  if (outcome === 'answered') {
+    const text = cache === 'hit' ? t('requests.status.cached') : String(status ?? t('requests.status.answered'));
+    return { tone: 'ok', text, isTrouble: false };
+  }
+  const tone = outcome === 'refused' ? 'warn' : 'bad';
+  return { tone, text: describeError(record, t), isTrouble: true };
+}
+
+/** The status with the reason in a word or two. An error after the beginning of the answer left a status of success. */
+function describeError({ status, error_code: code }: Ending, t: Translate): string {
+  if (status !== null && status < 400) return t('requests.status.broken');
+  const reason = code === null ? t('requests.status.error') : t(`requests.error.${code}`);
+  return [status, reason].filter((part) => part !== null).join(' ');
+}

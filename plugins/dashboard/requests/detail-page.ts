@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { findRequest } from '#core/records/read-requests.ts';
+import { routeNamesFor } from '../route-names.ts';
+import { describeAttempts } from './describe-attempts.ts';
+import { describeFacts } from './describe-facts.ts';
+import { firstTokenOf } from './describe-row.ts';
+import { describeStatus } from './describe-status.ts';
+import { requestsPath } from './query.ts';
+
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
+
+/** One request with its own address, to be kept and sent around. */
+export const detailPage: Page = {
+  path: `${requestsPath}/{id}`,
+  role: 'account',
+  title: 'requests.detail.title',
+  template: join(views, 'requests-detail.eta'),
+  styles: ['requests.css'],
+  show: describeRequest,
+};
+
+/** The same beneath its row. */
+export const openRow: Page = {
+  path: `${requestsPath}/{id}/row`,
+  role: 'account',
+  layout: 'none',
+  title: 'requests.detail.title',
+  template: join(views, 'requests', 'open-row.eta'),
+  show: describeRequest,
+};
+
+async function describeRequest(request: PageRequest) {
+  const { params, format, host, t } = request;
+  const record = await findRequest(host.database, params['id'] ?? '', accountOf(request).id);
+  if (record === undefined)
+    throw new PageError(404, 'requests.unknown', { action: { path: requestsPath, label: 'requests.back' } });
+  return {
+    id: record.id,
+    path: `${requestsPath}/${record.id}`,
+    name: record.model ?? record.path,
+    time: format.time(new Date(record.started_at)),
+    status: describeStatus(record, t),
+    figures: describeFigures(record, request),
+    attempts: describeAttempts(record, request, routeNamesFor(request)),
+    without: t(`requests.without.${whyWithoutAttempts(record)}`),
+    facts: describeFacts(record, request),
+  };
+}
+
+/** What the table has in its columns. */
+function describeFigures(record: RequestRecord, { t, format }: PageRequest) {
+  const first = firstTokenOf(record);
+  const figures: [name: string, value: string][] = [
+    ['in', record.input_tokens === null ? '—' : format.number(record.input_tokens)],
+    ['out', record.output_tokens === null ? '—' : format.number(record.output_tokens)],
+    ['first', first === undefined ? '—' : format.duration(first).text],
+    ['total', record.duration_ms === null ? '—' : format.duration(record.duration_ms).text],
+  ];
+  return figures.map(([name, value]) => ({ label: t(`requests.column.${name}`), value }));
+}
+
+/** Why no route was tried. */
+function whyWithoutAttempts({ cache, outcome, model }: RequestRecord): 'cached' | 'refused' | 'interrupted' | 'other' {
+  if (cache === 'hit') return 'cached';
+  if (outcome === 'refused' || outcome === 'interrupted') return outcome;
+  return model === null ? 'other' : 'refused';
+}

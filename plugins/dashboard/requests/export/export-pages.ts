@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import { accountOf, Download, type Page, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { Limits } from '#core/shared/shared.ts';
+import { routeNamesFor, type RouteNames } from '../../route-names.ts';
+import { filterOf, readQuery, requestsPath } from '../query.ts';
+import { exportStream, type RecordWriter } from './export-stream.ts';
+import { csvHeading, toCsvLine, toJsonLine } from './exported-request.ts';
+
+/** Of one account: an export reads all of its records, so one runs at a time. */
+const limits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
+
+interface ExportFormat {
+  readonly extension: string;
+  readonly type: string;
+  writer(routes: RouteNames): RecordWriter;
+}
+
+const csv: ExportFormat = {
+  extension: 'csv',
+  type: 'text/csv; charset=utf-8; header=present',
+  writer: (routes) => ({
+    // Spreadsheets take a file without the mark for one in an old character set; scripts have JSON Lines.
+    head: `\uFEFF${csvHeading(routes)}`,
+    write: (record) => toCsvLine(record, routes),
+  }),
+};
+
+const jsonl: ExportFormat = {
+  extension: 'jsonl',
+  type: 'application/jsonl; charset=utf-8',
+  writer: (routes) => ({ head: '', write: (record) => toJsonLine(record, routes) }),
+};
+
+/** The list as files, with the same query as the page. */
+export const exportPages: readonly Page[] = [csv, jsonl].map(exportPage);
+
+function exportPage(format: ExportFormat): Page {
+  return {
+    path: `${requestsPath}.${format.extension}`,
+    role: 'account',
+    title: 'requests.title',
+    async show(request) {
+      const { host } = request;
+      const { id } = accountOf(request);
+      const now = host.now();
+      const filter = filterOf(readQuery(request.query), id, now);
+      const body = await admit(request, id, () => exportStream(host, filter, format.writer(routeNamesFor(request))));
+      const day = new Date(now).toISOString().slice(0, 10);
+      return new Download(`${host.service.slug}-requests-${day}.${format.extension}`, format.type, body);
+    },
+  };
+}
+
+/** Runs one export of the account at a time, and few in ten minutes. @throws PageError 429 */
+async function admit(
+  { host: { shared } }: PageRequest,
+  accountId: string,
+  open: () => Promise<Readable>,
+): Promise<Readable> {
+  const key = `export:${accountId}`;
+  const { refusedBy, lease } = await shared.limiter.take(key, limits);
+  if (refusedBy !== undefined)
+    throw new PageError(429, `requests.export.${refusedBy}`, {
+      action: { path: requestsPath, label: 'requests.back' },
+    });
+  const release = () => {
+    if (lease !== undefined) shared.limiter.release(key, lease);
+  };
+  try {
+    return (await open()).once('close', release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

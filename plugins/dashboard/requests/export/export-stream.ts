@@ -1,0 +1,47 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import type { Host } from '#core/host.ts';
+import type { RequestFilter } from '#core/records/filter.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { listRequests, maxPage, type RequestPage } from '#core/records/read-requests.ts';
+
+/** Ms for a whole export, however slowly its client reads. */
+const longest = 15 * 60_000;
+
+/** Writes records as text. */
+export interface RecordWriter {
+  /** What comes first; '' for nothing. */
+  readonly head: string;
+  write(record: RequestRecord): string;
+}
+
+/**
+ * The records that a filter matches, newest first. One page of them is in memory, and the next one is read when the client
+ * has taken it. Ends with an error when the database fails or time is over: the client must not take the part for the whole.
+ *
+ * @throws the error of the database, when the first page cannot be read
+ */
+export async function exportStream(
+  { database, log }: Pick<Host, 'database' | 'log'>,
+  filter: RequestFilter,
+  writer: RecordWriter,
+): Promise<Readable> {
+  const first = await listRequests(database, filter, { limit: maxPage });
+  const read = (before: string) => listRequests(database, filter, { limit: maxPage, before });
+  const stream = Readable.from(writePages(first, read, writer), { objectMode: false });
+  stream.on('error', (error) => {
+    if (error.name !== 'AbortError') log.error('an export of requests has broken off', error);
+  });
+  return addAbortSignal(AbortSignal.timeout(longest), stream);
+}
+
+async function* writePages(
+  first: RequestPage,
+  read: (before: string) => Promise<RequestPage>,
+  { head, write }: RecordWriter,
+): AsyncGenerator<Buffer> {
+  if (head !== '') yield Buffer.from(head);
+  for (let page: RequestPage | undefined = first; page !== undefined;) {
+    if (page.records.length > 0) yield Buffer.from(page.records.map(write).join(''));
+    page = page.next === undefined ? undefined : await read(page.next);
+  }
+}

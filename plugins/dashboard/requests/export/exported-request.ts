@@ -1,0 +1,72 @@
+import { csvLine } from '#core/commands/csv.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import type { RouteNames } from '../../route-names.ts';
+import { firstTokenOf } from '../describe-row.ts';
+import { attemptsOf } from '../known-attempt.ts';
+
+type Value = string | number | boolean | null;
+type Field = (record: RequestRecord, routes: RouteNames) => Value;
+
+/** What is exported of a request, by name: the same in each format, and for readers of every language. Times in ms. */
+const fields: Readonly<Record<string, Field>> = {
+  id: ({ id }) => id,
+  time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),
+  model: ({ model }) => model,
+  route: ({ route, model }, routes) => (route === null ? null : routes.label(route, model)),
+  outcome: ({ outcome }) => outcome,
+  status: ({ status }) => status,
+  error: (record) => record.error_code,
+  error_message: (record) => record.error_message,
+  format: ({ format }) => format,
+  streamed: (record) => record.is_stream,
+  cached: ({ cache }) => cache === 'hit',
+  first_token_ms: (record) => firstTokenOf(record) ?? null,
+  total_ms: (record) => record.duration_ms,
+  input_tokens: (record) => record.input_tokens,
+  output_tokens: (record) => record.output_tokens,
+  cache_read_tokens: (record) => record.cache_read_tokens,
+  cache_write_tokens: (record) => record.cache_write_tokens,
+  reasoning_tokens: (record) => record.reasoning_tokens,
+  tokens_estimated: (record) => record.usage_estimated,
+  bytes_in: (record) => record.bytes_in,
+  bytes_out: (record) => record.bytes_out,
+  method: ({ method }) => method,
+  path: ({ path }) => path,
+  client: (record) => record.user_agent,
+  address: (record) => record.remote_address,
+  key: (record) => record.key_hint,
+};
+
+function fieldsFor({ areShown }: RouteNames): [name: string, read: Field][] {
+  return Object.entries(fields).filter(([name]) => areShown || name !== 'route');
+}
+
+/** The names of the columns: attempts as their number, notes in one cell. */
+export function csvHeading(routes: RouteNames): string {
+  return `${csvLine([...fieldsFor(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
+}
+
+/** A line of CSV (RFC 4180). */
+export function toCsvLine(record: RequestRecord, routes: RouteNames): string {
+  const cells = fieldsFor(routes).map(([, read]) => toCell(read(record, routes)));
+  return `${csvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
+}
+
+function toCell(value: Value): string | number | undefined {
+  if (value === null) return undefined;
+  return typeof value === 'boolean' ? String(value) : value;
+}
+
+/** A line of JSON, with every attempt: times in ms since the request came. */
+export function toJsonLine(record: RequestRecord, routes: RouteNames): string {
+  const known = Object.fromEntries(fieldsFor(routes).map(([name, read]) => [name, read(record, routes)]));
+  const attempts = attemptsOf(record).map(({ route, outcome, status, fault, start, end }) => ({
+    ...(routes.areShown && { route: routes.label(route, record.model) }),
+    outcome,
+    status: status ?? null,
+    fault: fault ?? null,
+    started_ms: start,
+    ended_ms: end,
+  }));
+  return `${JSON.stringify({ ...known, attempts, notes: record.notes ?? [] })}\n`;
+}

@@ -1,0 +1,43 @@
+import type { RequestRecord } from '#core/records/columns.ts';
+
+type RecordedAttempt = NonNullable<RequestRecord['attempts']>[number];
+
+/** One try as recorded, with what follows from its neighbours. Times in ms since the request came. */
+export interface KnownAttempt {
+  readonly position: number; // from 1, in the order of their start
+  readonly route: string;
+  readonly outcome: NonNullable<RecordedAttempt['outcome']>;
+  readonly fault: RecordedAttempt['fault'] | undefined;
+  readonly status: number | undefined;
+  readonly error: string;
+  readonly start: number;
+  /** When the first content of the answer came, if it came from this one. */
+  readonly first: number | undefined;
+  readonly end: number;
+}
+
+/** The attempts on record; the earliest are missing when there were more than eight. */
+export function attemptsOf({ attempts, first_content_ms: first }: RequestRecord): KnownAttempt[] {
+  const known = (attempts ?? []).map((attempt, index) => ({
+    position: index + 1,
+    route: attempt.route ?? '',
+    outcome: attempt.outcome ?? 'failed',
+    fault: attempt.fault ?? undefined,
+    status: attempt.status ?? undefined,
+    error: attempt.error ?? '',
+    start: attempt.started_ms ?? 0,
+    end: (attempt.started_ms ?? 0) + (attempt.duration_ms ?? 0),
+  }));
+  const source = first === null ? undefined : known.filter((attempt) => covers(attempt, first)).toSorted(byOutcome)[0];
+  return known.map((attempt) => ({ ...attempt, first: attempt === source ? (first ?? undefined) : undefined }));
+}
+
+function covers({ start, end }: Pick<KnownAttempt, 'start' | 'end'>, time: number): boolean {
+  return start <= time && time <= end;
+}
+
+/** Of two that ran at that time, the one that served has sent it; then the one that was not stopped for it. */
+const order: readonly KnownAttempt['outcome'][] = ['served', 'failed', 'aborted'];
+function byOutcome(a: Pick<KnownAttempt, 'outcome'>, b: Pick<KnownAttempt, 'outcome'>): number {
+  return order.indexOf(a.outcome) - order.indexOf(b.outcome);
+}

@@ -1,0 +1,105 @@
+import { timeOfRequestId } from '#core/records/request-id.ts';
+import type { RequestFilter } from '#core/records/filter.ts';
+import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
+
+export const requestsPath = '/dashboard/requests';
+
+/** What the list can be narrowed to by one click. */
+export const chips = ['all', 'errors', 'failover', 'cached'] as const;
+export type Chip = (typeof chips)[number];
+
+/** Statuses that the form offers; an address may name any other one, such as 502. */
+export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
+
+/** Characters of a model's name on record. */
+const maxModel = 200;
+
+/** The period of a list that names none. */
+export const defaultRange = '24h';
+
+/** What the address of the page asks for. */
+export interface RequestsQuery {
+  readonly show: Chip;
+  readonly model: string; // '' for all
+  readonly status: string; // one of the choices or a status; '' for any
+  readonly time: RangeName;
+  /** Shows what is older than this request; '' for the newest. */
+  readonly before: string;
+  /** False when the reader has paused live updates. */
+  readonly isLive: boolean;
+  /** The request that the reader looks for; '' for none. */
+  readonly id: string;
+  /** Parameters that mean nothing, with their values: the page names them. */
+  readonly ignored: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Reads the query of the page. What it does not understand is left out and listed; nothing is refused. */
+export function readQuery(query: Readonly<Record<string, string>>): RequestsQuery {
+  const ignored: { name: string; value: string }[] = [];
+  const read = <T extends string>(name: string, otherwise: T, isValid: (value: string) => boolean): T => {
+    const value = (query[name] ?? '').trim();
+    if (value === '' || isValid(value)) return value === '' ? otherwise : (value as T);
+    ignored.push({ name, value: value.length > 60 ? `${value.slice(0, 60)}…` : value });
+    return otherwise;
+  };
+  return {
+    show: read<Chip>('show', 'all', (value) => chips.some((chip) => chip === value)),
+    model: read('model', '', (value) => value.length <= maxModel),
+    status: read('status', '', isStatus),
+    time: read<RangeName>('time', defaultRange, (value) => timeRanges.some((range) => range === value)),
+    before: read('before', '', isRequestId),
+    id: read('id', '', isRequestId),
+    isLive: read('live', '1', (value) => value === '0' || value === '1') === '1',
+    ignored,
+  };
+}
+
+function isRequestId(value: string): boolean {
+  return timeOfRequestId(value) !== undefined;
+}
+
+function isStatus(value: string): boolean {
+  return statusChoices.some((choice) => choice === value) || /^[1-5]\d\d$/.test(value);
+}
+
+/** The records that the list shows. */
+export function filterOf({ show, model, status, time }: RequestsQuery, accountId: string, now: number): RequestFilter {
+  return {
+    accountId,
+    since: startOfRange(time, now),
+    ...(model !== '' && { model }),
+    ...(show === 'errors' && { errors: true }),
+    ...(show === 'failover' && { hasFailover: true }),
+    ...(show === 'cached' && { isCached: true }),
+    ...statusFilter(status),
+  };
+}
+
+function statusFilter(status: string): Pick<RequestFilter, 'status' | 'outcome'> {
+  if (status === '') return {};
+  if (status === 'stopped') return { outcome: 'aborted' };
+  if (status === '2xx') return { outcome: 'answered' };
+  if (status.endsWith('xx')) {
+    const lowest = Number(status.charAt(0)) * 100;
+    return { status: [lowest, lowest + 99] };
+  }
+  return { status: [Number(status), Number(status)] };
+}
+
+/** True when the list is narrowed to less than a period. */
+export function isNarrowed({ show, model, status }: RequestsQuery): boolean {
+  return show !== 'all' || model !== '' || status !== '';
+}
+
+/** The address of the list as it is, with these changes; the beginning of the list unless they say otherwise. */
+export function addressOf(query: RequestsQuery, changes: Partial<RequestsQuery> = {}, path = requestsPath): string {
+  const { show, model, status, time, before, isLive } = { ...query, before: '', ...changes };
+  const parameters = new URLSearchParams();
+  if (show !== 'all') parameters.set('show', show);
+  if (model !== '') parameters.set('model', model);
+  if (status !== '') parameters.set('status', status);
+  if (time !== defaultRange) parameters.set('time', time);
+  if (before !== '') parameters.set('before', before);
+  if (!isLive) parameters.set('live', '0');
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
+}

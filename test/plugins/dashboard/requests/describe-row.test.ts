@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { describeRows } from '../../../../plugins/dashboard/requests/describe-row.ts';
+import { failover, readerOf, recordOf, routesAs, startedAt } from './fixture.ts';
+
+function rowsOf(records: readonly Partial<RequestRecord>[], routes = routesAs()) {
+  return describeRows(records.map(recordOf), readerOf(), routes, startedAt);
+}
+
+function rowOf(record: Partial<RequestRecord>, routes = routesAs()) {
+  return rowsOf([record], routes)[0]?.rows[0];
+}
+
+describe('a row', () => {
+  it('has time, model, the route that served, and how many were tried', () => {
+    expect(rowOf(failover)).toMatchObject({
+      time: { text: '21:32:07' },
+      name: 'dp/gpt-5',
+      route: 'other/gpt-5',
+      attempts: '2 attempts',
+      input: '1,284',
+      output: '402',
+      firstToken: '1.09\u00a0s',
+      total: '4.28\u00a0s',
+    });
+  });
+
+  it('has a dash for what is not known', () => {
+    const { route, input, output, firstToken, total } = rowOf({ duration_ms: null }) ?? {};
+    expect([route, input, output, firstToken, total]).toEqual(['—', '—', '—', '—', '—']);
+  });
+
+  it('of a request that failed has the route that was tried last', () => {
+    expect(rowOf({ ...failover, route: null, outcome: 'failed', status: 502 })?.route).toBe('other/gpt-5');
+  });
+
+  it('of an answer from the cache has its first byte, since nobody counted tokens', () => {
+    expect(rowOf({ cache: 'hit', first_byte_ms: 9, duration_ms: 12 })).toMatchObject({
+      route: 'cache',
+      firstToken: '9\u00a0ms',
+      total: '12\u00a0ms',
+    });
+  });
+
+  it('of a list of models has its path', () => {
+    expect(rowOf({ model: null, method: 'GET', path: '/v1/models' })).toMatchObject({
+      name: '/v1/models',
+      isModelCall: false,
+    });
+  });
+
+  it('shows no failover for a single attempt', () => {
+    expect(rowOf({ attempts: failover.attempts.slice(1) })?.attempts).toBe('');
+  });
+});
+
+describe('rows', () => {
+  it('have bars on the scale of the slowest', () => {
+    const [day] = rowsOf([{ duration_ms: 1000 }, { duration_ms: 4000 }]);
+    expect(day?.rows.map(({ bar }) => bar.run.width)).toEqual([250, 1000]);
+  });
+
+  it('are grouped by the day of the reader, today without a name', () => {
+    const midnight = Date.UTC(2026, 10, 21, 17);
+    const days = rowsOf([{}, { started_at: midnight }, { started_at: midnight - 1 }]);
+    expect(days.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ['', 2],
+      ['Sat 21 Nov', 1],
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { errorKinds } from '#core/errors/table.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { describeStatus } from '../../../../plugins/dashboard/requests/describe-status.ts';
+import { readerOf, recordOf } from './fixture.ts';
+
+const { t } = readerOf();
+const statusOf = (settings: Partial<RequestRecord>) => describeStatus(recordOf(settings), t);
+
+describe('the status of a request', () => {
+  it.each<[string, string, string, Partial<RequestRecord>]>([
+    ['an answer', 'ok', '200', {}],
+    ['an answer from the cache', 'ok', 'Cached', { cache: 'hit' }],
+    ['an answer that was looked for in the cache', 'ok', '200', { cache: 'miss' }],
+    ['a rate limit', 'warn', '429 rate limit', { outcome: 'refused', status: 429, error_code: 'rate_limited' }],
+    [
+      'a failure of all routes',
+      'bad',
+      '502 all routes',
+      { outcome: 'failed', status: 502, error_code: 'upstream_failed' },
+    ],
+    ['an answer that broke off', 'bad', 'Broke off', { outcome: 'failed', status: 200, error_code: 'upstream_failed' }],
+    ['an error without a code', 'bad', '500 error', { outcome: 'failed', status: 500 }],
+    ['a client that left', 'info', 'Stopped by client', { outcome: 'aborted', status: 200 }],
+    ['a gateway that stopped', 'bad', 'Interrupted', { outcome: 'interrupted', status: null }],
+  ])('of %s is %s "%s"', (_, tone, text, settings) => {
+    expect(statusOf(settings)).toMatchObject({ tone, text });
+  });
+
+  it('is loud only where something went wrong', () => {
+    expect([statusOf({}), statusOf({ cache: 'hit' }), statusOf({ outcome: 'aborted' })]).toMatchObject([
+      { isTrouble: false },
+      { isTrouble: false },
+      { isTrouble: true },
+    ]);
+  });
+
+  it.each(['en', 'id'] as const)('has words in "%s" for every error that there is', (language) => {
+    const reader = readerOf(language);
+    const texts = Object.keys(errorKinds).map(
+      (code) => describeStatus(recordOf({ outcome: 'refused', status: 400, error_code: code as never }), reader.t).text,
+    );
+    expect(texts.filter((text) => text.includes('requests.'))).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import { defineTexts, type Language } from '#core/pages/texts.ts';
+import { formatterFor } from '#core/pages/formatter.ts';
+import { Translator } from '#core/pages/translator.ts';
+import { columns, type RequestRecord } from '#core/records/columns.ts';
+import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
+import type { RouteSight } from '../../../../plugins/dashboard/section.ts';
+import en from '../../../../plugins/dashboard/requests/texts/en.json' with { type: 'json' };
+import id from '../../../../plugins/dashboard/requests/texts/id.json' with { type: 'json' };
+
+const translator = new Translator([defineTexts({ en, id })]);
+
+/** A reader in Jakarta. */
+export function readerOf(language: Language = 'en') {
+  return { t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta') };
+}
+
+/** 21:32:07 in Jakarta. */
+export const startedAt = Date.UTC(2026, 10, 22, 14, 32, 7);
+
+const nothing = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
+
+/** A call of a model that was answered, with these differences. */
+export function recordOf(settings: Partial<RequestRecord> = {}): RequestRecord {
+  const record = {
+    ...nothing,
+    id: 'req_019aa0f04d5870008000000000000001',
+    started_at: startedAt,
+    method: 'POST',
+    path: '/v1/responses',
+    endpoint: 'responses',
+    format: 'responses',
+    is_stream: true,
+    model: 'dp/gpt-5',
+    outcome: 'answered',
+    status: 200,
+    duration_ms: 4280,
+    ...settings,
+  };
+  return record as unknown as RequestRecord;
+}
+
+/** Two attempts, the second of which served. */
+export const failover = {
+  has_failover: true,
+  route: 'other/gpt-5',
+  first_content_ms: 1090,
+  input_tokens: 1284,
+  output_tokens: 402,
+  attempts: [
+    {
+      route: 'openai/gpt-5',
+      outcome: 'failed',
+      started_ms: 0,
+      duration_ms: 412,
+      status: 503,
+      fault: 'route',
+      error: 'route: 503 The engine of org-acme is overloaded',
+    },
+    { route: 'other/gpt-5', outcome: 'served', started_ms: 412, duration_ms: 3868, status: 200 },
+  ],
+} as const satisfies Partial<RequestRecord>;
+
+const routes = ['openai/gpt-5', 'other/gpt-5'].map((route) => ({ id: route }));
+
+/** Names of the routes of dp/gpt-5, as customers see them. */
+export function routesAs(sight: RouteSight = 'names', areVendorsShown = false) {
+  const catalog = { resolve: (name: string) => (name === 'dp/gpt-5' ? { routes } : undefined) };
+  return createRouteNames(sight, catalog as never, readerOf().t, areVendorsShown);
+}

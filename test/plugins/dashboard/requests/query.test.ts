@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createRequestId } from '#core/records/request-id.ts';
+import { addressOf, filterOf, isNarrowed, readQuery } from '../../../../plugins/dashboard/requests/query.ts';
+
+const now = Date.UTC(2026, 10, 22, 14, 32, 7);
+const filterFor = (query: Record<string, string>) => filterOf(readQuery(query), 'account', now);
+
+describe('the address of the list', () => {
+  it('is read and written again without loss', () => {
+    const before = createRequestId(now);
+    const query = { show: 'errors', model: 'dp/gpt-5', status: '502', time: '7d', before, live: '0' };
+    const written = new URL(addressOf(readQuery(query), { before }), 'http://localhost');
+    expect(Object.fromEntries(written.searchParams)).toEqual(query);
+  });
+
+  it('is short for the list as it comes', () => {
+    expect(addressOf(readQuery({}))).toBe('/dashboard/requests');
+  });
+
+  it('leads to the beginning again when a filter changes', () => {
+    const query = readQuery({ before: createRequestId(now), live: '0' });
+    expect(addressOf(query, { show: 'cached' })).toBe('/dashboard/requests?show=cached&live=0');
+  });
+
+  it.each([
+    ['show', 'everything'],
+    ['status', '9999'],
+    ['status', '-1'],
+    ['status', '4x'],
+    ['time', '400d'],
+    ['time', '__proto__'],
+    ['before', 'garbage'],
+    ['before', `req_${'f'.repeat(32)}`],
+    ['id', "' OR 1=1 --"],
+    ['live', 'maybe'],
+    ['model', 'x'.repeat(201)],
+  ])('with the %s "%s" is shown as if it had none, and says so', (name, value) => {
+    const query = readQuery({ [name]: value });
+    expect([addressOf(query), query.ignored.map((entry) => entry.name)]).toEqual(['/dashboard/requests', [name]]);
+  });
+
+  it('shortens what it does not understand', () => {
+    expect(readQuery({ status: 'x'.repeat(5000) }).ignored[0]?.value.length).toBeLessThan(70);
+  });
+
+  it('ignores the space around an id that was pasted', () => {
+    const id = createRequestId(now);
+    expect(readQuery({ id: ` ${id}\n` })).toMatchObject({ id, ignored: [] });
+  });
+});
+
+describe('the filter of the list', () => {
+  it('is always for one account, and for a day unless the address says otherwise', () => {
+    expect(filterFor({})).toEqual({ accountId: 'account', since: Date.UTC(2026, 10, 21, 15) });
+    expect(filterFor({ time: 'all' })).toEqual({ accountId: 'account', since: undefined });
+  });
+
+  it.each([
+    ['2xx', { outcome: 'answered' }],
+    ['4xx', { status: [400, 499] }],
+    ['5xx', { status: [500, 599] }],
+    ['429', { status: [429, 429] }],
+    ['stopped', { outcome: 'aborted' }],
+  ])('of the status %s is %o', (status, filter) => {
+    expect(filterFor({ status })).toMatchObject(filter);
+  });
+
+  it.each([
+    ['errors', { errors: true }],
+    ['failover', { hasFailover: true }],
+    ['cached', { isCached: true }],
+  ])('of the chip %s is %o', (show, filter) => {
+    expect(filterFor({ show, model: 'dp/gpt-5' })).toMatchObject({ ...filter, model: 'dp/gpt-5' });
+  });
+
+  it('by time alone does not narrow the list', () => {
+    expect([isNarrowed(readQuery({ time: '7d' })), isNarrowed(readQuery({ model: 'dp/gpt-5' }))]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});

@@ -1,0 +1,135 @@
+// Opens requests beneath their rows, and holds the list still while its reader looks at something in it. The list itself is
+// kept up to date by live.js, which leaves a part alone that has `data-hold`.
+{
+  const list = document.getElementById('list');
+  const button = document.getElementById('show-new');
+  const summary = document.getElementById('news-summary');
+  const failure = document.getElementById('row-failure');
+  const summaryEvery = 10_000; // ms
+
+  function linkOf(row) {
+    return row.querySelector('.open');
+  }
+
+  function openedAfter(row) {
+    return row?.nextElementSibling?.matches('.opened') ? row.nextElementSibling : undefined;
+  }
+
+  // Rows.
+
+  /** Without this script a link leads to the page of its request, so only the script says that it opens something. */
+  function markLinks() {
+    for (const link of list.querySelectorAll('.open:not([aria-expanded])')) link.setAttribute('aria-expanded', 'false');
+  }
+
+  function close(row) {
+    openedAfter(row)?.remove();
+    linkOf(row)?.setAttribute('aria-expanded', 'false');
+    followHold();
+  }
+
+  list.addEventListener('htmx:beforeRequest', (event) => {
+    const row = event.target.closest('.request');
+    failure.hidden = true;
+    if (!openedAfter(row)) return;
+    event.preventDefault();
+    close(row);
+  });
+  list.addEventListener('htmx:afterSwap', () => {
+    for (const opened of list.querySelectorAll('.opened')) {
+      const link = linkOf(opened.previousElementSibling);
+      link.setAttribute('aria-expanded', 'true');
+      link.setAttribute('aria-controls', opened.id);
+    }
+    followHold();
+  });
+  for (const type of ['htmx:responseError', 'htmx:sendError', 'htmx:timeout'])
+    list.addEventListener(type, () => {
+      failure.hidden = false;
+    });
+  list.addEventListener('keydown', (event) => {
+    const row = event.target.closest('.opened')?.previousElementSibling ?? event.target.closest('.request');
+    if (event.key !== 'Escape' || !openedAfter(row)) return;
+    close(row);
+    linkOf(row).focus();
+  });
+
+  // New requests.
+
+  /** Ids of the newest list that came, and the new ones that are not shown yet. */
+  let known = idsIn(list);
+  const waiting = new Set();
+  let announced = 0;
+
+  function idsIn(part) {
+    return [...part.querySelectorAll('[data-row]')].map(({ dataset }) => dataset.row);
+  }
+
+  function isReading() {
+    const selection = getSelection();
+    const hasSelection = !selection.isCollapsed && list.contains(selection.anchorNode);
+    return list.getBoundingClientRect().top < 0 || list.querySelector('.opened') !== null || hasSelection;
+  }
+
+  /** Ids begin with the time of their request: what is older than the oldest known one only moved up. */
+  function addNews(html) {
+    const parsed = document.createElement('template');
+    parsed.innerHTML = html;
+    const ids = idsIn(parsed.content);
+    const seen = new Set(known);
+    const oldest = known.at(-1) ?? '';
+    const fresh = ids.filter((id) => !seen.has(id) && id > oldest);
+    known = ids;
+    return fresh;
+  }
+
+  function wordsFor(count) {
+    return count === 1 ? button.dataset.one : button.dataset.other.replace('{count}', count.toLocaleString(document.documentElement.lang));
+  }
+
+  function followHold() {
+    const isHeld = list.hasAttribute('data-hold');
+    if (isReading() === isHeld) return;
+    list.toggleAttribute('data-hold', !isHeld);
+    if (isHeld) list.dispatchEvent(new CustomEvent('live:release', { bubbles: true }));
+  }
+
+  function showWaiting() {
+    button.hidden = waiting.size === 0;
+    button.textContent = wordsFor(waiting.size);
+  }
+
+  // Before live.js hears of it: in its phase of capture.
+  document.addEventListener(
+    'htmx:sseBeforeMessage',
+    ({ target, detail }) => {
+      if (target !== list) return;
+      const fresh = addNews(detail.data);
+      announced += fresh.length;
+      followHold();
+      if (list.hasAttribute('data-hold')) for (const id of fresh) waiting.add(id);
+      showWaiting();
+    },
+    { capture: true },
+  );
+  document.addEventListener('htmx:sseMessage', ({ target }) => {
+    if (target !== list) return;
+    waiting.clear();
+    showWaiting();
+    markLinks();
+  });
+  button.addEventListener('click', () => {
+    for (const opened of list.querySelectorAll('.opened')) close(opened.previousElementSibling);
+    getSelection().removeAllRanges();
+    scrollTo({ top: 0 });
+    followHold();
+    linkOf(list)?.focus({ preventScroll: true });
+  });
+  for (const type of ['scroll', 'selectionchange'])
+    document.addEventListener(type, () => requestAnimationFrame(followHold), { passive: true });
+  setInterval(() => {
+    if (announced > 0) summary.textContent = wordsFor(announced);
+    announced = 0;
+  }, summaryEvery);
+  markLinks();
+}

@@ -1,0 +1,93 @@
+import type { Incident } from '#core/model-health/incident.ts';
+import type { Translate } from '#core/pages/texts.ts';
+import { incidentTitle } from './incident-text.ts';
+
+/** What a feed of incidents is made of. */
+export interface FeedSource {
+  readonly service: string;
+  /** Public URL of the gateway, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly language: string;
+  readonly t: Translate;
+  /** The newest first. */
+  readonly incidents: readonly Incident[];
+  readonly at: Date;
+}
+
+/** Entries of a feed at most. */
+const longestFeed = 50;
+
+/** `/status.atom` (RFC 4287): an entry for each incident, updated when it ends. */
+export function toAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
+  const page = `${baseUrl}/status`;
+  const entries = incidents.slice(0, longestFeed);
+  // Without entries the feed changes at most once a day, so that readers need not fetch it again.
+  const updated = Math.max(...entries.map(updatedAt), entries.length > 0 ? 0 : startOfDay(at));
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">`,
+    `<id>${escape(page)}</id>`,
+    `<title>${escape(t('status.feed.name', { service }))}</title>`,
+    `<updated>${timeOf(updated)}</updated>`,
+    `<author><name>${escape(service)}</name></author>`,
+    `<link rel="alternate" type="text/html" href="${escape(page)}"/>`,
+    `<link rel="self" type="application/atom+xml" href="${escape(`${page}.atom?language=${language}`)}"/>`,
+    ...entries.map((incident) => toEntry(incident, page, t)),
+    '</feed>',
+    '',
+  ].join('\n');
+}
+
+function toEntry(incident: Incident, page: string, t: Translate): string {
+  const { id, startedAt } = incident;
+  return [
+    '<entry>',
+    `<id>urn:uuid:${id}</id>`,
+    `<title>${escape(incidentTitle(incident, t))}</title>`,
+    `<published>${timeOf(startedAt)}</published>`,
+    `<updated>${timeOf(updatedAt(incident))}</updated>`,
+    `<link rel="alternate" type="text/html" href="${escape(`${page}#incident-${id}`)}"/>`,
+    `<content type="text">${escape(describe(incident, t))}</content>`,
+    '</entry>',
+  ].join('\n');
+}
+
+/** Times in UTC: nobody knows the zone of a feed reader. */
+function describe({ startedAt, endedAt, lowestAnswered }: Incident, t: Translate): string {
+  const lowest =
+    lowestAnswered === undefined ? '' : ` ${t('status.lowest', { share: `${Math.floor(lowestAnswered * 100)}%` })}`;
+  if (endedAt === undefined) return t('status.since', { time: clockOf(startedAt) }) + lowest;
+  const minutes = Math.max(1, Math.round((endedAt - startedAt) / 60_000));
+  const span = { start: clockOf(startedAt), end: clockOf(endedAt), duration: `${minutes} min` };
+  return `${t('status.until', span)}.${lowest}`;
+}
+
+/** When an entry has something new: its beginning, and its end. */
+function updatedAt({ startedAt, openedAt, endedAt }: Incident): number {
+  return endedAt ?? openedAt ?? startedAt;
+}
+
+function timeOf(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** `2026-11-22 13:58 UTC`. */
+function clockOf(time: number): string {
+  return `${timeOf(time).slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+function escape(text: string): string {
+  // Control characters are not allowed in XML 1.0, not even escaped.
+  return text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '').replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? '');
+}
+
+function startOfDay(time: Date): number {
+  return Math.floor(time.getTime() / 86_400_000) * 86_400_000;
+}

@@ -1,0 +1,63 @@
+import { localTime } from '#core/commands/days.ts';
+import type { DayState } from '#core/pages/geometry.ts';
+import type { DailyAnswers } from '#core/model-health/daily-answers.ts';
+import type { Incident } from '#core/model-health/incident.ts';
+
+export interface DayStatus {
+  readonly day: string; // `2026-11-22`
+  /** `ok`: nearly all requests were answered. `none`: there were none. */
+  readonly state: DayState;
+  /** Share of answered requests, 0 to 1; undefined without any. */
+  readonly answered: number | undefined;
+  /** Those that were going on at some time of the day. */
+  readonly incidents: readonly Incident[];
+}
+
+/** Shares of answered requests below which a day is marked, and failures that it takes. */
+const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
+
+/** The last days up to this one, the oldest first. @param today `2026-11-22` */
+export function lastDays(today: string, count: number): string[] {
+  const end = Date.parse(`${today}T00:00:00Z`);
+  return Array.from({ length: count }, (_, index) =>
+    new Date(end - (count - 1 - index) * 86_400_000).toISOString().slice(0, 10),
+  );
+}
+
+/** @param answers of one model @param incidents of the same model */
+export function describeDays(
+  days: readonly string[],
+  answers: readonly DailyAnswers[],
+  incidents: readonly Incident[],
+  timeZone: string,
+): { readonly days: DayStatus[]; readonly answered: number | undefined } {
+  const byDay = new Map(answers.map((one) => [one.day, one]));
+  const spans = incidents.map((incident) => ({ incident, ...spanOf(incident, timeZone) }));
+  const described = days.map((day) => {
+    const own = spans.filter(({ first, last }) => first <= day && day <= last).map(({ incident }) => incident);
+    const counts = byDay.get(day);
+    return { day, state: stateOf(counts, own), answered: shareOf(counts ? [counts] : []), incidents: own };
+  });
+  return { days: described, answered: shareOf(days.flatMap((day) => byDay.get(day) ?? [])) };
+}
+
+function stateOf(counts: DailyAnswers | undefined, incidents: readonly Incident[]): DayState {
+  const share = shareOf(counts ? [counts] : []);
+  if (counts === undefined || share === undefined)
+    return incidents.some(({ kind }) => kind === 'down') ? 'bad' : incidents.length > 0 ? 'warn' : 'none';
+  if (share < limits.bad.share && counts.failed >= limits.bad.failed) return 'bad';
+  if (share < limits.warn.share && counts.failed >= limits.warn.failed) return 'warn';
+  return incidents.length > 0 ? 'warn' : 'ok';
+}
+
+function shareOf(counts: readonly DailyAnswers[]): number | undefined {
+  const answered = counts.reduce((sum, one) => sum + one.answered, 0);
+  const all = answered + counts.reduce((sum, one) => sum + one.failed, 0);
+  return all === 0 ? undefined : answered / all;
+}
+
+/** The first and the last day of an incident; one that is going on reaches as far as it was watched. */
+function spanOf({ startedAt, endedAt, checkedAt }: Incident, timeZone: string) {
+  const dayOf = (time: number) => localTime(new Date(time), timeZone).day;
+  return { first: dayOf(startedAt), last: dayOf(endedAt ?? checkedAt) };
+}

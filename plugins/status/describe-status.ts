@@ -1,0 +1,130 @@
+import type { Incident } from '#core/model-health/incident.ts';
+import type { ModelState } from '#core/model-health/model-health.ts';
+import { answeredShare, availabilityOf } from '#core/model-health/trouble.ts';
+import { dayBars } from '#core/pages/geometry.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import type { DayStatus } from './days.ts';
+import { incidentTitle } from './incident-text.ts';
+import type { ModelStatus, ServiceStatus } from './service-status.ts';
+import { verdictOf } from './verdict.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** Days that the style sheet leaves on phones: the last ones. */
+const daysOnPhones = 45;
+/** Incidents that the page lists. */
+const listedIncidents = 20;
+
+const iconOf: Readonly<Record<ModelState, string>> = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'none' };
+
+/** Everything that the page shows, ready to be printed. */
+export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
+  const { t, format } = reader;
+  const { models, incidents, isComplete, at } = status;
+  const current = incidents.filter(({ endedAt }) => endedAt === undefined);
+  const past = incidents.filter(({ endedAt }) => endedAt !== undefined);
+  const updated = format.clock(at);
+  return {
+    service,
+    verdict: verdictOf(
+      models.map(({ health }) => health.state),
+      t,
+    ),
+    updated: {
+      iso: updated.iso,
+      text: t(isComplete ? 'status.updated' : 'status.updated_without', { time: updated.text }),
+    },
+    isComplete,
+    flashes: current.map((incident) => describeCurrent(incident, status, reader)),
+    models: models.map((model) => describeModel(model, reader)),
+    past: past.slice(0, listedIncidents).map((incident) => describePast(incident, reader)),
+  };
+}
+
+/** An incident that is going on: what it is, since when, and what happens to requests meanwhile. */
+function describeCurrent(incident: Incident, { models, at }: ServiceStatus, { t, format }: Reader) {
+  const { id, model, kind, startedAt, calmSince } = incident;
+  const title = incidentTitle(incident, t);
+  const since = t('status.since', { time: format.dayTime(new Date(startedAt)).text });
+  if (calmSince !== undefined) {
+    const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
+    return { id, kind: 'info', title, text };
+  }
+  const health = models.find((one) => one.health.id === model)?.health;
+  const share = answeredShare(health?.traffic);
+  const answered = share === undefined ? undefined : format.percent(share);
+  const key = health === undefined || !isOnBackup(health.routes, at.getTime()) ? 'share' : 'backup';
+  const effect =
+    answered === undefined
+      ? key === 'backup'
+        ? t('status.backup')
+        : ''
+      : t(`status.${key}_answered`, { share: answered });
+  return { id, kind: kind === 'down' ? 'bad' : 'warn', title, text: `${since} ${effect}`.trim() };
+}
+
+/** Some route is out, and another one takes its requests. */
+function isOnBackup(routes: ModelStatus['health']['routes'], now: number): boolean {
+  const states = new Set(routes.map((route) => availabilityOf(route, now)));
+  return states.has('out') && states.has('available');
+}
+
+function describeModel({ health, days, answered }: ModelStatus, { t, format }: Reader) {
+  const { id, state } = health;
+  const badDays = days.filter((day) => day.state === 'warn' || day.state === 'bad').toReversed();
+  return {
+    id,
+    status: { kind: iconOf[state], text: t(`status.state.${state}`) },
+    ...describeBars(id, days, t),
+    answered:
+      answered === undefined ? t('status.unanswered') : t('status.answered', { share: format.percent(answered) }),
+    hasDays: days.length > 0,
+    badDaysLabel: t('status.bad_days', { count: badDays.length }),
+    badDays: badDays.map((day) => describeDay(day, { t, format })),
+  };
+}
+
+function describeBars(model: string, days: readonly DayStatus[], t: Reader['t']) {
+  const states = days.map(({ state }) => state);
+  const bad = states.filter((state) => state === 'warn' || state === 'bad').length;
+  const none = states.filter((state) => state === 'none').length;
+  return {
+    bars: dayBars(states),
+    label: t('status.bars', { model, count: days.length, bad, none }),
+    ago: t('status.ago', { count: days.length }),
+    agoOnPhones: t('status.ago', { count: daysOnPhones }),
+  };
+}
+
+function describeDay({ day, state, answered, incidents }: DayStatus, { t, format }: Reader) {
+  const causes = incidents.map((incident) => incidentTitle(incident, t));
+  return {
+    ...dayText(day, format),
+    status: { kind: state === 'bad' ? 'bad' : 'warn', text: answered === undefined ? '' : format.percent(answered) },
+    cause: causes.length > 0 ? [...new Set(causes)].join(' ') : t('status.cause.share'),
+  };
+}
+
+/** Noon in UTC, which lies on this day in nearly every zone: the day is of the service's zone, whichever the reader's is. */
+function dayText(day: string, format: Reader['format']) {
+  return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
+}
+
+function describePast(incident: Incident, { t, format }: Reader) {
+  const { id, kind, lowestAnswered, startedAt, endedAt = startedAt } = incident;
+  const start = new Date(startedAt);
+  const end = new Date(endedAt);
+  const isOneDay = format.day(start).text === format.day(end).text;
+  const span = t('status.until', {
+    start: format.dayTime(start).text,
+    end: isOneDay ? format.shortTime(end).text : format.dayTime(end).text,
+    duration: format.duration(Math.max(60_000, endedAt - startedAt)).text,
+  });
+  return {
+    id,
+    kind: kind === 'down' ? 'bad' : 'warn',
+    title: incidentTitle(incident, t),
+    span,
+    lowest: lowestAnswered === undefined ? '' : t('status.lowest', { share: format.percent(lowestAnswered) }),
+  };
+}

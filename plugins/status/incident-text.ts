@@ -1,0 +1,8 @@
+import type { Incident } from '#core/model-health/incident.ts';
+import type { Translate } from '#core/pages/texts.ts';
+
+/** What an incident is, in one sentence without names of vendors: in the present tense while the model is in trouble. */
+export function incidentTitle({ model, kind, cause, endedAt, calmSince }: Incident, t: Translate): string {
+  const isNow = endedAt === undefined && calmSince === undefined;
+  return t(isNow ? `status.now.${kind}.${cause}` : `status.then.${kind}.${cause}`, { model });
+}

@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { incidentRetentionJob, watchJob } from '#core/model-health/jobs.ts';
+import { feedRoutes } from './feeds.ts';
+import { statusPage } from './page.ts';
+import { statusTexts } from './texts.ts';
+
+/** Watches models, and shows everybody how they are. */
+export const plugin: GatewayPlugin = {
+  name: 'status',
+  register(server) {
+    const { gateway } = server;
+    gateway.texts(statusTexts);
+    gateway.assets({ name: 'status.css', path: join(import.meta.dirname, '..', '..', 'views', 'status.css') });
+    gateway.page(statusPage(gateway));
+    for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
+    gateway.job(watchJob(gateway));
+    gateway.job(incidentRetentionJob);
+  },
+};

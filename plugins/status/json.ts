@@ -1,0 +1,64 @@
+import type { Incident } from '#core/model-health/incident.ts';
+import type { Translate } from '#core/pages/texts.ts';
+import { incidentTitle } from './incident-text.ts';
+import type { DayStatus } from './days.ts';
+import type { ModelStatus, ServiceStatus } from './service-status.ts';
+import { verdictOf } from './verdict.ts';
+
+/** `/status.json`. Times are RFC 3339, shares 0 to 1 and rounded down, null where nothing is known; counts are not published. */
+export function toJson({ at, models, incidents, isComplete }: ServiceStatus, service: string, t: Translate): object {
+  const verdict = verdictOf(
+    models.map(({ health }) => health.state),
+    t,
+  );
+  return {
+    service,
+    status: verdict.state,
+    description: verdict.text,
+    updated_at: at,
+    complete: isComplete,
+    models: models.map(modelToJson),
+    incidents: incidents.map((incident) => incidentToJson(incident, t)),
+  };
+}
+
+function modelToJson({ health, days, answered }: ModelStatus): object {
+  const { id, state, since, firstTokenMs } = health;
+  return {
+    id,
+    status: state,
+    since: timeOf(since),
+    first_token_ms: firstTokenMs === undefined ? null : Math.round(firstTokenMs),
+    answered: shareOf(answered),
+    days: days.map(dayToJson),
+  };
+}
+
+const statusOfDays = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;
+
+function dayToJson({ day, state, answered }: DayStatus): object {
+  return { date: day, status: statusOfDays[state], answered: shareOf(answered) };
+}
+
+function incidentToJson(incident: Incident, t: Translate): object {
+  const { id, model, kind, lowestAnswered, startedAt, calmSince, endedAt } = incident;
+  return {
+    id,
+    model,
+    status: kind,
+    title: incidentTitle(incident, t),
+    lowest_answered: shareOf(lowestAnswered),
+    started_at: timeOf(startedAt),
+    calm_since: timeOf(calmSince),
+    ended_at: timeOf(endedAt),
+  };
+}
+
+function timeOf(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
+}
+
+/** Four digits, rounded down: what is not whole never reads as 1. */
+function shareOf(share: number | undefined): number | null {
+  return share === undefined ? null : Math.floor(share * 10_000) / 10_000;
+}

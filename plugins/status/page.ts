@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { describeStatus } from './describe-status.ts';
+import { readServiceStatus } from './service-status.ts';
+
+const views = join(import.meta.dirname, '..', '..', 'views');
+
+/** Seconds after which an open page shows what time alone has changed. */
+const interval = 10;
+
+/** `/status`, for everybody. */
+export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
+  const values = async (request: PageRequest) =>
+    describeStatus(await readServiceStatus(gateway, request.host), request.host.service.name, request);
+  return {
+    path: '/status',
+    role: 'public',
+    title: 'status.title',
+    description: 'status.description',
+    navigation: { label: 'status.navigation', icon: 'pulse', order: 40 },
+    template: join(views, 'status.eta'),
+    styles: ['status.css'],
+    show: async (request) => ({ ...(await values(request)), refreshSeconds: 60 }),
+    live: {
+      topics: ['health'],
+      everySeconds: interval,
+      parts: {
+        'status-now': join(views, 'status', 'now.eta'),
+        'status-models': join(views, 'status', 'models.eta'),
+        'status-past': join(views, 'status', 'past.eta'),
+      },
+      values,
+    },
+  };
+}

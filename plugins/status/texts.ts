@@ -1,0 +1,5 @@
+import { defineTexts } from '#core/pages/texts.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+export const statusTexts = defineTexts({ en, id });

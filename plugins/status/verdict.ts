@@ -1,0 +1,22 @@
+import type { ModelState } from '#core/model-health/model-health.ts';
+import type { Translate } from '#core/pages/texts.ts';
+
+export interface Verdict {
+  /** The worst state of a model; `no_data` when nobody has used any. */
+  readonly state: ModelState;
+  readonly text: string;
+}
+
+/** One sentence about all models. */
+export function verdictOf(states: readonly ModelState[], t: Translate): Verdict {
+  const count = (state: ModelState) => states.filter((one) => one === state).length;
+  const [down, degraded] = [count('down'), count('degraded')];
+  const total = states.length;
+  if (total === 0) return { state: 'no_data', text: t('status.verdict.none') };
+  if (down > 0 && degraded > 0)
+    return { state: 'down', text: t('status.verdict.both', { count: down, degraded, total }) };
+  if (down > 0) return { state: 'down', text: t('status.verdict.down', { count: down, total }) };
+  if (degraded > 0) return { state: 'degraded', text: t('status.verdict.degraded', { count: degraded, total }) };
+  if (count('no_data') === total) return { state: 'no_data', text: t('status.verdict.unused') };
+  return { state: 'working', text: t('status.verdict.working') };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Incident } from '#core/model-health/incident.ts';
+import type { ModelHealth } from '#core/model-health/model-health.ts';
+import { Translator } from '#core/pages/translator.ts';
+import { toAtom } from '../../../plugins/status/atom.ts';
+import { toJson } from '../../../plugins/status/json.ts';
+import type { ServiceStatus } from '../../../plugins/status/service-status.ts';
+import { statusTexts } from '../../../plugins/status/texts.ts';
+
+const translator = new Translator([statusTexts]);
+const at = new Date('2031-05-12T12:00:00Z');
+
+function incident(change: Partial<Incident> = {}): Incident {
+  return {
+    id: '01234567-89ab-4cde-8f01-23456789abcd',
+    model: 'dp/<b>&"',
+    kind: 'down',
+    cause: 'failing',
+    lowestAnswered: 0.2599,
+    startedAt: Date.parse('2031-05-12T10:00:00Z'),
+    openedAt: Date.parse('2031-05-12T10:01:00Z'),
+    calmSince: undefined,
+    checkedAt: at.getTime(),
+    endedAt: Date.parse('2031-05-12T10:38:00Z'),
+    ...change,
+  };
+}
+
+function atomOf(incidents: Incident[], service = 'Daypass'): string {
+  const t = translator.in('en');
+  return toAtom({ service, baseUrl: 'https://ai.example.com', language: 'en', t, incidents, at });
+}
+
+describe('the Atom feed', () => {
+  it('has what RFC 4287 requires of a feed and of each entry', () => {
+    const feed = atomOf([incident()]);
+    const [head = '', entry = ''] = feed.split('<entry>');
+    expect(head).toContain('<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">');
+    expect(head).toContain('<id>https://ai.example.com/status</id>');
+    expect(head).toContain('<updated>2031-05-12T10:38:00.000Z</updated>');
+    expect(head).toContain('<author><name>Daypass</name></author>');
+    expect(head).toContain(
+      'rel="self" type="application/atom+xml" href="https://ai.example.com/status.atom?language=en"',
+    );
+    expect(entry).toContain('<id>urn:uuid:01234567-89ab-4cde-8f01-23456789abcd</id>');
+    expect(entry).toContain('<published>2031-05-12T10:00:00.000Z</published>');
+    expect(entry).toContain(
+      '2031-05-12 10:00 UTC to 2031-05-12 10:38 UTC, 38 min. At worst 25% of requests were answered.',
+    );
+  });
+
+  it('escapes names, and leaves out what XML cannot hold', () => {
+    const feed = atomOf([incident()], 'A & <B>\u0000\u0008');
+    expect(feed).toContain('<title>Most requests to dp/&lt;b&gt;&amp;&quot; failed.</title>');
+    expect(feed).toContain('<name>A &amp; &lt;B&gt;</name>');
+  });
+
+  it('has no entries and changes once a day while nothing happens', () => {
+    expect(atomOf([])).toContain('<updated>2031-05-12T00:00:00.000Z</updated>');
+    expect(atomOf([])).not.toContain('<entry>');
+  });
+
+  it('lists the newest fifty', () => {
+    expect(atomOf(Array.from({ length: 60 }, () => incident())).match(/<entry>/g)).toHaveLength(50);
+  });
+});
+
+describe('the JSON of the status', () => {
+  const health: ModelHealth = {
+    id: 'dp/a',
+    state: 'degraded',
+    trouble: { kind: 'degraded', cause: 'slow' },
+    since: Date.parse('2031-05-12T10:00:00Z'),
+    firstTokenMs: 812.6,
+    routes: [{ route: 'secret-vendor/a', state: 'open', open_until: null, reason: 'sk-secret' }],
+    traffic: undefined,
+  };
+  const days = [{ day: '2031-05-12', state: 'warn' as const, answered: 0.98765, incidents: [] }];
+  const status: ServiceStatus = {
+    at,
+    models: [{ health, days, answered: 0.99999 }],
+    incidents: [incident({ endedAt: undefined })],
+    isComplete: true,
+  };
+
+  it('names states, shares rounded down, and incidents', () => {
+    expect(JSON.parse(JSON.stringify(toJson(status, 'Daypass', translator.in('en'))))).toEqual({
+      service: 'Daypass',
+      status: 'degraded',
+      description: '1 of 1 models is degraded',
+      updated_at: '2031-05-12T12:00:00.000Z',
+      complete: true,
+      models: [
+        {
+          id: 'dp/a',
+          status: 'degraded',
+          since: '2031-05-12T10:00:00.000Z',
+          first_token_ms: 813,
+          answered: 0.9999,
+          days: [{ date: '2031-05-12', status: 'degraded', answered: 0.9876 }],
+        },
+      ],
+      incidents: [
+        {
+          id: '01234567-89ab-4cde-8f01-23456789abcd',
+          model: 'dp/<b>&"',
+          status: 'down',
+          title: 'Most requests to dp/<b>&" fail.',
+          lowest_answered: 0.2599,
+          started_at: '2031-05-12T10:00:00.000Z',
+          calm_since: null,
+          ended_at: null,
+        },
+      ],
+    });
+  });
+
+  it('names no route and no fault', () => {
+    expect(JSON.stringify(toJson(status, 'Daypass', translator.in('id')))).not.toMatch(/secret/);
+  });
+});

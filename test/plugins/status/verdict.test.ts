@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelState } from '#core/model-health/model-health.ts';
+import { Translator } from '#core/pages/translator.ts';
+import { statusTexts } from '../../../plugins/status/texts.ts';
+import { verdictOf } from '../../../plugins/status/verdict.ts';
+
+const translator = new Translator([statusTexts]);
+
+function say(...states: ModelState[]): string[] {
+  return (['en', 'id'] as const).map((language) => verdictOf(states, translator.in(language)).text);
+}
+
+describe('the verdict', () => {
+  it('is good when every model works, used or not', () => {
+    expect(say('working', 'no_data')).toEqual(['All models work', 'Semua model normal']);
+    expect(verdictOf(['working', 'no_data'], translator.in('en')).state).toBe('working');
+  });
+
+  it('counts what is degraded or down', () => {
+    expect(say('degraded', 'working', 'working', 'working')).toEqual([
+      '1 of 4 models is degraded',
+      '1 dari 4 model terganggu',
+    ]);
+    expect(say('down', 'down', 'working')).toEqual(['2 of 3 models are down', '2 dari 3 model mati']);
+    expect(say('down', 'degraded', 'working')).toEqual([
+      'Of 3 models, 1 down and 1 degraded',
+      'Dari 3 model, 1 mati dan 1 terganggu',
+    ]);
+  });
+
+  it('does not call unused models good, nor a service without models', () => {
+    expect(say('no_data', 'no_data')).toEqual(['No requests yet', 'Belum ada request']);
+    expect(say()).toEqual(['No model is offered right now', 'Belum ada model yang ditawarkan']);
+  });
+});

@@ -132,6 +132,8 @@ export interface PageRequest {
   /** Id of the session; its row is in `session`. */
   readonly sessionId: string | undefined;
   readonly isOperator: boolean;
+  /** The browser, as it names itself; '' when it does not. */
+  readonly userAgent: string;
   /** IP address of the reader, as far as trusted proxies say. */
   readonly address: string;
   /** True for a browser on the gateway's own machine, not behind a proxy. */

@@ -78,6 +78,10 @@ export class Visit implements PageRequest {
     return themes.find((theme) => theme === this.cookies.get('theme')) ?? 'system';
   }
 
+  get userAgent(): string {
+    return this.#request.raw.req.headers['user-agent'] ?? '';
+  }
+
   get address(): string {
     return clientConnection(this.#request, this.host).address;
   }

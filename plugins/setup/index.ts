@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/pages/texts.ts';
+import { createConnectPage } from './connect-page.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+const views = join(import.meta.dirname, '..', '..', 'views');
+
+/** How tools are set up for this gateway. */
+export const plugin: GatewayPlugin = {
+  name: 'setup',
+  register(server) {
+    server.gateway.texts(defineTexts({ en, id }));
+    server.gateway.assets({ name: 'connect.css', path: join(views, 'connect.css') });
+    server.gateway.page(createConnectPage(server));
+  },
+};

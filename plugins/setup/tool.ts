@@ -1,0 +1,92 @@
+import type { SetupValues } from './values.ts';
+
+/** A value of a settings file: what JSON, TOML and YAML can all hold. */
+export type SettingValue = string | number | boolean | readonly SettingValue[] | SettingTree;
+export interface SettingTree {
+  readonly [name: string]: SettingValue;
+}
+
+/** Where a file is, with `~` for the home folder; the other systems where they differ. */
+export interface FilePlace {
+  readonly path: string;
+  readonly macos?: string;
+  readonly windows?: string;
+}
+
+export type SettingsFormat = 'json' | 'toml' | 'yaml';
+
+/** Settings that belong into a file of the tool. */
+export interface FileStep {
+  readonly kind: 'file';
+  readonly place: FilePlace;
+  readonly format: SettingsFormat;
+  readonly settings: SettingTree | readonly SettingValue[];
+  /** True for a file that holds nothing else: it is made, and removed again. Otherwise other settings in it stay. */
+  readonly isOwn?: boolean;
+}
+
+/** Variables of the shell. The one named by `key` is asked for, without an echo. */
+export interface EnvironmentStep {
+  readonly kind: 'environment';
+  readonly variables: Readonly<Record<string, string>>;
+  readonly key?: string;
+}
+
+/** A word of a command: a text, quoted as needed, or the value of a variable. */
+export type Word = string | { readonly variable: string };
+
+/** Commands that are run once, or lines of a file in the shell's syntax. */
+export interface CommandStep {
+  readonly kind: 'command';
+  readonly commands: readonly (readonly Word[])[];
+  /** Set for a file of such lines. */
+  readonly place?: FilePlace;
+}
+
+/** What is typed into a form, for tools that cannot be set up otherwise. */
+export interface FormStep {
+  readonly kind: 'form';
+  /** Where the form is, as the tool names it. */
+  readonly where: string;
+  readonly fields: readonly { readonly label: string; readonly value: string }[];
+}
+
+/** Code to start from. */
+export interface SampleStep {
+  readonly kind: 'sample';
+  readonly samples: readonly CodeSample[];
+}
+
+export interface CodeSample {
+  /** Language: Python, TypeScript. */
+  readonly title: string;
+  /** Command that installs what the code imports. */
+  readonly install: string;
+  readonly code: string;
+}
+
+/** One thing to do. `note` is the key of a sentence below it. */
+export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | SampleStep) & { readonly note?: string };
+
+/** A tool that can be set up for this gateway. One file each in tools/; tools.ts lists them. */
+export interface SetupTool {
+  /** In the page's URL, and in `--tools` of a script. */
+  readonly id: string;
+  readonly name: string;
+  /** Key of its name, for what is not called the same in every language. */
+  readonly nameText?: string;
+  readonly group: 'agents' | 'editors' | 'libraries';
+  /** Formats that these settings make it speak, by their names in gateway.yaml. */
+  readonly formats: readonly string[];
+  /**
+   * The version that was seen to work with these settings, '' for several; undefined where only its documentation or source
+   * says so.
+   */
+  readonly seen?: string;
+  /** True where a script can do all of it. */
+  readonly isScriptable: boolean;
+  /** What to do, in order. */
+  steps(values: SetupValues): readonly Step[];
+  /** The key of a sentence about what to know beforehand. */
+  readonly note?: string;
+}

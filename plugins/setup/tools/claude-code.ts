@@ -1,0 +1,38 @@
+import type { SetupTool } from '../tool.ts';
+
+/** `env` of the user's settings beats the shell; an empty ANTHROPIC_API_KEY keeps a stale one from being sent beside the token. */
+export const claudeCode: SetupTool = {
+  id: 'claude-code',
+  name: 'Claude Code',
+  group: 'agents',
+  formats: ['messages'],
+  seen: '2.1.329',
+  isScriptable: true,
+  note: 'setup.note.claude_code',
+  steps: ({ baseUrl, key, model, smallModel }) => [
+    {
+      kind: 'file',
+      place: { path: '~/.claude/settings.json', windows: '%USERPROFILE%\\.claude\\settings.json' },
+      format: 'json',
+      settings: {
+        env: {
+          ANTHROPIC_BASE_URL: baseUrl,
+          ANTHROPIC_AUTH_TOKEN: key,
+          ANTHROPIC_API_KEY: '',
+          ANTHROPIC_MODEL: model.name,
+          ANTHROPIC_DEFAULT_OPUS_MODEL: model.name,
+          ANTHROPIC_DEFAULT_SONNET_MODEL: model.name,
+          ANTHROPIC_DEFAULT_FABLE_MODEL: model.name,
+          ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel.name,
+          // Claude Code assumes a million tokens of models that it does not know.
+          ...(model.maxInputTokens !== undefined && {
+            CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(model.maxInputTokens),
+          }),
+          // The block that it leaves out changes with every request, and would defeat the caches of prompts.
+          CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
+        },
+      },
+    },
+    { kind: 'command', commands: [['claude']] },
+  ],
+};

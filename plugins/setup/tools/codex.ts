@@ -1,0 +1,32 @@
+import type { SetupTool } from '../tool.ts';
+
+/** A profile is a file of its own, so that the user's config.toml stays as it is. */
+export const codex: SetupTool = {
+  id: 'codex',
+  name: 'Codex',
+  group: 'agents',
+  formats: ['responses'],
+  seen: '0.169.0',
+  isScriptable: true,
+  steps: ({ apiUrl, providerId, providerName, keyVariable, model }) => [
+    {
+      kind: 'file',
+      place: {
+        path: `~/.codex/${providerId}.config.toml`,
+        windows: `%USERPROFILE%\\.codex\\${providerId}.config.toml`,
+      },
+      format: 'toml',
+      isOwn: true,
+      settings: {
+        model: model.name,
+        model_provider: providerId,
+        ...(model.maxInputTokens !== undefined && { model_context_window: model.maxInputTokens }),
+        model_providers: {
+          [providerId]: { name: providerName, base_url: apiUrl, wire_api: 'responses', env_key: keyVariable },
+        },
+      },
+    },
+    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'command', commands: [['codex', '--profile', providerId]] },
+  ],
+};

@@ -1,0 +1,36 @@
+import type { SetupTool } from '../tool.ts';
+
+/** VS Code, JetBrains and the command line read one file; the first model with the role chat is the default. */
+export const continueDev: SetupTool = {
+  id: 'continue',
+  name: 'Continue',
+  group: 'editors',
+  formats: ['chat'],
+  seen: '1.5.47',
+  isScriptable: true,
+  steps: ({ apiUrl, key, providerName, model }) => [
+    {
+      kind: 'file',
+      place: { path: '~/.continue/config.yaml', windows: '%USERPROFILE%\\.continue\\config.yaml' },
+      format: 'yaml',
+      settings: {
+        name: providerName,
+        version: '1.0.0',
+        schema: 'v1',
+        models: [
+          {
+            name: model.name,
+            provider: 'openai',
+            model: model.name,
+            apiBase: apiUrl,
+            apiKey: key,
+            // Names that look like those of OpenAI would go to another endpoint.
+            useResponsesApi: false,
+            roles: ['chat', 'edit', 'apply'],
+            capabilities: ['tool_use', ...(model.canSeeImages ? ['image_input'] : [])],
+          },
+        ],
+      },
+    },
+  ],
+};

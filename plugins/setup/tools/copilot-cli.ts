@@ -1,0 +1,28 @@
+import type { SetupTool } from '../tool.ts';
+
+/** Takes variables alone; with the base URL set it needs no login at GitHub. */
+export const copilotCli: SetupTool = {
+  id: 'copilot-cli',
+  name: 'GitHub Copilot CLI',
+  group: 'agents',
+  formats: ['chat'],
+  seen: '1.0.102',
+  isScriptable: true,
+  steps: ({ apiUrl, model }) => [
+    {
+      kind: 'environment',
+      variables: {
+        COPILOT_PROVIDER_BASE_URL: apiUrl,
+        COPILOT_MODEL: model.name,
+        ...(model.maxInputTokens !== undefined && {
+          COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(model.maxInputTokens),
+        }),
+        ...(model.maxOutputTokens !== undefined && {
+          COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(model.maxOutputTokens),
+        }),
+      },
+      key: 'COPILOT_PROVIDER_API_KEY',
+    },
+    { kind: 'command', commands: [['copilot']] },
+  ],
+};

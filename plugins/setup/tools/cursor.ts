@@ -1,0 +1,22 @@
+import type { SetupTool } from '../tool.ts';
+
+/** Its requests come from Cursor's servers, which must reach the gateway. */
+export const cursor: SetupTool = {
+  id: 'cursor',
+  name: 'Cursor',
+  group: 'editors',
+  formats: ['chat'],
+  isScriptable: false,
+  note: 'setup.note.cursor',
+  steps: ({ apiUrl, key, model }) => [
+    {
+      kind: 'form',
+      where: 'Cursor Settings › Models › API Keys',
+      fields: [
+        { label: 'OpenAI API Key', value: key },
+        { label: 'Override OpenAI Base URL', value: apiUrl },
+        { label: 'Add model', value: model.name },
+      ],
+    },
+  ],
+};

@@ -1,0 +1,33 @@
+import type { SetupTool } from '../tool.ts';
+
+/** The id of a model depends on its position: entries are appended, never inserted. */
+export const droid: SetupTool = {
+  id: 'droid',
+  name: 'Droid',
+  group: 'agents',
+  formats: ['chat'],
+  seen: '0.215.0',
+  isScriptable: true,
+  note: 'setup.note.droid',
+  steps: ({ apiUrl, keyVariable, model }) => [
+    {
+      kind: 'file',
+      place: { path: '~/.factory/settings.json', windows: '%USERPROFILE%\\.factory\\settings.json' },
+      format: 'json',
+      settings: {
+        customModels: [
+          {
+            model: model.name,
+            displayName: model.name,
+            baseUrl: apiUrl,
+            apiKey: `\${${keyVariable}}`,
+            provider: 'generic-chat-completion-api',
+            ...(model.maxOutputTokens !== undefined && { maxOutputTokens: model.maxOutputTokens }),
+          },
+        ],
+      },
+    },
+    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'command', commands: [['droid']] },
+  ],
+};

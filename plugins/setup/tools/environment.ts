@@ -1,0 +1,27 @@
+import type { SetupTool } from '../tool.ts';
+
+/** What most SDKs and programs read. It redirects every program that is started from there. */
+export const environment: SetupTool = {
+  id: 'environment',
+  name: 'Environment variables',
+  nameText: 'setup.environment_name',
+  group: 'libraries',
+  formats: ['chat', 'responses', 'messages'],
+  seen: '',
+  isScriptable: true,
+  note: 'setup.note.environment',
+  steps: ({ baseUrl, apiUrl }) => [
+    {
+      kind: 'environment',
+      variables: { OPENAI_BASE_URL: apiUrl, OPENAI_API_BASE: apiUrl },
+      key: 'OPENAI_API_KEY',
+      note: 'setup.note.environment_openai',
+    },
+    {
+      kind: 'environment',
+      variables: { ANTHROPIC_BASE_URL: baseUrl },
+      key: 'ANTHROPIC_AUTH_TOKEN',
+      note: 'setup.note.environment_anthropic',
+    },
+  ],
+};

@@ -1,0 +1,31 @@
+import type { SetupTool } from '../tool.ts';
+
+/** Wants the complete address of the endpoint. */
+export const junie: SetupTool = {
+  id: 'junie',
+  name: 'Junie CLI',
+  group: 'agents',
+  formats: ['responses'],
+  isScriptable: true,
+  note: 'setup.note.junie',
+  steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
+    {
+      kind: 'file',
+      place: {
+        path: `~/.junie/models/${providerId}.json`,
+        windows: `%USERPROFILE%\\.junie\\models\\${providerId}.json`,
+      },
+      format: 'json',
+      isOwn: true,
+      settings: {
+        id: model.name,
+        baseUrl: `${apiUrl}/responses`,
+        apiType: 'OpenAIResponses',
+        apiKey: `\${${keyVariable}}`,
+        fasterModel: { id: smallModel.name },
+      },
+    },
+    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'command', commands: [['junie']] },
+  ],
+};

@@ -1,0 +1,63 @@
+import type { SetupModel, SetupValues } from '../values.ts';
+import type { SettingTree, SetupTool } from '../tool.ts';
+
+/** OpenCode and Kilo Code read the same settings. Every model must be listed. */
+function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smallModel }: SetupValues): SettingTree {
+  return {
+    provider: {
+      [providerId]: {
+        npm: '@ai-sdk/openai-compatible',
+        name: providerName,
+        options: { baseURL: apiUrl, apiKey: `{env:${keyVariable}}` },
+        models: Object.fromEntries([model, smallModel].map((one) => [one.name, { name: one.name, ...limitOf(one) }])),
+      },
+    },
+    model: `${providerId}/${model.name}`,
+    small_model: `${providerId}/${smallModel.name}`,
+  };
+}
+
+/** Without a limit they never compact a long conversation. */
+function limitOf({ maxInputTokens, maxOutputTokens }: SetupModel): SettingTree {
+  if (maxInputTokens === undefined) return {};
+  return { limit: { context: maxInputTokens, output: maxOutputTokens ?? 32_000 } };
+}
+
+export const opencode: SetupTool = {
+  id: 'opencode',
+  name: 'OpenCode',
+  group: 'agents',
+  formats: ['chat'],
+  seen: '1.18.33',
+  isScriptable: true,
+  steps: (values) => [
+    {
+      kind: 'file',
+      place: { path: '~/.config/opencode/opencode.json', windows: '%USERPROFILE%\\.config\\opencode\\opencode.json' },
+      format: 'json',
+      settings: settingsOf(values),
+    },
+    { kind: 'environment', variables: {}, key: values.keyVariable },
+    { kind: 'command', commands: [['opencode']] },
+  ],
+};
+
+/** The extension of VS Code reads the file of the command-line tool. */
+export const kilo: SetupTool = {
+  id: 'kilo',
+  name: 'Kilo Code',
+  group: 'agents',
+  formats: ['chat'],
+  seen: '7.7.7',
+  isScriptable: true,
+  steps: (values) => [
+    {
+      kind: 'file',
+      place: { path: '~/.config/kilo/kilo.json', windows: '%USERPROFILE%\\.config\\kilo\\kilo.json' },
+      format: 'json',
+      settings: settingsOf(values),
+    },
+    { kind: 'environment', variables: {}, key: values.keyVariable },
+    { kind: 'command', commands: [['kilo']] },
+  ],
+};

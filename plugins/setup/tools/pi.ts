@@ -1,0 +1,45 @@
+import type { SettingTree, SetupTool } from '../tool.ts';
+import type { SetupModel } from '../values.ts';
+
+export const pi: SetupTool = {
+  id: 'pi',
+  name: 'pi',
+  group: 'agents',
+  formats: ['chat'],
+  seen: '0.87.1',
+  isScriptable: true,
+  steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
+    {
+      kind: 'file',
+      place: { path: '~/.pi/agent/models.json', windows: '%USERPROFILE%\\.pi\\agent\\models.json' },
+      format: 'json',
+      settings: {
+        providers: {
+          [providerId]: {
+            baseUrl: apiUrl,
+            api: 'openai-completions',
+            apiKey: `$${keyVariable}`,
+            models: [...new Set([model, smallModel])].map(describe),
+          },
+        },
+      },
+    },
+    {
+      kind: 'file',
+      place: { path: '~/.pi/agent/settings.json', windows: '%USERPROFILE%\\.pi\\agent\\settings.json' },
+      format: 'json',
+      settings: { defaultProvider: providerId, defaultModel: model.name },
+    },
+    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'command', commands: [['pi']] },
+  ],
+};
+
+function describe({ name, maxInputTokens, maxOutputTokens, canSeeImages }: SetupModel): SettingTree {
+  return {
+    id: name,
+    input: canSeeImages ? ['text', 'image'] : ['text'],
+    ...(maxInputTokens !== undefined && { contextWindow: maxInputTokens }),
+    ...(maxOutputTokens !== undefined && { maxTokens: maxOutputTokens }),
+  };
+}

@@ -1,0 +1,33 @@
+import type { SetupTool } from '../tool.ts';
+
+export const qwenCode: SetupTool = {
+  id: 'qwen-code',
+  name: 'Qwen Code',
+  group: 'agents',
+  formats: ['chat'],
+  seen: '0.24.4',
+  isScriptable: true,
+  steps: ({ apiUrl, keyVariable, model, smallModel }) => [
+    {
+      kind: 'file',
+      place: { path: '~/.qwen/settings.json', windows: '%USERPROFILE%\\.qwen\\settings.json' },
+      format: 'json',
+      settings: {
+        modelProviders: {
+          openai: [...new Set([model, smallModel])].map(({ name, maxInputTokens }) => ({
+            id: name,
+            name,
+            baseUrl: apiUrl,
+            envKey: keyVariable,
+            ...(maxInputTokens !== undefined && { generationConfig: { contextWindowSize: maxInputTokens } }),
+          })),
+        },
+        security: { auth: { selectedType: 'openai' } },
+        model: { name: model.name },
+        fastModel: smallModel.name,
+      },
+    },
+    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'command', commands: [['qwen']] },
+  ],
+};

@@ -1,0 +1,127 @@
+import { parse as parseToml } from 'smol-toml';
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import type { Host } from '#core/host.ts';
+import { abilitiesOf } from '../../../plugins/format/abilities.ts';
+import { formats } from '../../../plugins/format/formats.ts';
+import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
+import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
+import { tools } from '../../../plugins/setup/tools.ts';
+import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
+import { writeSettings } from '../../../plugins/setup/writers/settings.ts';
+import { hostOf, modelOf } from '../format/catalog-fixture.ts';
+
+const registry = { abilityReader: abilitiesOf };
+
+function valuesOf(models: readonly string[], service: Partial<Host['service']> = {}, chosen?: string) {
+  const host = hostOf(models.map((id) => modelOf(id, ['chat'])));
+  const named = { name: 'Daypass', prefix: 'dp', slug: 'daypass', baseUrl: 'https://ai.example', contact: undefined };
+  return setupValues({ catalog: host.catalog, service: { ...named, ...service } }, registry, chosen);
+}
+
+const values = valuesOf(['large', 'large-mini']) as SetupValues;
+
+describe('the values of all tools', () => {
+  it('are the addresses, the first model and a small one', () => {
+    expect(values).toMatchObject({
+      baseUrl: 'https://ai.example',
+      apiUrl: 'https://ai.example/v1',
+      providerId: 'daypass',
+      keyVariable: 'DAYPASS_API_KEY',
+      model: { name: 'dp/large' },
+      smallModel: { name: 'dp/large-mini' },
+    });
+  });
+
+  it('have the model that was chosen, and the first one instead of an unknown', () => {
+    expect(valuesOf(['a', 'b'], {}, 'dp/b')?.model.name).toBe('dp/b');
+    expect(valuesOf(['a', 'b'], {}, 'dp/c')?.model.name).toBe('dp/a');
+  });
+
+  it('have one and the same model twice where none is small', () => {
+    const only = valuesOf(['a']);
+    expect(only?.smallModel).toBe(only?.model);
+  });
+
+  it('do not exist without a model for conversations', () => {
+    const host = hostOf([modelOf('painter', ['images'])]);
+    expect(setupValues(host, registry)).toBeUndefined();
+  });
+
+  it('keep out models whose names a settings file could read as something else', () => {
+    expect(valuesOf(['a$(id)', '{env:HOME}', `b'c`, 'plain'])?.model.name).toBe('dp/plain');
+  });
+
+  it('keep a path and a port, and encode what is not plain', () => {
+    const { baseUrl } = valuesOf(['a'], { baseUrl: `https://ai.example:8443/ga te/$(id)/it's/{x}/` }) as SetupValues;
+    expect(baseUrl).toBe('https://ai.example:8443/ga%20te/%24%28id%29/it%27s/%7Bx%7D');
+  });
+
+  it('have a name without quotes and substitutions, and a variable that begins with no digit', () => {
+    const named = valuesOf(['a'], { name: `4 "Friends" {env:HOME}`, slug: '4-friends' });
+    expect(named).toMatchObject({ providerName: '4 Friends env HOME', keyVariable: '_4_FRIENDS_API_KEY' });
+  });
+});
+
+const filesOf = (tool: SetupTool) => tool.steps(values).filter((step): step is FileStep & Step => step.kind === 'file');
+
+describe('the table of tools', () => {
+  it('names each tool once', () => {
+    expect(new Set(tools.map(({ id }) => id)).size).toBe(tools.length);
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
+  });
+
+  it('names formats that clients can speak', () => {
+    const spoken = new Set(formats.filter(({ client }) => client !== undefined).map(({ name }) => name));
+    expect(tools.flatMap((tool) => tool.formats).filter((format) => !spoken.has(format))).toEqual([]);
+  });
+
+  it('has a text for each note', () => {
+    const notes = tools.flatMap((tool) => [tool.note, tool.nameText, ...tool.steps(values).map(({ note }) => note)]);
+    expect(notes.filter((note) => note !== undefined && !(note in en))).toEqual([]);
+  });
+
+  it('writes each key once as a placeholder or variable, and into no URL', () => {
+    const written = tools.map((tool) => ({ id: tool.id, text: JSON.stringify(tool.steps(values)) }));
+    expect(written.filter(({ text }) => !/YOUR_KEY|_API_KEY|AUTH_TOKEN|"keys","set"/.test(text))).toEqual([]);
+    expect(written.filter(({ text }) => /https?:[^"\s]*(YOUR_KEY|API_KEY)/.test(text))).toEqual([]);
+  });
+
+  it.each(tools.filter((tool) => filesOf(tool).length > 0))('writes files that $name can read', (tool) => {
+    for (const { format, settings } of filesOf(tool)) {
+      const text = writeSettings(format, settings);
+      const readers = { json: JSON.parse, toml: parseToml, yaml: parseYaml };
+      const read = readers[format] as (text: string) => unknown;
+      expect(read(text)).toEqual(settings);
+    }
+  });
+
+  it.each(tools)('leads $name to this gateway and its model', (tool) => {
+    const text = JSON.stringify(tool.steps(values));
+    expect(text).toContain('https://ai.example');
+    if (tool.id !== 'environment') expect(text).toContain('dp/large');
+  });
+
+  it.each([
+    ['claude-code', 'ANTHROPIC_BASE_URL', 'https://ai.example'],
+    ['codex', 'base_url', 'https://ai.example/v1'],
+    ['opencode', 'baseURL', 'https://ai.example/v1'],
+    ['pi', 'baseUrl', 'https://ai.example/v1'],
+    ['junie', 'baseUrl', 'https://ai.example/v1/responses'],
+    ['gemini-cli', 'GOOGLE_GEMINI_BASE_URL', 'https://ai.example'],
+    ['vscode', 'url', 'https://ai.example/v1/chat/completions'],
+  ])('gives %s the address in the form that it wants', (id, name, url) => {
+    const tool = tools.find((one) => one.id === id);
+    expect(JSON.stringify(tool?.steps(values))).toContain(`"${name}":"${url}"`);
+  });
+
+  it('leaves limits out where the catalog has none, and writes them where it has', () => {
+    const limited: SetupValues = {
+      ...values,
+      model: { ...values.model, maxInputTokens: 200_000, maxOutputTokens: 8_000 },
+    };
+    const codex = tools.find(({ id }) => id === 'codex');
+    expect(JSON.stringify(codex?.steps(values))).not.toContain('model_context_window');
+    expect(JSON.stringify(codex?.steps(limited))).toContain('"model_context_window":200000');
+  });
+});

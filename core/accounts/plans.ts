@@ -47,6 +47,7 @@ export const plansSection = defineSection({
           description: 'Price in the smallest unit that the currency is paid in: rupiah for IDR, cents for USD.',
         },
         label: { type: 'string', minLength: 1, maxLength: 80, description: 'Short text on who the plan is for.' },
+        recommended: { type: 'boolean', description: 'True for the one plan that pages mark.' },
         limits,
       },
       required: ['days', 'price'],
@@ -55,11 +56,14 @@ export const plansSection = defineSection({
     default: [
       { days: 1, price: 18_000, label: 'for trying out' },
       { days: 3, price: 48_000 },
-      { days: 7, price: 95_000, label: 'for weekly work' },
+      { days: 7, price: 95_000, label: 'for weekly work', recommended: true },
       { days: 30, price: 289_000, label: 'for teams and production' },
     ],
   },
   check(plans, report) {
+    const marked = plans.flatMap(({ recommended }, index) => (recommended === true ? [index] : []));
+    if (marked.length > 1)
+      report(['plans', marked[1] ?? 0, 'recommended'], `is true in plan ${(marked[0] ?? 0) + 1} too`, 'mark one plan');
     const firstWith = new Map<number, number>();
     for (const [index, { days }] of plans.entries()) {
       const first = firstWith.get(days);

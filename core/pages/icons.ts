@@ -5,6 +5,7 @@ const shapes = {
   bad: '<path d="M5.4 1.75h5.2l3.65 3.65v5.2l-3.65 3.65H5.4L1.75 10.6V5.4zM6 6l4 4M10 6l-4 4"/>',
   info: '<circle cx="8" cy="8" r="6.25"/><path d="M8 7.25v3.75M8 4.9v.2"/>',
   waiting: '<circle cx="8" cy="8" r="6" stroke-opacity=".3"/><path d="M14 8a6 6 0 0 0-6-6"/>',
+  none: '<circle cx="8" cy="8" r="6.25" stroke-dasharray="2.4 2.5"/>',
   failover: '<path d="M2 5.25h11.5M10.75 2.5l2.75 2.75L10.75 8M14 10.75H2.5M5.25 8 2.5 10.75l2.75 2.75"/>',
   copy: '<rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/><path d="M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5"/>',
   check: '<path d="m3 8.5 3.25 3.25L13 5"/>',

@@ -1,51 +1,40 @@
-import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { configuredProvider } from '#core/payments/connections.ts';
-import type { RouteStatus } from '#core/model-call/route-status.ts';
 import type { PageRequest } from '#core/pages/page.ts';
-import { describeRoutes } from './routes.ts';
-import { addressesOf, samplesFor } from './samples.ts';
+import { signInPath } from '#core/pages/sign-in.ts';
+import { describeModels } from './models.ts';
+import { describeFacts, describePlans, haveEqualLimits, listDays } from './plans.ts';
+import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
+import { describeSamples } from './samples.ts';
 
-/** Units of the tick marks of a plan. */
-const tick = { step: 6, width: 3 };
-
-/**
- * Everything that the front page shows, ready to be printed.
- *
- * @param statuses of the routes, for readers who may see them
- */
-export function describeLanding(request: PageRequest, statuses: ReadonlyMap<string, RouteStatus> | undefined) {
+/** Everything that the front page shows, ready to be printed. It claims only what this configuration does. */
+export async function describeLanding(gateway: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;
+  const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
+  const isForSale = hasSignIn && configuredProvider(host) !== undefined;
+  const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
-  const { samples, sample } = samplesFor(query['sample'], service.baseUrl, model);
+  const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
-    isForSale: configuredProvider(host) !== undefined,
-    plans: describePlans(request),
-    addresses: addressesOf(service.baseUrl).map(({ clients, url }) => ({ clients: t(clients), url })),
-    samples,
-    sample,
-    models: catalog.models.map(({ id, publicName, displayName, routes }) => ({
-      id: publicName,
-      displayName: displayName === id ? '' : displayName,
-      backups: request.format.number(routes.length - 1),
-    })),
-    hasBackups: catalog.models.some(({ routes }) => routes.length > 1),
-    routes: statuses === undefined ? undefined : describeRoutes(catalog, statuses, request),
+    isForSale,
+    lead: isForSale ? t('landing.lead_days', { days: listDays(request) }) : t('landing.lead'),
+    facts: isForSale ? describeFacts(request) : [],
+    pass: samplePass(request),
+    rows: sampleRows(catalog, request),
+    keyHint: `${service.prefix}-…k3Qd`,
+    plansLead: t(haveEqualLimits(request) ? 'landing.plans_lead' : 'landing.plans_lead_limits'),
+    plans: describePlans(request, isForSale),
+    code: describeSamples(query['sample'], service.baseUrl, model, t('landing.samples')),
+    docs: hasDocs ? '/docs' : '',
+    failover: backed > 0 ? failoverText(backed, catalog.models.length, t) : '',
+    attempts: sampleAttempts(request),
+    models: await describeModels(gateway, request),
   };
 }
 
-function describePlans({ host, t, format }: PageRequest) {
-  const currency = host.section(currencySection);
-  return host.section(plansSection).map(({ days, price, label = '' }) => ({
-    days: format.number(days),
-    unit: t('landing.days', { count: days }),
-    label,
-    path: `/buy?days=${days}`,
-    buy: t('landing.buy', { count: days }),
-    price: format.money(price, currency),
-    perDay: t('landing.per_day', { price: format.money(Math.round(price / days), currency) }),
-    ticks: Array.from({ length: Math.min(days, 30) }, (_, index) => index * tick.step),
-    ticksWidth: (Math.min(days, 30) - 1) * tick.step + tick.width,
-  }));
+function failoverText(backed: number, all: number, t: PageRequest['t']): string {
+  const who = backed === all ? t('landing.backups_all') : t('landing.backups_some', { count: backed, all });
+  return `${who} ${t('landing.attempts_seen')}`;
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { readRouteStatus } from '#core/model-call/route-status.ts';
 import { defineTexts } from '#core/pages/texts.ts';
 import { describeLanding } from './describe-landing.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -24,13 +23,9 @@ export const plugin: GatewayPlugin = {
       ],
       styles: ['landing.css'],
       title: 'landing.title',
-      description: 'landing.lead',
+      description: 'landing.description',
       template: join(views, 'landing.eta'),
-      show(request) {
-        // Upstreams and their faults are the operator's business.
-        const statuses = request.isOperator ? readRouteStatus(server.gateway, request.host) : undefined;
-        return describeLanding(request, statuses);
-      },
+      show: (request) => describeLanding(server.gateway, request),
     });
   },
 };

@@ -1,3 +1,5 @@
+import { codePieces } from '#core/pages/code-pieces.ts';
+
 /** How a tool is pointed at this gateway: the lines to change, and those around them. */
 interface Sample {
   readonly id: string;
@@ -16,7 +18,9 @@ client = OpenAI(
     base_url="${baseUrl}/v1",
     api_key="YOUR_KEY",
 )
-response = client.responses.create(model="${model}", input="Hello")
+response = client.responses.create(
+    model="${model}", input="Hello",
+)
 print(response.output_text)`,
   },
   {
@@ -45,7 +49,9 @@ client = genai.Client(
     http_options={"base_url": "${baseUrl}"},
     api_key="YOUR_KEY",
 )
-answer = client.models.generate_content(model="${model}", contents="Hello")
+answer = client.models.generate_content(
+    model="${model}", contents="Hello",
+)
 print(answer.text)`,
   },
   {
@@ -57,20 +63,18 @@ claude --model "${model}"`,
   },
 ];
 
-/** @param chosen id of the sample to show; the first when there is none of that id */
-export function samplesFor(chosen: string | undefined, baseUrl: string, model: string) {
+/** Values of the part `code`. @param chosen id of the sample to show; the first when there is none of that id */
+export function describeSamples(chosen: string | undefined, baseUrl: string, model: string, label: string) {
   const current = samples.find(({ id }) => id === chosen) ?? (samples[0] as Sample);
   return {
-    samples: samples.map(({ id, name }) => ({ id, name, isCurrent: id === current.id })),
-    sample: current.write(baseUrl, model),
+    id: 'sample',
+    label,
+    tabs: samples.map(({ id, name }) => ({
+      id,
+      label: name,
+      path: `/?sample=${id}#connect`,
+      isCurrent: id === current.id,
+    })),
+    pieces: codePieces(current.write(baseUrl, model)),
   };
-}
-
-/** The base addresses that clients take; `clients` is the key of a text. */
-export function addressesOf(baseUrl: string): readonly { clients: string; url: string }[] {
-  return [
-    { clients: 'landing.openai_clients', url: `${baseUrl}/v1` },
-    { clients: 'landing.anthropic_clients', url: baseUrl },
-    { clients: 'landing.google_clients', url: baseUrl },
-  ];
 }

@@ -53,13 +53,14 @@ async function unpackTo(folder: string): Promise<void> {
   }
 }
 
-/** The packed font first, so that pages are equally wide on every machine. */
+/** The packed font first, so that pages are equally wide on every machine; code in one of the system, where there is one. */
 function fontsOf(folder: string): string {
   const aliases = ['system-ui', 'sans-serif'].map(
     (family) => `<alias><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`,
   );
   return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
 <dir>${folder}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${folder}/fonts-cache</cachedir>${aliases.join('')}
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family><family>Liberation Mono</family></prefer></alias>
 </fontconfig>
 `;
 }

@@ -10,6 +10,7 @@ import type { PaymentProvider } from '#core/payments/payment-provider.ts';
 import { paymentsSection } from '#core/payments/section.ts';
 import { operatorsSection } from '#core/pages/operators.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
+import { abilitiesOf } from '../../../plugins/format/abilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';
 import { readYaml } from '../../core/accounts/yaml-fixture.ts';
 import { FakeProvider } from '../../core/payments/fake-provider.ts';
@@ -36,11 +37,13 @@ async function serve(home: Home = {}): Promise<Server> {
   const bare = hostOf(models);
   const host = pageHost({
     catalog: bare.catalog,
+    database: { query: () => Promise.resolve([]) } as never,
     service: { ...bare.service, ...service },
     section: (section) => config.get(section),
   });
   if (provider !== undefined) keepProviders(host, new Map([[provider.name, provider]]));
   return servePages(host, async (server) => {
+    server.gateway.abilities(abilitiesOf);
     if (statuses !== undefined) server.gateway.statusReport(routesReport(() => statuses));
     if (hasSignIn) server.gateway.page(pageAt('/sign-in'));
     server.gateway.texts(testTexts);
@@ -56,41 +59,53 @@ async function pageOf(home?: Home, url = '/', headers: Record<string, string> = 
 
 describe('the front page', () => {
   it.each([
-    ['OpenAI', 'https://gateway.example/v1'],
-    ['Anthropic', 'https://gateway.example'],
-    ['Google', 'https://gateway.example'],
-  ])('shows the base address for clients of %s', async (vendor, url) => {
-    expect(await pageOf()).toMatch(new RegExp(`<dt>${vendor} clients.*?<dd><code>${url}</code>`));
-  });
-
-  it.each([
     ['', 'base_url=&quot;https://gateway.example/v1&quot;'],
     ['?sample=anthropic', 'base_url=&quot;https://gateway.example&quot;'],
     ['?sample=gemini', '&quot;base_url&quot;: &quot;https://gateway.example&quot;'],
     ['?sample=claude-code', 'ANTHROPIC_BASE_URL=&quot;https://gateway.example&quot;'],
     ['?sample=nonsense', 'base_url=&quot;https://gateway.example/v1&quot;'],
   ])('shows the lines to change for %s', async (query, line) => {
-    expect(await pageOf({ models: [modelOf('one')] }, `/${query}`)).toContain(line);
+    const page = await pageOf({ models: [modelOf('one')] }, `/${query}`);
+    expect(page.replaceAll(/<\/?span[^>]*>/g, '')).toContain(line);
   });
 
-  it('lists every model with its name and its backup routes', async () => {
+  it('lists every model with what it speaks, its routes and its state', async () => {
     const { routes } = modelOf('test');
-    const two = modelOf('two', ['chat'], { displayName: 'Two!', routes: [routes[0]!, routes[0]!, routes[0]!] });
-    const page = await pageOf({ models: [modelOf('one'), two] });
-    const rows = [
-      ...page.matchAll(/<tr><td><code>(.*?)<\/code><\/td><td>(.*?)<\/td><td class="number"[^>]*>(.*?)<\/td>/g),
-    ];
-    expect(rows.map((row) => row.slice(1))).toEqual([
-      ['dp/one', '', '0'],
-      ['dp/two', 'Two!', '2'],
+    const two = modelOf('two', ['chat'], { routes: [routes[0]!, routes[0]!, routes[0]!] });
+    const statuses = [{ route: routes[0]!.id, state: 'open', open_until: null, reason: '503' } as const];
+    const page = await pageOf({ models: [modelOf('one'), two], statuses });
+    const rows = [...page.matchAll(/<tr><th scope="row"[^>]*>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+      row
+        .replaceAll(/<[^>]+>/g, '|')
+        .split(/[|\s]*\|[|\s]*/)
+        .filter((cell) => cell !== ''),
+    );
+    expect(rows).toEqual([
+      ['dp/one', 'OpenAI · Anthropic · Gemini', 'Tools, images, reasoning', '1', '—', 'Down'],
+      ['dp/two', 'OpenAI · Anthropic · Gemini', 'Tools, images, reasoning', '3', '—', 'Down'],
     ]);
   });
 
   it('speaks of failover only when a model has a backup route', async () => {
     const { routes } = modelOf('test');
+    const one = modelOf('one');
     const two = modelOf('two', ['chat'], { routes: [routes[0]!, routes[0]!] });
-    const pages = [await pageOf({ models: [modelOf('one')] }), await pageOf({ models: [two] })];
-    expect(pages.map((page) => page.includes('When a route fails'))).toEqual([false, true]);
+    const pages = await Promise.all([[one], [one, two], [two]].map((models) => pageOf({ models })));
+    expect(pages.map((page) => page.includes('Your request does not.'))).toEqual([false, true, true]);
+    expect(pages.map((page) => page.includes('2 attempts'))).toEqual([false, true, true]);
+    expect(pages[1]).toContain('1 of 2 models has backup routes.');
+    expect(pages[2]).toContain('Every model has backup routes.');
+  });
+
+  it('marks the plan that is recommended', async () => {
+    const page = await pageOf({ yaml: 'plans: [{ days: 1, price: 1 }, { days: 7, price: 6, recommended: true }]' });
+    expect(page.match(/class="plan( marked)?"/g)).toEqual(['class="plan"', 'class="plan marked"']);
+  });
+
+  it('claims equal limits only where plans have none of their own', async () => {
+    const yaml = 'plans: [{ days: 1, price: 1, limits: { limit: 5 } }]';
+    const pages = [await pageOf(), await pageOf({ yaml })];
+    expect(pages.map((page) => page.includes('same limits'))).toEqual([true, false]);
   });
 
   it('says when there is no model', async () => {
@@ -124,9 +139,12 @@ describe('the front page', () => {
 
   it('offers to buy only where there are a sign-in and a payment provider', async () => {
     expect(await pageOf()).toContain('Keys are issued by the operator');
-    expect(await pageOf({ hasSignIn: true })).toContain('Keys are issued by the operator');
+    const without = await pageOf({ hasSignIn: true });
+    expect(without).toContain('Keys are issued by the operator');
+    expect(without).not.toMatch(/QRIS|\/buy|Choose a plan/);
     const page = await pageOf({ hasSignIn: true, provider: new FakeProvider('sandbox').provider });
-    expect(page).toContain('<a class="button" href="/buy?days=7">Buy 7 days</a>');
+    expect(page).toContain('<a class="button primary" href="/buy?days=7">Buy 7 days</a>');
+    expect(page.replaceAll('\u00a0', ' ')).toMatch(/Buy 1, 3, 7 or 30 days with QRIS.*From Rp 18\.000/s);
     expect(page).not.toContain('Keys are issued by the operator');
   });
 
@@ -156,80 +174,5 @@ describe('the front page', () => {
 
   it('has nothing inline that the policy would block', async () => {
     expect(await pageOf()).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:/);
-  });
-});
-
-/** A request of somebody who is signed in. */
-const signedIn = (isOperator: boolean) => ({
-  auth: {
-    strategy: 'session',
-    credentials: { session: { id: 's', account: { id: 'a', name: 'Rani' }, isOperator } } as object,
-  },
-});
-
-const seen = async (statuses: RouteStatus[], request: object = {}) =>
-  (await serve({ statuses })).inject({ url: '/', ...signedIn(true), ...request });
-
-/** Class and text of the item of the one route. */
-const itemOf = (page: string) =>
-  /<ol class="routes">\s*<li([^>]*)>([^]*?)<\/li>/
-    .exec(page)
-    ?.slice(1)
-    .map((part) =>
-      part
-        .replace(/<\/?(?:code|strong|p|time)\b[^>]*>/g, '')
-        .replace(/\s+/g, ' ')
-        .trim(),
-    );
-
-describe('the routes on the front page of an operator', () => {
-  const id = 'one/model-there';
-  const until = '2026-01-01T00:00:05.000Z';
-  const down: RouteStatus = { route: id, state: 'open', open_until: until, reason: 'route: 503 <b>down</b>' };
-
-  it('are available as long as nothing else is known', async () => {
-    expect(itemOf((await seen([])).payload)).toEqual(['', `${id} available`]);
-  });
-
-  it('are out of service until when and why', async () => {
-    const { payload } = await seen([down], { headers: { cookie: 'dp_zone=Asia/Jakarta' } });
-    expect(itemOf(payload)).toEqual([
-      'class="out"',
-      `${id} out of service until 1 Jan 2026, 07:00 GMT+7 route: 503 &lt;b&gt;down&lt;/b&gt;`,
-    ]);
-    expect(payload).toContain(`<time datetime="${until}">`);
-  });
-
-  it('wait for a request that probes them when their time is over', async () => {
-    const { payload } = await seen([{ ...down, state: 'half_open', reason: 'route: 503' }]);
-    expect(itemOf(payload)).toEqual(['class="out"', `${id} out of service; the next request probes it route: 503`]);
-  });
-
-  it('stand under each model in their order', async () => {
-    const [first] = modelOf('test').routes;
-    const models = [
-      modelOf('a', ['chat'], { routes: [first!, { ...first!, id: 'two/m' }] }),
-      modelOf('b', ['chat'], { routes: [{ ...first!, id: 'two/m' }] }),
-    ];
-    const { payload } = await (await serve({ models, statuses: [] })).inject({ url: '/', ...signedIn(true) });
-    const [, section = ''] = payload.split('<h2>Routes</h2>');
-    expect([...section.matchAll(/<code>(.*?)<\/code>/g)].map(([, name]) => name)).toEqual([
-      'dp/a',
-      id,
-      'two/m',
-      'dp/b',
-      'two/m',
-    ]);
-  });
-
-  it.each([
-    ['a visitor on the same machine', { auth: undefined, remoteAddress: '127.0.0.1' }],
-    ['an account that is not an operator', signedIn(false)],
-  ])('are not shown to %s', async (_reader, request) => {
-    expect((await seen([down], request)).payload).not.toMatch(/<h2>Routes|model-there|503/);
-  });
-
-  it('are kept by no cache between gateway and browser', async () => {
-    expect((await seen([down])).headers['cache-control']).toBe('private, no-cache');
   });
 });

@@ -1,0 +1,60 @@
+import { bestSupport, type ModelFeature, readAbilities } from '#core/catalog/abilities.ts';
+import type { Model } from '#core/catalog/catalog.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { type ModelHealth, readModelHealth } from '#core/model-health/model-health.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+
+/** Whose clients speak a format. */
+const vendors: Readonly<Record<string, string>> = {
+  chat: 'OpenAI',
+  responses: 'OpenAI',
+  messages: 'Anthropic',
+  gemini: 'Gemini',
+};
+
+/** Abilities that people choose a model by, with the names of their texts. */
+const abilities: readonly (readonly [feature: ModelFeature, text: string])[] = [
+  ['tools', 'tools'],
+  ['images', 'images'],
+  ['reasoning', 'reasoning'],
+];
+
+const kinds = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'none' } as const;
+
+/** The catalog, with the state of each model from real traffic. */
+export async function describeModels(gateway: Registry, request: PageRequest) {
+  const { host } = request;
+  const health = await readModelHealth(gateway, host);
+  const byName = new Map(health.map((model) => [model.id, model]));
+  return host.catalog.models.map((model) => describeModel(gateway, model, byName.get(model.publicName), request));
+}
+
+function describeModel(gateway: Registry, model: Model, health: ModelHealth | undefined, request: PageRequest) {
+  const { t, format } = request;
+  const { conversations, others } = readAbilities(gateway, model);
+  const known = readAbilities(gateway, model);
+  const can = abilities
+    .filter(([feature]) => bestSupport(known, feature) !== 'no')
+    .map(([, text]) => t(`landing.can.${text}`));
+  if (others.length > 0) can.push(t('landing.can.make_images'));
+  const spoken = [...conversations.map((one) => one.format), ...others].map((name) => vendors[name] ?? 'OpenAI');
+  const firstToken = health?.firstTokenMs;
+  return {
+    id: model.publicName,
+    speaks: [...new Set(spoken)].join(' · '),
+    can: capitalize(can.join(', ')),
+    routes: format.number(model.routes.length),
+    firstToken: firstToken === undefined ? '' : format.duration(firstToken).text,
+    state: stateOf(health, request),
+  };
+}
+
+function stateOf(health: ModelHealth | undefined, { t }: PageRequest) {
+  const state = health?.state ?? 'no_data';
+  const isSlow = state === 'degraded' && health?.trouble?.cause === 'slow';
+  return { kind: kinds[state], text: t(`landing.state.${isSlow ? 'slow' : state}`) };
+}
+
+function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,66 @@
+import type { Catalog } from '#core/catalog/catalog.ts';
+import { axisBar, latencyBar, ticks } from '#core/pages/geometry.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+
+const day = 86_400_000;
+const length = 7 * day;
+const left = 4 * day + 7 * 3_600_000 + 12 * 60_000 + 45_000;
+
+/** What a pass looks like. Its countdown stands still. */
+export function samplePass({ host, t, format }: PageRequest) {
+  const now = host.now();
+  const end = now + left;
+  return {
+    label: t('landing.sample.label', { count: 7 }),
+    status: { text: t('landing.sample') },
+    remaining: format.remaining(left),
+    ticks: ticks(7, end - length, end, now),
+    starts: { label: t('landing.sample.started'), ...format.shortDay(new Date(end - length)) },
+    ends: { label: t('landing.sample.ends'), ...format.dayTime(new Date(end)) },
+  };
+}
+
+/** Ms to the first token and in all, of the rows under the sample pass. */
+const rows = [
+  { firstToken: 710, total: 6840 },
+  { firstToken: 1090, total: 4280 },
+  { firstToken: 1400, total: 2020 },
+] as const;
+
+/** Up to three requests to models of this catalog; one of a model with a backup shows failover. */
+export function sampleRows({ models }: Catalog, { format }: PageRequest) {
+  const shown = models.slice(0, rows.length);
+  const backed = shown.filter(({ routes }) => routes.length > 1);
+  const withFailover = backed[1] ?? backed[0];
+  return shown.map((model, index) => {
+    const { firstToken, total } = rows[index] ?? rows[0];
+    return {
+      model: model.publicName,
+      hasFailover: model === withFailover,
+      total: format.duration(total).text,
+      bar: latencyBar(firstToken, total, rows[0].total),
+    };
+  });
+}
+
+/** A request whose first route failed, on one axis. */
+export function sampleAttempts({ t, format }: PageRequest) {
+  const [failedAt, firstToken, total] = [412, 1090, 4280];
+  const values = { input: 1284, output: 402, time: format.duration(firstToken).text };
+  return [
+    {
+      kind: 'bad',
+      name: `1 · ${t('landing.attempts.first')}`,
+      span: format.span(0, failedAt),
+      text: t('landing.attempts.failed'),
+      bar: { run: axisBar(0, failedAt, total), isFailed: true },
+    },
+    {
+      kind: 'ok',
+      name: `2 · ${t('landing.attempts.backup')}`,
+      span: format.span(failedAt, total),
+      text: t('landing.attempts.answered', values),
+      bar: { wait: axisBar(failedAt, firstToken, total), run: axisBar(firstToken, total, total) },
+    },
+  ];
+}

@@ -90,32 +90,20 @@ async function install(name: string, description: object, files: Record<string, 
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
 }
 
-const stamp = `
+/** A stage that adds the header `x-NAME` to answers. */
+const stampOf = (name: string) => `
 import { defineStage } from 'daypass';
 export const stamp = defineStage({
-  name: 'stamp',
+  name: '${name}',
   description: 'Stamps answers.',
   options: { type: 'object', properties: { text: { type: 'string', default: 'seen' } }, additionalProperties: false },
   create: ({ text }) => ({
-    leave: (exchange, reply) => ({ ...reply, headers: { ...reply.headers, 'x-stamp': text } }),
+    leave: (exchange, reply) => ({ ...reply, headers: { ...reply.headers, 'x-${name}': text } }),
   }),
 });
 `;
 
-describe('an npm package', () => {
-  it.each([
-    ['with a main file', { type: 'module', main: 'index.js' }],
-    ['with an entry for import only', { type: 'module', exports: { import: './index.js' } }],
-    ['with a default entry', { type: 'module', exports: './index.js' }],
-  ])('%s, installed next to gateway.yaml, adds a stage', async (_name, description) => {
-    const name = `stamp-${Object.keys(description).at(-1)}-${JSON.stringify(description).length}`;
-    await install(name, description, { 'index.js': stamp });
-    await using gateway = await startWith(name, 'stamp: { text: hello }');
-    expect((await ask(gateway.url)).headers.get('x-stamp')).toBe('hello');
-  });
-
-  it('with a scope adds a hapi plugin with an endpoint', async () => {
-    const text = `
+const greeter = `
 export const plugin = {
   name: 'greeter',
   register(server) {
@@ -129,19 +117,39 @@ export const plugin = {
     });
   },
 };`;
-    await install(
-      '@someone/greeter',
-      { type: 'module', exports: { '.': { import: './index.mjs' } } },
-      { 'index.mjs': text },
-    );
-    await using gateway = await startWith('@someone/greeter', 'greeter');
+
+describe('npm packages, installed next to gateway.yaml,', () => {
+  const stamps = [
+    ['stamp-main', 'a main file', { type: 'module', main: 'index.js' }],
+    ['stamp-import', 'an entry for import only', { type: 'module', exports: { import: './index.js' } }],
+    ['stamp-default', 'a default entry', { type: 'module', exports: './index.js' }],
+  ] as const;
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    for (const [name, , description] of stamps) await install(name, description, { 'index.js': stampOf(name) });
+    const entry = { type: 'module', exports: { '.': { import: './index.mjs' } } };
+    await install('@someone/greeter', entry, { 'index.mjs': greeter });
+    const stages = stamps.map(([name]) => `  - ${name}: { text: hello }\n`).join('');
+    const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', `- auth\n${stages}  - greeter\n`);
+    await home.write(`plugins: [${stamps.map(([name]) => name).join(', ')}, "@someone/greeter"]\n${yaml}`);
+    gateway = await home.start();
+  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
+
+  it.each(stamps)('add a stage: %s, with %s', async (name) => {
+    expect((await ask(gateway.url)).headers.get(`x-${name}`)).toBe('hello');
+  });
+
+  it('add a hapi plugin with an endpoint: one with a scope', async () => {
     const response = await fetch(`${gateway.url}/v1/greeting`, { headers: { authorization: `Bearer ${home.key}` } });
     expect(await response.text()).toBe('welcome');
     expect(gateway.output()).toContain('greeted /v1/greeting');
   });
+});
 
+describe('an npm package', () => {
   it('that writes an invalid header is named in the log, and its client gets an error', async () => {
-    await install('stamp-broken', { type: 'module', exports: './index.js' }, { 'index.js': stamp });
+    await install('stamp-broken', { type: 'module', exports: './index.js' }, { 'index.js': stampOf('stamp') });
     await using gateway = await startWith('stamp-broken', 'stamp: { text: "a\\nb" }');
     const response = await ask(gateway.url);
     expect([response.status, await response.json()]).toMatchObject([500, { error: { type: 'server_error' } }]);
@@ -257,39 +265,32 @@ export const bomb = {
     expect(gateway.output()).toMatch(/unhandled error; the gateway is stopping: Error: boom/);
   });
 
-  it.each([
-    ['nowhere-to-be-found', /plugins\[0\]: cannot be loaded: Cannot find package 'nowhere/],
-    ['./nothing.ts', /plugins\[0\]: cannot be loaded: file .*nothing.ts not found/],
-    ['empty-plugin', /plugins\[0\]: cannot be loaded: exports neither/],
-    ['typed-plugin', /plugins\[0\]: cannot be loaded: packages must be JavaScript/],
-    ['broken-plugin', /plugins\[0\]: cannot be loaded: broken on purpose \(\S+broken-plugin\/index\.js:1\)/],
-    ['cut-plugin', /plugins\[0\]: cannot be loaded: .* \(\S+cut-plugin\/index\.js:2\)/],
-    ['failing-plugin', /plugins\[0\]: cannot be loaded: no licence \(\S+failing-plugin\/index\.js:3\)/],
-    ['hungry-plugin', /plugins\[0\]: cannot be loaded: .*not-installed/],
-  ])('%s is refused with the reason', async (name, message) => {
-    await install('empty-plugin', { type: 'module', exports: './index.js' }, { 'index.js': 'export const a = 1;' });
-    await install(
-      'typed-plugin',
-      { type: 'module', exports: './index.ts' },
-      { 'index.ts': 'export const a: number = 1;' },
-    );
-    await install(
-      'broken-plugin',
-      { type: 'module', exports: './index.js' },
-      { 'index.js': 'throw new Error("broken on purpose");' },
-    );
-    await install('cut-plugin', { type: 'module', exports: './index.js' }, { 'index.js': '\nconst = 1;' });
-    await install(
-      'failing-plugin',
-      { type: 'module', exports: './index.js' },
-      { 'index.js': 'export const plugin = { name: "failing", register() {\n\nthrow new Error("no licence"); } };' },
-    );
-    await install(
-      'hungry-plugin',
-      { type: 'module', exports: './index.js' },
-      { 'index.js': 'import "not-installed";' },
-    );
-    await expect(startWith(name, 'plan')).rejects.toThrow(message);
+  it('that does not work is refused with the reason, and so are all others', async () => {
+    const files: Record<string, string> = {
+      'empty-plugin': 'export const a = 1;',
+      'broken-plugin': 'throw new Error("broken on purpose");',
+      'cut-plugin': '\nconst = 1;',
+      'failing-plugin': 'export const plugin = { name: "failing", register() {\n\nthrow new Error("no licence"); } };',
+      'hungry-plugin': 'import "not-installed";',
+    };
+    for (const [name, source] of Object.entries(files))
+      await install(name, { type: 'module', exports: './index.js' }, { 'index.js': source });
+    const typed = { type: 'module', exports: './index.ts' };
+    await install('typed-plugin', typed, { 'index.ts': 'export const a: number = 1;' });
+    const listed = ['nowhere-to-be-found', './nothing.ts', 'typed-plugin', ...Object.keys(files)];
+    await home.write(`plugins: ${JSON.stringify(listed)}\n${yamlFor(upstream.baseUrl)}`);
+    const refused = await home.start().catch((error: Error) => error.message);
+    const reasons = [...String(refused).matchAll(/plugins\[\d\]: cannot be loaded: (.*); [^;]*$/gm)];
+    expect(reasons.map(([, reason]) => reason)).toEqual([
+      expect.stringMatching(/^Cannot find package 'nowhere-to-be-found'/),
+      expect.stringMatching(/^file .*nothing\.ts not found$/),
+      expect.stringMatching(/^packages must be JavaScript/),
+      expect.stringMatching(/^exports neither/),
+      expect.stringMatching(/^broken on purpose \(\S+broken-plugin\/index\.js:1\)$/),
+      expect.stringMatching(/ \(\S+cut-plugin\/index\.js:2\)$/),
+      expect.stringMatching(/^no licence \(\S+failing-plugin\/index\.js:3\)$/),
+      expect.stringMatching(/not-installed/),
+    ]);
   });
 });
 

@@ -1,0 +1,159 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runCommandLine } from '#core/command-line.ts';
+
+// As a process, with plugins, pipes and exit codes: test/core/commands.integration.test.ts.
+
+const valid = `pipeline: [auth, plan, format, upstream, log]
+upstreams:
+  one: { format: chat, base_url: "http://one.test/v1", api_keys: [k] }
+  off: { vendor: openai }
+models: { test: { routes: [one/a, off/b] }, gone: { routes: [off/b] } }
+`;
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-command-line-'));
+  file = join(folder, 'gateway.yaml');
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+/** Runs `gateway` in this process. Its output names files as if it ran in the test's folder. */
+async function run(...words: readonly string[]): Promise<Ended> {
+  let [out, errors] = ['', ''];
+  const collectErrors = (text: unknown) => void (errors += String(text));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += String(text);
+    return true;
+  });
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    collectErrors(text);
+    return true;
+  });
+  vi.spyOn(console, 'error').mockImplementation((line) => collectErrors(`${String(line)}\n`));
+  try {
+    const code = await runCommandLine(words);
+    return { code, out: out.replaceAll(`${folder}/`, ''), errors: errors.replaceAll(`${folder}/`, '') };
+  } finally {
+    vi.restoreAllMocks();
+  }
+}
+
+/** Runs a command with a gateway.yaml of this content. */
+async function runWith(yaml: string, ...words: readonly string[]): Promise<Ended> {
+  await writeFile(file, yaml);
+  return run('--config', file, ...words);
+}
+
+describe('gateway check', () => {
+  it('prints stages, upstreams, models and what is off', async () => {
+    const { out } = await runWith(valid, 'check');
+    const expected = [
+      /^gateway\.yaml is valid\n/,
+      /^pipeline\n {2}auth\b.*\n {2}plan\b.*\n {2}format\b.*\n {2}upstream {5}.*first_byte_timeout: \d+.*\n {2}log\b/m,
+      /^ {2}one +chat +1 keys +http:\/\/one\.test\/v1$/m,
+      /^ {2}test +one\/a$/m,
+      /^note: upstream off is off: it has no API key$/m,
+      /^note: model gone is not offered: all of its upstreams are off$/m,
+    ];
+    expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
+  });
+
+  it('warns about a valid pipeline that is probably a mistake', async () => {
+    const yaml = valid.replace('[auth, plan, format, upstream, log]', '[format, { upstream: false }, log]');
+    const { code, out } = await runWith(yaml, 'check');
+    expect([code, out.match(/^note: (?:anyone|model calls) .*$/gm)]).toEqual([
+      0,
+      [
+        'note: anyone can call without a key: the pipeline has no stage that authenticates callers, such as auth',
+        'note: model calls are refused: the pipeline has no stage that sends them to an upstream, such as upstream',
+      ],
+    ]);
+  });
+
+  it.each([
+    ['upstream', 'sending model calls to an upstream'],
+    ['log', 'recording requests'],
+  ])('fails without the stage %s', async (stage, work) => {
+    const { code, errors } = await runWith(valid.replace(`, ${stage}`, ''), 'check');
+    expect([code, errors]).toEqual([
+      1,
+      `gateway.yaml:1:1 pipeline: has no stage for ${work}; add ${stage} to the list, or "${stage}: false" to do without\n`,
+    ]);
+  });
+
+  it('prints hedging and resuming of a model', async () => {
+    const yaml = valid.replace('[one/a, off/b]', '[one/a, one/b], hedge_after: 5, resume: true');
+    expect((await runWith(yaml, 'check')).out).toMatch(/^ {2}test +one\/a → one\/b \(hedge after 5 s, resume\)$/m);
+  });
+
+  it('never prints a key', async () => {
+    vi.stubEnv('KEY', 'sk-secret');
+    const { code, out } = await runWith(valid.replace('[k]', '["${KEY}"]'), 'check');
+    expect([code, out]).toEqual([0, expect.not.stringContaining('sk-secret')]);
+  });
+
+  it('explains how to pass another file when there is none', async () => {
+    expect(await run('--config', file, 'check')).toEqual({
+      code: 1,
+      out: '',
+      errors: 'gateway.yaml: does not exist; pass another file with --config FILE\n',
+    });
+  });
+
+  it('takes another file from GATEWAY_CONFIG', async () => {
+    const other = join(folder, 'other.yaml');
+    await writeFile(other, valid);
+    vi.stubEnv('GATEWAY_CONFIG', other);
+    expect((await run('check')).out).toMatch(/^other\.yaml is valid\n/);
+  });
+});
+
+describe('gateway schema', () => {
+  it('writes the schema next to gateway.yaml', async () => {
+    const { code, out } = await runWith(valid, 'schema');
+    const schema = JSON.parse(await readFile(join(folder, 'gateway.schema.json'), 'utf8')) as object;
+    expect([code, out, schema]).toEqual([
+      0,
+      'gateway.schema.json written\n',
+      expect.objectContaining({ title: 'gateway.yaml' }),
+    ]);
+  });
+
+  it('prints it on request, without a gateway.yaml', async () => {
+    const { out } = await run('--config', file, 'schema', '--output', '-');
+    expect(JSON.parse(out)).toHaveProperty('properties.pipeline');
+  });
+
+  it('writes it even for a gateway.yaml with mistakes', async () => {
+    expect((await runWith('pipeline: [auht]', 'schema')).code).toBe(0);
+  });
+
+  it('reports that the output folder does not exist', async () => {
+    expect(await runWith(valid, 'schema', '-o', join(folder, 'nowhere/x'))).toEqual({
+      code: 1,
+      out: '',
+      errors: 'nowhere/x cannot be written: its folder does not exist; choose another file with --output FILE\n',
+    });
+  });
+});
+
+it.each([
+  ['a command that does not exist', ['chekc']],
+  ['an option that does not exist', ['check', '--fast']],
+])('gateway ends with 2 for %s', async (_name, words) => {
+  expect((await run(...words)).code).toBe(2);
+});

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database/database.ts';
 import { Account, PlanPeriod } from '../database/entities.ts';
 import type { RateLimits } from '../facts.ts';

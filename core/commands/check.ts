@@ -40,11 +40,11 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
     });
 }
 
-/** Those of plugins; core's are tested. */
-async function checkMigrations({ databaseTables }: Registry): Promise<void> {
-  if (databaseTables.size === 0) return;
+/** Those of plugins of gateway.yaml; the others are tested. */
+async function checkMigrations({ foreignTables }: Registry): Promise<void> {
+  if (foreignTables.length === 0) return;
   const { loadMigrations } = await import('../database/migration-files.ts');
-  await loadMigrations(databaseTables.values());
+  await loadMigrations(foreignTables);
 }
 
 function describePipeline(config: Config, document: GatewayDocument): string[] {

@@ -1,4 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/postgresql';
+import { defineEntity, p } from '@mikro-orm/core';
 import type { RateLimits } from '../facts.ts';
 
 /** Someone who buys days and calls models. */

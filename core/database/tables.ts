@@ -1,4 +1,4 @@
-import { EntitySchema, type Options } from '@mikro-orm/postgresql';
+import type { Options } from '@mikro-orm/postgresql';
 
 /** Entities of MikroORM: what `defineEntity` returns, or classes set on it with `setClass`. */
 export type Entities = NonNullable<Options['entities']>;
@@ -20,17 +20,22 @@ export interface PluginTables {
   readonly migrations: URL;
 }
 
-/** @throws Error naming the table that is outside the plugin's name space */
-export function checkTableNames({ name, entities }: PluginTables): void {
+/**
+ * Loads MikroORM where there are entities.
+ *
+ * @throws Error naming the table that is outside the plugin's name space
+ */
+export async function checkTableNames({ name, entities }: PluginTables): Promise<void> {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`tables "${name}": the name must be snake_case`);
   for (const entity of entities) {
-    const table = tableOf(entity);
+    const table = await tableOf(entity);
     if (table === name || table?.startsWith(`${name}_`) === true) continue;
     throw new Error(`tables "${name}": the table "${table}" must be named "${name}" or begin with "${name}_"`);
   }
 }
 
-function tableOf(entity: Entities[number]): string | undefined {
+async function tableOf(entity: Entities[number]): Promise<string | undefined> {
+  const { EntitySchema } = await import('@mikro-orm/core');
   if (EntitySchema.is(entity)) return entity.tableName;
   return EntitySchema.REGISTRY.get(entity as never)?.tableName;
 }

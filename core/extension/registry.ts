@@ -8,7 +8,7 @@ import type { WireFormat } from '../catalog/formats.ts';
 import type { Command } from './command.ts';
 import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
-import type { PluginTables } from '../database/tables.ts';
+import { checkTableNames, type PluginTables } from '../database/tables.ts';
 import type { Gauge } from './gauge.ts';
 import type { Host } from '../host.ts';
 import type { JobDefinition } from '../jobs/definition.ts';
@@ -57,6 +57,8 @@ export class Registry {
   readonly sections = new Map<string, Section>();
   readonly endpoints: Endpoint[] = [];
   readonly databaseTables = new Map<string, PluginTables>();
+  /** Those of plugins of gateway.yaml. */
+  readonly foreignTables: PluginTables[] = [];
   readonly jobs = new Map<string, JobDefinition>();
   readonly eventHandlers: EventHandler<Host>[] = [];
   readonly formats = new Map<string, WireFormat>();
@@ -89,7 +91,7 @@ export class Registry {
     const known = new Set(this.databaseTables.values());
     try {
       await register();
-      await this.#checkTables([...this.databaseTables.values()].filter((tables) => !known.has(tables)));
+      for (const tables of this.databaseTables.values()) if (!known.has(tables)) await checkTableNames(tables);
     } finally {
       this.#plugin = 'core';
     }
@@ -113,13 +115,7 @@ export class Registry {
 
   tables(tables: PluginTables): void {
     add(this.databaseTables, 'tables', tables);
-  }
-
-  /** A plugin with tables has loaded MikroORM, which takes long; without one, commands that open no database do not. */
-  async #checkTables(added: readonly PluginTables[]): Promise<void> {
-    if (added.length === 0) return;
-    const { checkTableNames } = await import('../database/tables.ts');
-    for (const tables of added) checkTableNames(tables);
+    if (this.foreignPlugins.has(this.#plugin)) this.foreignTables.push(tables);
   }
 
   // oxlint-disable-next-line typescript/no-explicit-any -- each job's data is checked against its own schema before it runs

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { bounds } from '../bounds.ts';
 import { type JsonObject, parseObject } from '../json.ts';
 import { PaymentError } from './payment-provider.ts';
@@ -25,7 +25,7 @@ const deadline = 15_000; // ms
 const connectTimeout = 5_000; // ms
 
 /** A connection is used once: one that the provider has closed while it was idle would make the outcome of a charge unknown. */
-const connections = new Agent({ connect: { timeout: connectTimeout }, pipelining: 0 });
+let connections: Agent | undefined;
 
 /** Errors of connections that were never open: the provider has seen nothing. */
 const unopened =
@@ -53,6 +53,9 @@ export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary'
 }
 
 async function send({ method, url, headers, body, signal }: ProviderCall) {
+  // Loaded with the first call: commands make none.
+  const { Agent, request } = await import('undici');
+  connections ??= new Agent({ connect: { timeout: connectTimeout }, pipelining: 0 });
   const answer = await request(url, {
     method,
     headers: {

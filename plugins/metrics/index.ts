@@ -1,30 +1,37 @@
-import { Registry } from 'prom-client';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { prefixMetrics } from './exposition.ts';
-import { dependencyGauge, registerGauge } from './gauges.ts';
-import { RequestMeters } from './request-meters.ts';
+import { dependencyGauge } from './dependency-gauge.ts';
+import type { Metrics } from './metrics.ts';
 
 /** `GET /metrics` of the operator's listener, in the text format of Prometheus. */
 export const plugin: GatewayPlugin = {
   name: 'metrics',
   register(server) {
     const { gateway } = server;
-    const metrics = new Registry();
-    const meters = new RequestMeters(metrics);
-    gateway.observer(meters);
-    gateway.gauge(meters.runningGauge);
+    let metrics: Metrics | undefined;
+    gateway.observer({
+      name: 'metrics',
+      start: () => metrics?.requests.start(),
+      done: (exchange, outcome) => metrics?.requests.done(exchange, outcome),
+    });
+    gateway.gauge({
+      name: 'requests_running',
+      description: 'Requests in flight.',
+      read: () => [{ value: metrics?.requests.running ?? 0 }],
+    });
     gateway.gauge(dependencyGauge);
-    // Every plugin has registered its gauges by then.
-    server.ext('onPreStart', () => {
-      for (const gauge of gateway.gauges.values()) registerGauge(gauge, metrics, () => server.host());
+    // Before the first request. Every plugin has registered its gauges by then, and commands that serve nothing do not
+    // load what counts.
+    server.ext('onPreStart', async () => {
+      const { Metrics } = await import('./metrics.ts');
+      metrics = new Metrics(gateway.gauges.values(), () => server.host());
     });
     gateway.operatorRoute({
       method: 'GET',
       path: '/metrics',
       options: { state: { parse: false } },
       handler: async (_request, h) => {
-        const text = prefixMetrics(await metrics.metrics(), server.host().service.slug);
-        return h.response(text).header('content-type', metrics.contentType);
+        if (metrics === undefined) throw new Error('the server has not started');
+        return h.response(await metrics.read()).header('content-type', metrics.contentType);
       },
     });
   },

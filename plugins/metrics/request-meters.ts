@@ -1,7 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { bounds } from '#core/bounds.ts';
 import { adapter, cacheStatus, delivery, type Usage } from '#core/facts.ts';
-import type { Gauge } from '#core/extension/gauge.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/pipeline/stage.ts';
 
@@ -74,12 +73,9 @@ export class RequestMeters implements Observer {
     });
   }
 
-  get runningGauge(): Gauge {
-    return {
-      name: 'requests_running',
-      description: 'Requests in flight.',
-      read: () => [{ value: this.#running }],
-    };
+  /** Requests in flight. */
+  get running(): number {
+    return this.#running;
   }
 
   start(): void {

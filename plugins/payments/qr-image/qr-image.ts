@@ -1,5 +1,5 @@
-import { create } from 'qrcode';
 import { Canvas } from './canvas.ts';
+import { modulesOf } from './modules.ts';
 
 /** The texts of the image, in ASCII. */
 export interface QrImageTexts {
@@ -19,7 +19,7 @@ const line = 64; // px
  * the pictures of their phone in the app that pays.
  */
 export async function drawQrImage(payload: string, { title, amount, lines }: QrImageTexts): Promise<Buffer> {
-  const { modules } = create(payload, { errorCorrectionLevel: 'M' });
+  const modules = modulesOf(payload);
   const scale = Math.ceil(minSize / (modules.size + 2 * margin));
   const side = scale * (modules.size + 2 * margin);
   const edge = margin * scale;

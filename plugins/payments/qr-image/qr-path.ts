@@ -1,4 +1,4 @@
-import { create } from 'qrcode';
+import { modulesOf } from './modules.ts';
 
 /** A QR code as the path of an SVG, in units of one module. */
 export interface QrPath {
@@ -11,7 +11,7 @@ const margin = 4;
 
 /** Draws a QR code as one path: a rectangle for each run of dark modules in a row. */
 export function qrPath(payload: string): QrPath {
-  const { modules } = create(payload, { errorCorrectionLevel: 'M' });
+  const modules = modulesOf(payload);
   let path = '';
   for (let y = 0; y < modules.size; y++) {
     for (let x = 0; x < modules.size; x++) {

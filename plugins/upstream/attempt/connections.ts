@@ -1,14 +1,17 @@
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { bounds } from '#core/bounds.ts';
 import type { Route } from '#core/catalog/catalog.ts';
 import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';
+import { undici } from './undici.ts';
 
 /**
  * The connection pools to upstreams. They outlive reloads: open connections are worth keeping, and exchanges in flight use
  * them.
  */
 export class Connections implements AsyncDisposable {
+  // At the start, not during the first request.
+  readonly #Pool = undici().Pool;
   /** By origin and connect timeout. */
   readonly #pools = new Map<string, Pool>();
   /** Replaced pools whose last requests are still running. */
@@ -29,7 +32,7 @@ export class Connections implements AsyncDisposable {
     const name = `${origin} ${connectTimeout}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
-    const pool = new Pool(origin, {
+    const pool = new this.#Pool(origin, {
       connect: createConnector(connectTimeout),
       // Each attempt has its own exact, configurable timeouts; undici's are coarse.
       headersTimeout: 0,

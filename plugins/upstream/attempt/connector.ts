@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
-import { buildConnector, errors } from 'undici';
+import type { buildConnector } from 'undici';
 import { PatientTimer } from '#core/timing/patient-timer.ts';
+import { undici } from './undici.ts';
 
 /** A connection to an upstream, as the request on it sees it. */
 export interface UpstreamConnection {
@@ -23,6 +24,7 @@ const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
  * @param timeout seconds
  */
 export function createConnector(timeout: number): buildConnector.connector {
+  const { buildConnector, errors } = undici();
   const connect = buildConnector({ timeout: 0, allowH2: false, keepAlive: false }) as Connect;
   return (options, callback) => {
     const timer = new PatientTimer(() => opening.destroy(new errors.ConnectTimeoutError()));

@@ -1,4 +1,3 @@
-import { Agent, fetch } from 'undici';
 import { operatorSection } from '#core/config/operator-section.ts';
 import { listen } from '#core/config/sections.ts';
 import { describeConnectionError } from '#core/errors/connection-error.ts';
@@ -35,6 +34,8 @@ async function read(
   headers: Record<string, string>,
   address: OperatorAddress | undefined,
 ): Promise<[number, string]> {
+  // Loaded here: the command is registered by every start and by every other command.
+  const { Agent, fetch } = await import('undici');
   const isSocket = address !== undefined && 'path' in address;
   const dispatcher = new Agent(isSocket ? { connect: { socketPath: address.path } } : {});
   try {

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
   access,
@@ -16,19 +16,38 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { silentLog } from '../../support/database.ts';
 
+/** A folder with a migrated database that does not run. To make one takes as much as ten of these tests. */
+let made: string;
 let folder: string;
 let dataFolder: string;
 const children = new Set<ChildProcess>();
+/** That of the command line. */
+const compileCache = join(import.meta.dirname, '../../../node_modules/.cache/daypass');
+
+const createFolder = async () => {
+  const created = await mkdtemp(join(tmpdir(), 'daypass-embedded-'));
+  await chmod(created, 0o755);
+  return created;
+};
+
+beforeAll(async () => {
+  made = await createFolder();
+  dataFolder = join(made, 'data');
+  await (await open())[Symbol.asyncDispose]();
+});
+afterAll(() => rm(made, { recursive: true, force: true }));
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'daypass-embedded-'));
-  await chmod(folder, 0o755);
+  folder = await createFolder();
   dataFolder = join(folder, 'data');
+  // Node's own copy forgets the owner, which is not the user of this process where that one is root.
+  await promisify(execFile)('cp', ['-a', join(made, 'data'), dataFolder]);
 });
 afterEach(async () => {
   for (const child of children) await kill(child);
@@ -38,6 +57,11 @@ afterEach(async () => {
 
 const open = (mode: 'serve' | 'command' = 'serve'): Promise<Database> =>
   openDatabase({ dataFolder, log: silentLog, mode, isShared: false });
+
+/** From here on, the test's data folder is one that does not exist yet. */
+function useNewFolder(): void {
+  dataFolder = join(folder, 'new');
+}
 
 /** The process of the server, from its own file; undefined when it does not run. */
 async function serverPid(): Promise<number | undefined> {
@@ -53,7 +77,10 @@ async function stopLeftover(): Promise<void> {
 
 /** Another gateway on the same folder, in a process of its own. */
 async function startGateway(sharing: 'alone' | 'shared' = 'alone'): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'embedded-child.ts'), [dataFolder, 'serve', sharing], { execArgv: [] });
+  const child = fork(join(import.meta.dirname, 'embedded-child.ts'), [dataFolder, 'serve', sharing], {
+    execArgv: [],
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+  });
   children.add(child);
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
   if (typeof message !== 'string') throw new Error(`the other gateway did not start: ${String(message)}`);
@@ -83,6 +110,7 @@ const readMark = (database: Database) => database.query<{ note: string }>('SELEC
 
 describe('the database that comes with the gateway', () => {
   it('is made at the first start and found again at the second', async () => {
+    useNewFolder();
     const first = await open();
     expect(first.kind).toBe('embedded');
     await leaveMark(first);
@@ -139,14 +167,13 @@ describe('the database that comes with the gateway', () => {
   });
 
   it('is not mistaken for a stranger that got its number', async () => {
-    const first = await open();
-    await first[Symbol.asyncDispose]();
     await writeFile(join(dataFolder, 'postgres', 'postmaster.pid'), `${process.pid}\n`);
     await using second = await open();
     await second.ping();
   });
 
   it('is made anew when its making was cut short', async () => {
+    useNewFolder();
     await mkdir(join(dataFolder, 'postgres.new'), { recursive: true });
     await writeFile(join(dataFolder, 'postgres.new', 'PG_VERSION'), '18\n');
     await writeFile(join(dataFolder, 'postgres.json'), '{"port":');
@@ -174,6 +201,7 @@ describe('the database that comes with the gateway', () => {
   });
 
   it('does not wait for a process that has died while it was making it', async () => {
+    useNewFolder();
     await mkdir(dataFolder);
     await writeFile(join(dataFolder, 'postgres.lock'), String(process.pid));
     await utimes(join(dataFolder, 'postgres.lock'), 1, 1);
@@ -182,6 +210,7 @@ describe('the database that comes with the gateway', () => {
   });
 
   it('is made once by those who start at the same time', async () => {
+    useNewFolder();
     const databases = await Promise.all([open('command'), open('command'), open('serve')]);
     expect(new Set(databases.map(({ url }) => url)).size).toBe(1);
     for (const database of databases) await database[Symbol.asyncDispose]();
@@ -224,7 +253,6 @@ describe('the embedded database under a running gateway', () => {
 
 describe('a start that fails', () => {
   it('because the password is not that of the database says so at once, and stops the database', async () => {
-    await (await open())[Symbol.asyncDispose]();
     const file = join(dataFolder, 'postgres.json');
     const right = await readFile(file, 'utf8');
     await writeFile(file, right.replace(/"password": "[^"]+"/, '"password": "wrong"'));
@@ -234,7 +262,6 @@ describe('a start that fails', () => {
   });
 
   it('because it was aborted stops the database and leaves no lock', async () => {
-    await (await open())[Symbol.asyncDispose]();
     const stopping = new AbortController();
     const opening = openDatabase({
       dataFolder,
@@ -329,6 +356,7 @@ describe('a command', () => {
 
 describe.skipIf(process.getuid?.() !== 0)('root with a data folder that nobody else may enter', () => {
   it('has the database elsewhere and finds it again', async () => {
+    useNewFolder();
     await chmod(folder, 0o700);
     let place: string | undefined;
     try {

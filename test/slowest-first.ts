@@ -1,0 +1,27 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take longest, slowest first: one that begins last would leave the other workers idle. */
+const slowest = [
+  'e2e/chaos.test.ts',
+  'e2e/payments-soak.test.ts',
+  'core/database/embedded.integration.test.ts',
+  'e2e/lifecycle.test.ts',
+  'e2e/third-party.test.ts',
+  'core/jobs/jobs.integration.test.ts',
+  'core/database/database.integration.test.ts',
+  'plugins/payments/hooks.integration.test.ts',
+  'e2e/open-ends.test.ts',
+  'e2e/purchase.test.ts',
+];
+
+/** The order of files: Vitest's, after the slowest. */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const index = slowest.findIndex((path) => moduleId.endsWith(`/test/${path}`));
+  return index === -1 ? slowest.length : index;
+}

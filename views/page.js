@@ -39,7 +39,7 @@ function openDialog(dialog) {
   dialog.querySelector('[data-close]')?.focus();
 }
 document.addEventListener('click', (event) => {
-  const link = event.target instanceof Element ? event.target.closest('a[data-open]') : null;
+  const link = event.target instanceof Element ? event.target.closest('a[data-open], dialog a[data-close]') : null;
   if (link !== null) event.preventDefault();
   if (event.target instanceof HTMLDialogElement) event.target.close();
 });

@@ -73,7 +73,7 @@ export class PageRoutes {
       live:
         page.live === undefined || values['isLive' as keyof typeof values] === false
           ? ''
-          : livePath(visit.path) + visit.search,
+          : livePath(addressOf(page, visit)) + visit.search,
       values,
     });
     return asPage(h.response(html), visit, page.role === 'public' ? 'private, no-cache' : 'no-store');
@@ -127,6 +127,11 @@ export class PageRoutes {
   #explain({ fields }: FieldErrors, visit: Visit): Record<string, string> {
     return Object.fromEntries(Object.entries(fields).map(([name, key]) => [name, visit.t(key)]));
   }
+}
+
+/** Of the page, also after a form that was sent to a path of its own. */
+function addressOf({ path }: Page, { params }: Pick<Visit, 'params'>): string {
+  return path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
 /** The mode `try` serves visitors, and everybody as a visitor while the database is unavailable. */

@@ -129,10 +129,18 @@ export async function checkNow(host: Host, orderId: string): Promise<Order> {
   if (claimed.length === 0) return order;
   try {
     await settle(host.database, provider, await readStatus(host, provider, attempt));
+    await recordError(host, attempt.reference, null);
   } catch (error) {
-    host.log.warn(`order ${order.code} could not be checked at ${provider}: ${(error as Error).message}`);
+    const { message } = error as Error;
+    host.log.warn(`order ${order.code} could not be checked at ${provider}: ${message}`);
+    await recordError(host, attempt.reference, message.slice(0, 1_000));
   }
   return requireOrder(host, orderId);
+}
+
+/** The buyer reads that the provider does not answer, rather than that nothing was paid. */
+async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
+  await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { accountCommand } from './account/command.ts';
 import { cleanDeletedJob } from './deletion-job.ts';
 import { publishJob, retentionJob } from './event-jobs.ts';
+import { addAccountPages } from './pages/index.ts';
 import { planEndJob, planEndSweep } from './plan-end-jobs.ts';
 
 /**
@@ -11,6 +12,7 @@ import { planEndJob, planEndSweep } from './plan-end-jobs.ts';
 export const plugin: GatewayPlugin = {
   name: 'accounts',
   register(server) {
+    addAccountPages(server);
     server.gateway.command(accountCommand);
     server.gateway.job(publishJob);
     server.gateway.job(retentionJob);

@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/host.ts';
 import { defineTexts } from '#core/pages/texts.ts';
-import { keyPage } from './key-page.ts';
+import { keyPage, rotatePage } from './key-page.ts';
 import { isLocalSignInOn, localSection } from './local-section.ts';
 import { routeProviders } from './providers/routes.ts';
 import { configuredProviders, signInSection } from './section.ts';
@@ -25,6 +25,7 @@ export const plugin: GatewayPlugin = {
     gateway.texts(defineTexts({ en, id }));
     gateway.page(signInPage);
     gateway.page(keyPage);
+    gateway.page(rotatePage);
     gateway.page(signInsPage);
     gateway.onConfigured(async (server, host) => {
       warnWithoutSignIn(host);

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { revealKey, rotateKey } from '#core/accounts/account-key.ts';
-import { readAccounts } from '#core/accounts/account-record.ts';
+import { activePeriod, readAccounts } from '#core/accounts/account-record.ts';
 import { accountOf, defineForm, type Page } from '#core/pages/page.ts';
 import { PageError } from '#core/pages/page-error.ts';
 
 const path = '/account/key';
+const views = join(import.meta.dirname, '..', '..', 'views');
 const noFields = { type: 'object' } as const;
 
 /** Shows the key that nobody has seen. The answer is the only place where it is ever written. */
@@ -34,8 +35,8 @@ export const keyPage: Page = {
   path,
   role: 'account',
   title: 'sign_in.key.title',
-  navigation: 'sign_in.key.navigation',
-  template: join(import.meta.dirname, '..', '..', 'views', 'key.eta'),
+  navigation: { label: 'sign_in.key.navigation', icon: 'key', order: 20, place: 'menu' },
+  template: join(views, 'key.eta'),
   async show(request) {
     const { host } = request;
     const [record] = await readAccounts(host.database, 'id', [accountOf(request).id]);
@@ -48,7 +49,18 @@ export const keyPage: Page = {
       hint,
       since: request.format.time(rotatedAt ?? createdAt),
       baseUrl: `${host.service.baseUrl}/v1`,
+      hasPlan: activePeriod(record, record.readAt) !== undefined,
     };
   },
   forms: [showForm, rotateForm],
+};
+
+/** The question before a rotation, where no script opens the dialog. */
+export const rotatePage: Page = {
+  path: `${path}/rotate`,
+  role: 'account',
+  layout: 'plain',
+  title: 'sign_in.key.rotate',
+  template: join(views, 'rotate.eta'),
+  show: () => ({}),
 };

@@ -68,7 +68,7 @@ export const signInsPage: Page = {
   path,
   role: 'account',
   title: 'sign_in.list.title',
-  navigation: 'sign_in.list.navigation',
+  navigation: { label: 'sign_in.list.navigation', icon: 'account', order: 40, place: 'menu' },
   template: join(import.meta.dirname, '..', '..', 'views', 'sign-ins.eta'),
   async show(request) {
     const { host, query, t } = request;

@@ -85,7 +85,7 @@ describe('a purchase in a browser', () => {
     await expectSound(phone);
     await payInSandbox(page);
     await page.waitForURL(`**/orders/${code}/done`);
-    expect(await page.textContent('[role=status]')).toContain('Lunas. Paket 7 hari kamu aktif.');
+    expect(await page.textContent('.flash.ok')).toContain('Lunas. Paket 7 hari kamu aktif.');
     const key = await revealKey(page);
     await expectSound(phone);
     expect(await ask(shop, key)).not.toBe('');
@@ -94,7 +94,7 @@ describe('a purchase in a browser', () => {
     expect((await order(page)).amount).toBe(18_000);
     await payInSandbox(page);
     await page.waitForURL(/\/done$/);
-    expect(await page.textContent('[role=status]')).toContain('Lunas. 1 hari sudah ditambahkan.');
+    expect(await page.textContent('.flash.ok')).toContain('Lunas. 1 hari sudah ditambahkan.');
     expect(await page.locator('form[action$="/key"]').count()).toBe(0);
     expect(await ask(shop, key)).not.toBe('');
     await page.goto(`${shop.url}/orders`);
@@ -113,7 +113,7 @@ describe('a purchase in a browser', () => {
       [code],
     );
     await page.reload();
-    await page.waitForSelector('.status.expired');
+    await page.waitForSelector('[data-view=expired]');
     expect(await page.locator('.qr, .save').count()).toBe(0);
     await expectSound(laptop);
   });

@@ -88,8 +88,11 @@ describe('in a real browser', () => {
     await using window = await browser.open();
     await signInLocally(window, 'rotate@example.com');
     const old = await showKey(window.page);
-    await window.page.getByText('Lost it, or someone else has it?').click();
-    await window.page.getByRole('button', { name: 'Rotate key' }).click();
+    await window.page.goto(`${local.url}/account/key`);
+    await window.page.getByRole('link', { name: 'Rotate key' }).click();
+    const question = window.page.getByRole('dialog', { name: 'Rotate the key? The old key stops at once.' });
+    expect(await question.getByRole('link', { name: 'Cancel' }).evaluate((link) => link.matches(':focus'))).toBe(true);
+    await question.getByRole('button', { name: 'Rotate key' }).click();
     await window.page.getByText('The old key no longer works.').waitFor();
     const fresh = await window.page.locator('#key').innerText();
     expect(fresh).not.toBe(old);
@@ -116,6 +119,7 @@ describe('in a real browser', () => {
     await using window = await browser.open();
     await signInLocally(window, 'back@example.com');
     const key = await showKey(window.page);
+    await window.page.locator('summary.avatar').click();
     await window.page.getByRole('button', { name: 'Sign out' }).click();
     await window.page.waitForURL(`${local.url}/`);
     await window.page.goBack().catch(() => undefined);

@@ -4,12 +4,10 @@ import { currencySection, plansSection } from '#core/accounts/plans.ts';
 import { quote, startOrder } from '#core/payments/checkout.ts';
 import { CheckoutError } from '#core/payments/checkout-error.ts';
 import { listOrders } from '#core/payments/order.ts';
+import { planTicks } from '#core/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
 import { daysOf, viewOf } from './order-view.ts';
 
-/** Units of the tick marks of a plan. */
-const tick = { step: 6, width: 3 };
-const mostTicks = 30;
 /** Orders that are read to find an open one. */
 const recentOrders = 10;
 
@@ -43,7 +41,8 @@ export const buyPage: Page = {
   path: '/buy',
   role: 'account',
   title: 'payments.buy.title',
-  navigation: 'payments.buy.navigation',
+  layout: 'plain',
+  navigation: { label: 'payments.buy.navigation', icon: 'ticket', order: 10, place: 'menu' },
   template: join(import.meta.dirname, '..', '..', '..', 'views', 'buy.eta'),
   styles: ['payments.css'],
   async show(request) {
@@ -77,7 +76,6 @@ async function describePlan(
   const { t, format, host } = request;
   const currency = host.section(currencySection);
   const total = format.money(price, currency);
-  const ticks = Math.min(days, mostTicks);
   return {
     days,
     isChosen,
@@ -88,8 +86,7 @@ async function describePlan(
     name: daysOf(days, request),
     perDay: t('payments.buy.per_day', { price: format.money(Math.round(price / days), currency) }),
     pay: t('payments.buy.pay', { price: total }),
-    ticks: Array.from({ length: ticks }, (_, index) => index * tick.step),
-    ticksWidth: (ticks - 1) * tick.step + tick.width,
+    ticks: planTicks(days),
     ...(await describeTime(days, isActive, request)),
   };
 }
@@ -102,8 +99,8 @@ async function describeTime(days: number, isActive: boolean, request: PageReques
     if (!isActive) {
       return { starts: t('payments.buy.starts_now'), ends: t('payments.buy.ends_later', { count: days }), problem: '' };
     }
-    const starts = t('payments.buy.starts_later', { time: format.time(startsAt).text });
-    return { starts, ends: format.time(endsAt).text, problem: '' };
+    const starts = t('payments.buy.starts_later', { time: format.dayTime(startsAt).text });
+    return { starts, ends: format.dayTime(endsAt).text, problem: '' };
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
     return { starts: '', ends: '', problem: t(textOf(error)) };
@@ -122,7 +119,7 @@ async function findOpenOrder(request: PageRequest) {
   if (found === undefined) return undefined;
   const { code, days, price, currency } = found;
   return {
-    code,
+    path: `/orders/${code}`,
     text: t('payments.buy.open_order_more', { days: daysOf(days, request), price: format.money(price, currency) }),
     action: t('payments.buy.continue', { code }),
   };

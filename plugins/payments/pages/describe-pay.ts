@@ -7,6 +7,13 @@ import type { PageRequest } from '#core/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
 import { daysOf, isOpenView, type OrderView, withContact } from './order-view.ts';
 
+/** A note with an icon, as `views/parts/flash.eta` prints it. */
+interface Note {
+  readonly kind: 'info' | 'waiting' | 'warn' | 'bad';
+  readonly title: string;
+  readonly text: string;
+}
+
 /** Everything that the pay page shows, ready to be printed. */
 export async function describePay(order: Order, view: OrderView, request: PageRequest) {
   const { t, format, host } = request;
@@ -20,19 +27,28 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     total,
     isPayable,
     isPolled: isOpenView(view),
-    qr: qr === undefined ? undefined : qrPath(qr),
+    qr: qr === undefined ? undefined : drawQr(qr),
     qrLabel: t('payments.pay.qr', { price: total, code }),
     fileName: `${host.service.slug}-${code}.png`,
     paymentUrl: (isPayable && attempt?.paymentUrl) || '',
     isSandbox: paymentProviders(host).get(order.provider)?.isSandbox === true,
     sandbox: order.provider === 'sandbox' && attempt !== undefined ? `/sandbox/${attempt.reference}` : '',
     days: daysOf(order.days, request),
+    plainDays: order.days,
     starts: await startOf(order, request),
     ways: qr === undefined ? [] : waysToPay(merchantOf(qr, request), total, request),
     ...describeTime(order, request),
-    checked: isOpenView(view) ? describeCheck(order, request) : '',
-    wrong: view === 'wrong' ? describeWrong(order, total, request) : undefined,
+    checked: isOpenView(view) ? describeCheck(order, request) : undefined,
+    state: view === 'wrong' ? describeWrong(order, total, request) : describeState(view, request),
   };
+}
+
+/** Px of a side: whole ones for each module, so that edges are sharp; at least four. */
+const qrWidth = { module: 4, side: 328 };
+
+function drawQr(payload: string) {
+  const qr = qrPath(payload);
+  return { ...qr, size: qr.side * Math.max(qrWidth.module, Math.floor(qrWidth.side / qr.side)) };
 }
 
 /** When the days begin, if it is paid now. */
@@ -44,25 +60,31 @@ async function startOf({ accountId }: Order, { host, t, format }: PageRequest): 
     .at(-1);
   if (account === undefined || end === undefined || end.getTime() <= account.readAt)
     return t('payments.buy.starts_now');
-  return t('payments.buy.starts_later', { time: format.time(end).text });
+  return t('payments.buy.starts_later', { time: format.dayTime(end).text });
 }
 
-/** Until when it can be paid. Seconds are for the script, which counts by itself from there. */
+/** Until when it can be paid; ms that are left, and seconds that there were, for the script. */
 function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
-  const left = Math.max(0, Math.ceil((expiresAt.getTime() - readAt.getTime()) / 1000));
-  const length = Math.max(left, host.section(paymentsSection).order_minutes * 60);
+  const left = Math.max(0, expiresAt.getTime() - readAt.getTime());
+  const length = Math.max(Math.ceil(left / 1000), host.section(paymentsSection).order_minutes * 60);
   return { before: format.time(expiresAt), left, length };
 }
 
 /** The steps on the phone that shows this page, and with a phone beside it. */
 function waysToPay(merchant: string, price: string, { t }: PageRequest) {
-  const steps = (way: string) => [1, 2, 3, 4].map((step) => t(`payments.pay.${way}.${step}`, { merchant, price }));
+  const steps = (way: string) =>
+    [1, 2, 3, 4].map((step) => boldParts(t(`payments.pay.${way}.${step}`, { merchant, price })));
   const phone = { title: t('payments.pay.this_phone'), steps: steps('this_phone') };
   const scan = { title: t('payments.pay.scan'), steps: steps('scan') };
   return [
     { device: 'touch', ...phone, other: scan },
     { device: 'pointer', ...scan, other: phone },
   ];
+}
+
+/** A text with words between `**` and `**`, which are printed bold. */
+function boldParts(text: string) {
+  return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
 /** The receiver as wallets show it. */
@@ -75,18 +97,32 @@ export function merchantOf(qr: string, { host }: Pick<PageRequest, 'host'>): str
   }
 }
 
-/** That the provider was just asked, at the reader's wish. */
-function describeCheck({ attempt, readAt }: Order, { t, format, query }: PageRequest): string {
-  if (!('checked' in query)) return '';
-  return t('payments.pay.checked_more', { time: format.time(attempt?.checkedAt ?? readAt).text });
+/** What came of asking the provider at the reader's wish. */
+function describeCheck({ attempt, readAt }: Order, { t, format, query }: PageRequest): Note | undefined {
+  if (!('checked' in query)) return undefined;
+  if (attempt?.error !== undefined)
+    return { kind: 'warn', title: t('payments.pay.away'), text: t('payments.pay.away_more') };
+  const time = format.time(attempt?.checkedAt ?? readAt).text;
+  return { kind: 'info', title: t('payments.pay.checked'), text: t('payments.pay.checked_more', { time }) };
+}
+
+const kinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
+  expired: 'warn',
+  cancelled: 'warn',
+  failed: 'bad',
+};
+
+function describeState(view: OrderView, { t }: PageRequest): Note {
+  return { kind: kinds[view] ?? 'waiting', title: t(`payments.pay.${view}`), text: t(`payments.pay.${view}_more`) };
 }
 
 /** What came, and whom to write to. */
-function describeWrong({ code, payments }: Order, price: string, request: PageRequest) {
+function describeWrong({ code, payments }: Order, price: string, request: PageRequest): Note {
   const payment = payments.findLast(({ outcome }) => outcome.startsWith('wrong_'));
-  const paid = payment === undefined ? '' : request.format.money(payment.amount, payment.currency);
+  const paid = payment && request.format.money(payment.amount, payment.currency);
   return {
-    title: request.t('payments.pay.wrong', { paid, price }),
+    kind: 'bad',
+    title: paid === undefined ? request.t('payments.state.wrong') : request.t('payments.pay.wrong', { paid, price }),
     text: withContact(request, ['payments.pay.wrong_more', 'payments.pay.wrong_no_contact'], { code }),
   };
 }

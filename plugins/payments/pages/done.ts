@@ -3,7 +3,14 @@ import { revealKey } from '#core/accounts/account-key.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/accounts/account-record.ts';
 import type { Order } from '#core/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
+import { listRequests } from '#core/records/read-requests.ts';
 import { ownOrder, pathOf, withContact } from './order-view.ts';
+import { firstSamples } from './samples.ts';
+
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
+/** Seconds between two looks for the first request, where JavaScript does not run. */
+const plainRefresh = 10;
 
 /** Shows the key that nobody has seen. The answer is the only place where it is written. */
 const keyForm = defineForm({
@@ -12,7 +19,9 @@ const keyForm = defineForm({
   async submit(_input, request) {
     const { database, service } = request.host;
     const issued = await revealKey(database, service.prefix, accountOf(request).id);
-    return issued === undefined ? {} : { key: issued.key };
+    if (issued === undefined) return {};
+    // A page that loaded itself again would lose the key.
+    return { key: issued.key, samples: firstSamples(request.host, issued.key), refreshSeconds: undefined };
   },
 });
 
@@ -21,14 +30,23 @@ export const donePage: Page = {
   path: '/orders/{code}/done',
   role: 'account',
   title: 'payments.done.title',
-  template: join(import.meta.dirname, '..', '..', '..', 'views', 'done.eta'),
+  template: join(views, 'done.eta'),
+  layout: 'plain',
+  note: 'payments.order_number',
   styles: ['payments.css'],
-  scripts: ['payments.js'],
+  live: {
+    topics: ['requests'],
+    parts: { first: join(views, 'payments', 'first-request.eta') },
+    async values(request) {
+      await ownOrder(request);
+      return { first: await readFirst(request) };
+    },
+  },
   async show(request) {
     const order = await ownOrder(request);
     if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(pathOf(order));
     const [account] = await readAccounts(request.host.database, 'id', [order.accountId]);
-    const model = request.host.catalog.models[0]?.publicName ?? `${request.host.service.prefix}/MODEL`;
+    const first = await readFirst(request);
     return {
       code: order.code,
       key: '',
@@ -39,12 +57,26 @@ export const donePage: Page = {
       ...describePass(order, account, request),
       second: describeSecond(order, request),
       refunded: request.t('payments.done.refunded_more', { price: request.format.money(order.price, order.currency) }),
-      baseUrl: request.host.service.baseUrl,
-      model,
+      samples: firstSamples(request.host, 'YOUR_KEY'),
+      first,
+      home: wellKnownPaths.dashboard,
+      ...(first === undefined && { refreshSeconds: plainRefresh }),
     };
   },
   forms: [keyForm],
 };
+
+/** The newest request of the account, which tells a new customer that the tool is connected. */
+async function readFirst(request: PageRequest) {
+  const { records } = await listRequests(request.host.database, { accountId: accountOf(request).id }, { limit: 1 });
+  const [record] = records;
+  if (record === undefined) return undefined;
+  return {
+    model: record.model ?? record.endpoint ?? '',
+    time: request.format.clock(new Date(record.started_at)),
+    path: `${wellKnownPaths.dashboard}/requests/${record.id}`,
+  };
+}
 
 /** Active now, or added behind the current pass; until when all of it lasts. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { listOrders, type Order } from '#core/payments/order.ts';
+import type { IconName } from '#core/pages/icons.ts';
 import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
-import { daysOf, pathOf, viewOf } from './order-view.ts';
+import { daysOf, type OrderView, pathOf, viewOf } from './order-view.ts';
 
 const pageSize = 25;
 
@@ -10,7 +11,7 @@ export const ordersPage: Page = {
   path: '/orders',
   role: 'account',
   title: 'payments.orders.title',
-  navigation: 'payments.orders.title',
+  navigation: { label: 'payments.orders.title', icon: 'receipt', order: 50 },
   template: join(import.meta.dirname, '..', '..', '..', 'views', 'orders.eta'),
   styles: ['payments.css'],
   async show(request) {
@@ -25,17 +26,29 @@ export const ordersPage: Page = {
   },
 };
 
+/** Icons of the states. */
+const kinds: Readonly<Record<OrderView, IconName>> = {
+  preparing: 'waiting',
+  waiting: 'clock',
+  seen: 'clock',
+  expired: 'close',
+  cancelled: 'close',
+  failed: 'bad',
+  wrong: 'bad',
+  paid: 'ok',
+  refunded: 'back',
+};
+
 function describeOrder(order: Order, request: PageRequest) {
   const { code, createdAt, days, price, currency } = order;
   const view = viewOf(order);
   return {
     code,
-    view,
     path: pathOf(order),
     hasReceipt: view === 'paid' || view === 'refunded',
-    date: request.format.time(createdAt),
+    date: request.format.day(createdAt),
     plan: daysOf(days, request),
     price: request.format.money(price, currency),
-    state: request.t(`payments.state.${view}`),
+    state: { kind: kinds[view], text: request.t(`payments.state.${view}`) },
   };
 }

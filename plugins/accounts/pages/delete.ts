@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { readAccounts } from '#core/accounts/account-record.ts';
+import { deleteAccount } from '#core/accounts/deletion.ts';
+import { cancelOrder } from '#core/payments/checkout.ts';
+import { listOrders, type Order } from '#core/payments/order.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
+const path = '/account/delete';
+const deletedPath = '/account-deleted';
+/** Orders that are read to find the open ones, of which an account has a few. */
+const recentOrders = 50;
+
+/** What the owner types, so that nobody deletes an account by accident: the e-mail address, or the name without one. */
+function phraseOf(request: PageRequest): string {
+  const { email, name } = accountOf(request);
+  return email ?? name;
+}
+
+const deleteForm = defineForm({
+  fields: {
+    type: 'object',
+    properties: { confirmation: { type: 'string', maxLength: 400 } },
+    required: ['confirmation'],
+  },
+  async submit({ confirmation }, request) {
+    const { host } = request;
+    const { id } = accountOf(request);
+    if (confirmation.trim().toLowerCase() !== phraseOf(request).trim().toLowerCase())
+      throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
+    // Nobody should pay them any more. Money that comes all the same is flagged for the operator.
+    for (const order of await openOrders(request)) await cancelOrder(host, order.id);
+    await deleteAccount(host.database, id);
+    await request.signOut();
+    return new Redirect(deletedPath);
+  },
+});
+
+/** What is lost and what is kept, and the form that deletes the account. */
+export const deletePage: Page = {
+  path,
+  role: 'account',
+  title: 'accounts.delete.title',
+  navigation: { label: 'accounts.delete.title', icon: 'trash', order: 90, place: 'menu' },
+  template: join(views, 'delete.eta'),
+  async show(request) {
+    const { t, format } = request;
+    return {
+      phrase: phraseOf(request),
+      hasEmail: accountOf(request).email !== undefined,
+      time: await describeTimeLeft(request),
+      orders: (await openOrders(request)).map(({ code, price, currency }) => ({
+        code,
+        text: t('accounts.delete.order', { code, price: format.money(price, currency) }),
+      })),
+    };
+  },
+  forms: [deleteForm],
+};
+
+/** The end of the deletion, for a reader who has no account any more. */
+export const deletedPage: Page = {
+  path: deletedPath,
+  role: 'public',
+  layout: 'plain',
+  title: 'accounts.deleted.title',
+  template: join(views, 'deleted.eta'),
+  show: () => ({}),
+};
+
+/** What is left of the paid time; undefined when nothing is. */
+async function describeTimeLeft(request: PageRequest): Promise<string | undefined> {
+  const { host, t, format } = request;
+  const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);
+  const ends = (account?.periods ?? []).map(({ endsAt }) => endsAt.getTime());
+  const end = Math.max(...ends);
+  if (account === undefined || end <= account.readAt) return undefined;
+  const { text } = format.remaining(end - account.readAt);
+  return t('accounts.delete.time', { left: text, end: format.time(new Date(end)).text });
+}
+
+async function openOrders(request: PageRequest): Promise<Order[]> {
+  const { database } = request.host;
+  const { orders } = await listOrders(database, { accountId: accountOf(request).id }, undefined, recentOrders);
+  return orders.filter(({ state, expiresAt, readAt }) => isUnpaid(state) && expiresAt > readAt);
+}
+
+function isUnpaid(state: Order['state']): boolean {
+  return state === 'created' || state === 'pending';
+}

@@ -1,0 +1,46 @@
+import type { Host } from '#core/host.ts';
+
+/** What to paste for a first request with one tool. */
+export interface ToolSample {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** @param key the key where it is shown on the same page, else a placeholder */
+export function firstSamples({ service, catalog }: Pick<Host, 'service' | 'catalog'>, key: string): ToolSample[] {
+  const { baseUrl, prefix } = service;
+  const model = catalog.models[0]?.publicName ?? `${prefix}/MODEL`;
+  return [
+    {
+      id: 'curl',
+      name: 'curl',
+      text: `curl ${baseUrl}/v1/chat/completions \\
+  -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    },
+    {
+      id: 'claude-code',
+      name: 'Claude Code',
+      text: `export ANTHROPIC_BASE_URL="${baseUrl}"
+export ANTHROPIC_AUTH_TOKEN="${key}"
+claude --model "${model}"`,
+    },
+    {
+      id: 'openai',
+      name: 'OpenAI',
+      text: `export OPENAI_BASE_URL="${baseUrl}/v1"
+export OPENAI_API_KEY="${key}"
+python -c 'from openai import OpenAI
+print(OpenAI().responses.create(model="${model}", input="Hello").output_text)'`,
+    },
+    {
+      id: 'gemini',
+      name: 'Gemini',
+      text: `export GOOGLE_GEMINI_BASE_URL="${baseUrl}"
+export GEMINI_API_KEY="${key}"
+gemini --model "${model}"`,
+    },
+  ];
+}

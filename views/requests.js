@@ -22,6 +22,11 @@
     for (const link of list.querySelectorAll('.open:not([aria-expanded])')) link.setAttribute('aria-expanded', 'false');
   }
 
+  /** As the server writes it: live.js leaves a list alone that has not changed. */
+  function unmarkLinks() {
+    for (const link of list.querySelectorAll('.open[aria-expanded=false]')) link.removeAttribute('aria-expanded');
+  }
+
   function close(row) {
     openedAfter(row)?.remove();
     linkOf(row)?.setAttribute('aria-expanded', 'false');
@@ -104,6 +109,8 @@
     'htmx:sseBeforeMessage',
     ({ target, detail }) => {
       if (target !== list) return;
+      unmarkLinks();
+      queueMicrotask(markLinks);
       const fresh = addNews(detail.data);
       announced += fresh.length;
       followHold();

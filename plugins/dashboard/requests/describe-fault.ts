@@ -1,5 +1,6 @@
 import type { Translate } from '#core/pages/texts.ts';
 import type { RequestRecord } from '#core/records/columns.ts';
+import { wordFor } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 
 /** Why an attempt did not serve, in words of our own: what upstreams say names vendors and accounts of the operator. */
@@ -20,7 +21,8 @@ export function describeFault(
 function reasonOf(attempt: KnownAttempt, all: readonly KnownAttempt[], record: RequestRecord, t: Translate): string {
   const { fault, outcome, status, error } = attempt;
   if (fault === 'gone' || outcome === 'aborted') return t(`requests.fault.${whyStopped(attempt, all, record)}`);
-  if (fault !== 'route' && fault !== undefined) return t(`requests.fault.${fault}`);
+  if (fault !== 'route' && fault !== undefined)
+    return wordFor(`requests.fault.${fault}`, t) ?? t('requests.fault.status.other');
   if (status === undefined) return t(isTimeout(error) ? 'requests.fault.timeout' : 'requests.fault.connection');
   if (status < 400) return t(isTimeout(error) ? 'requests.fault.stalled' : 'requests.fault.broken');
   return t(`requests.fault.status.${statusWords[status] ?? 'other'}`);

@@ -29,6 +29,12 @@ export function describeStatus(record: Ending, t: Translate): StatusView {
 /** The status with the reason in a word or two. An error after the beginning of the answer left a status of success. */
 function describeError({ status, error_code: code }: Ending, t: Translate): string {
   if (status !== null && status < 400) return t('requests.status.broken');
-  const reason = code === null ? t('requests.status.error') : t(`requests.error.${code}`);
-  return [status, reason].filter((part) => part !== null).join(' ');
+  const reason = code === null ? undefined : wordFor(`requests.error.${code}`, t);
+  return [status, reason ?? t('requests.status.error')].filter((part) => part !== null).join(' ');
+}
+
+/** The text of a key that was put together; undefined for a word on record that this version does not know. */
+export function wordFor(key: string, t: Translate): string | undefined {
+  const text = t(key);
+  return text === key ? undefined : text;
 }

@@ -21,6 +21,7 @@ describe('the status of a request', () => {
     ],
     ['an answer that broke off', 'bad', 'Broke off', { outcome: 'failed', status: 200, error_code: 'upstream_failed' }],
     ['an error without a code', 'bad', '500 error', { outcome: 'failed', status: 500 }],
+    ['a code of another version', 'bad', '500 error', { outcome: 'failed', status: 500, error_code: 'x' as never }],
     ['a client that left', 'info', 'Stopped by client', { outcome: 'aborted', status: 200 }],
     ['a gateway that stopped', 'bad', 'Interrupted', { outcome: 'interrupted', status: null }],
   ])('of %s is %s "%s"', (_, tone, text, settings) => {

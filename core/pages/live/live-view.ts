@@ -147,5 +147,10 @@ export class LiveView {
 }
 
 function renderedPart(name: string, html: string): RenderedPart {
-  return { version: hash('sha256', html, 'base64url').slice(0, 8), event: formatEvent(name, html) };
+  return { version: hash('sha256', withoutCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
+}
+
+/** The page's script counts down by itself: that a second has passed is no change. */
+function withoutCountdowns(html: string): string {
+  return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

@@ -1,13 +1,51 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Server } from '@hapi/hapi';
+import type { Registry } from '#core/extension/registry.ts';
 import type { Page } from '#core/pages/page.ts';
 import { defineTexts } from '#core/pages/texts.ts';
+import { describeHome } from './describe-home.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-export const pages: readonly Page[] = [];
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
+const part = (name: string) => join(views, 'home', `${name}.eta`);
+
+/** Seconds between two looks at what changes with time alone: the rate limit, and the end of the pass. */
+const lookEvery = 3;
 
 /** What is left, what was used, the latest requests. */
+function homePage(gateway: Registry): Page {
+  return {
+    path: '/dashboard',
+    role: 'account',
+    title: 'home.title',
+    navigation: { label: 'home.title', icon: 'home', order: 10, place: 'main' },
+    template: join(views, 'home.eta'),
+    styles: ['requests.css', 'dashboard.css'],
+    scripts: ['uplot.js', 'chart.js'],
+    show: (request) => describeHome(request, gateway),
+    live: {
+      topics: ['requests', 'account'],
+      everySeconds: lookEvery,
+      parts: {
+        notice: part('notice'),
+        pass: part('pass'),
+        tiles: part('tiles'),
+        empty: part('empty'),
+        chart: part('chart'),
+        models: part('models'),
+        latest: part('latest'),
+      },
+      values: (request) => describeHome(request, gateway),
+    },
+  };
+}
+
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  for (const page of pages) gateway.page(page);
+  gateway.assets({ name: 'dashboard.css', path: join(views, 'dashboard.css') });
+  gateway.assets({ name: 'chart.js', path: join(views, 'chart.js') });
+  gateway.assets({ name: 'uplot.js', path: fileURLToPath(import.meta.resolve('uplot/dist/uPlot.iife.min.js')) });
+  gateway.page(homePage(gateway));
 }

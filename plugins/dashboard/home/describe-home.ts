@@ -1,0 +1,65 @@
+import { accountDirectory } from '#core/accounts/directory.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { accountOf, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import { configuredProvider } from '#core/payments/connections.ts';
+import { describeRows } from '../requests/describe-row.ts';
+import { routeNamesFor } from '../route-names.ts';
+import { higherLimitsLink } from '../section.ts';
+import { type Range, readAccountUsage } from './account-usage.ts';
+import { describeChart, describeModels } from './describe-chart.ts';
+import { describeNotice, describePass, passOf } from './describe-pass.ts';
+import { describeFigures, describeRate } from './describe-tiles.ts';
+
+/** Everything that the home page shows, ready to be printed. @throws PageError */
+export async function describeHome(request: PageRequest, gateway: Pick<Registry, 'allowanceReader'>) {
+  const { host, t, format, query } = request;
+  const { id } = accountOf(request);
+  const directory = accountDirectory(host);
+  const account = await directory.findById(id);
+  if (account === undefined) throw new PageError(404, 'error.404.text');
+  const range: Range = query['range'] === '30d' ? '30d' : '24h';
+  const now = directory.databaseTime(account);
+  const [usage, allowance] = await Promise.all([
+    readAccountUsage(host, id, range),
+    gateway.allowanceReader?.(host, account, now),
+  ]);
+  const pass = passOf(account, now);
+  const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
+  const routes = routeNamesFor(request);
+  return {
+    asOf: format.clock(new Date(now)),
+    notice: describeNotice(pass, now, buyPath, request),
+    pass: describePass(pass, now, request),
+    stub: {
+      key: describeKey(account.key, t),
+      baseUrl: `${host.service.baseUrl}/v1`,
+      baseUrlText: `${host.service.baseUrl}/v1`.replace(/^https?:\/\//, ''),
+      buy: buyPath,
+      buyLabel: t(pass.kind === 'active' ? 'home.renew' : 'home.choose_plan'),
+      contact: buyPath === '' ? (host.service.contact ?? '') : '',
+    },
+    rate: allowance === undefined ? undefined : describeRate(allowance, higherLimitsLink(host), request),
+    figures: describeFigures(usage.hours, now, request),
+    isEmpty: usage.latest.length === 0,
+    // One primary button: without a pass, that is the one to buy it.
+    emptyAction: pass.kind === 'active' ? { path: '/dashboard/connect', label: t('home.empty.action') } : undefined,
+    range,
+    ranges: (['24h', '30d'] as const).map((name) => ({
+      path: name === '24h' ? '/dashboard' : `/dashboard?range=${name}`,
+      label: t(`home.range.${name}`),
+      isCurrent: name === range,
+    })),
+    chart: describeChart(usage.charted, range, now, request),
+    models: { ...describeModels(usage.models, request), range: t(`home.range.${range}`) },
+    hasRoutes: routes.areShown,
+    latest: describeRows(usage.latest, request, routes, now),
+    zone: format.timeZone,
+  };
+}
+
+/** The hint of the key, and where its owner gets or replaces it. */
+function describeKey(key: { readonly hint: string; readonly isShown: boolean } | undefined, t: PageRequest['t']) {
+  if (key === undefined) return { hint: t('home.key.none'), label: '' };
+  return { hint: key.hint, label: t(key.isShown ? 'home.key.rotate' : 'home.key.show') };
+}

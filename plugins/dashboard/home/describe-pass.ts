@@ -1,0 +1,81 @@
+import { activePeriod, type AccountRecord } from '#core/accounts/account-record.ts';
+import { daysBetween, ticks } from '#core/pages/geometry.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+
+/** Ms before the end of a pass from which on the page reminds of it. */
+const reminderTime = 24 * 60 * 60 * 1000;
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** What the account has paid for at this moment. */
+export interface PassState {
+  readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
+  readonly startsAt: Date | undefined;
+  readonly endsAt: Date | undefined;
+}
+
+/** @param now epoch ms of the database's clock */
+export function passOf(account: AccountRecord, now: number): PassState {
+  const active = activePeriod(account, now);
+  if (active !== undefined) return { kind: 'active', startsAt: active.startsAt, endsAt: active.endsAt };
+  const last = account.periods.at(-1);
+  if (last === undefined) return { kind: 'none', startsAt: undefined, endsAt: undefined };
+  const next = account.periods.find(({ startsAt }) => startsAt.getTime() > now) ?? last;
+  const kind = next.startsAt.getTime() > now ? 'starts_later' : 'ended';
+  return { kind, startsAt: next.startsAt, endsAt: next.endsAt };
+}
+
+/** The pass as the part `pass` prints it. */
+export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
+  if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
+    return { ...describeInactive({ kind, startsAt, endsAt }, { t, format }), ticks: emptyTicks() };
+  const days = daysBetween(startsAt.getTime(), endsAt.getTime());
+  const left = endsAt.getTime() - now;
+  return {
+    label: t('home.pass.label', { count: days }),
+    status: { kind: 'ok', text: t('home.pass.active') },
+    left,
+    remaining: format.remaining(left),
+    ticks: ticks(days, startsAt.getTime(), endsAt.getTime(), now),
+    starts: { label: t('home.pass.started'), ...format.dayTime(startsAt) },
+    ends: { label: t('home.pass.ends'), ...format.dayTime(endsAt) },
+  };
+}
+
+function describeInactive({ kind, startsAt, endsAt }: PassState, { t, format }: Reader) {
+  const label = t('home.pass.yours');
+  if (kind === 'starts_later' && startsAt !== undefined)
+    return {
+      label,
+      title: t('home.pass.none'),
+      starts: { label: t('home.pass.starts'), ...format.dayTime(startsAt) },
+    };
+  const title = t('home.pass.none');
+  if (endsAt === undefined) return { label, title, text: t('home.pass.choose') };
+  return { label, title, ends: { label: t('home.pass.ended'), ...format.dayTime(endsAt) } };
+}
+
+function emptyTicks() {
+  return ticks(7, 0, 1, 1);
+}
+
+/** A reminder above the pass; undefined while nothing is to be done. */
+export function describeNotice({ kind, endsAt }: PassState, now: number, path: string, { t, format }: Reader) {
+  const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
+  if (kind === 'ended' && endsAt !== undefined)
+    return {
+      kind: 'bad' as const,
+      title: t('home.notice.ended', { time: format.dayTime(endsAt).text }),
+      text: t('home.notice.ended_more'),
+      action,
+    };
+  const left = (endsAt?.getTime() ?? 0) - now;
+  if (kind !== 'active' || left > reminderTime) return undefined;
+  return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.notice.ending_more'), action };
+}
+
+function describeEnd(left: number, t: Reader['t']): string {
+  const hours = Math.floor(left / 3_600_000);
+  if (hours > 0) return t('home.notice.hours', { count: hours });
+  return t('home.notice.minutes', { count: Math.max(1, Math.ceil(left / 60_000)) });
+}

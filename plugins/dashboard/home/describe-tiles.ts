@@ -1,0 +1,143 @@
+import type { AccountAllowance } from '#core/accounts/allowance.ts';
+import { sparkPath } from '#core/pages/geometry.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import { mergeHistograms, quantile } from '#core/records/latency-histogram.ts';
+import { startOfHours, usageHour } from '#core/records/usage.ts';
+import type { HourCounts } from './account-usage.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** Units of a spark's width; CSS stretches it. */
+const sparkWidth = 200;
+const sparkHeight = 32;
+
+/** A figure with a line below it, and how it went in the last 24 hours. */
+export interface FigureTile {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly unit: string;
+  readonly note: string;
+  readonly spark: { readonly line: string; readonly area: string; readonly isBad: boolean };
+}
+
+const isHigher = (share: number) => share > 0;
+
+/** The last 24 hours, an entry for each, undefined where nothing was sent. */
+function lastDay(hours: readonly HourCounts[], now: number): (HourCounts | undefined)[] {
+  const first = startOfHours(now, 24);
+  const byHour = new Map(hours.map((counts) => [counts.hour, counts]));
+  return Array.from({ length: 24 }, (_, index) => byHour.get(first + index * usageHour));
+}
+
+/** Requests, errors and time to first token. @param hours of the last 48 */
+export function describeFigures(hours: readonly HourCounts[], now: number, reader: Reader): FigureTile[] {
+  const day = lastDay(hours, now);
+  return [describeRequests(day, hours, now, reader), describeErrors(day, reader), describeFirstToken(day, reader)];
+}
+
+function describeRequests(
+  day: readonly (HourCounts | undefined)[],
+  hours: readonly HourCounts[],
+  now: number,
+  { t, format }: Reader,
+): FigureTile {
+  const counts = day.map((hour) => hour?.requests ?? 0);
+  const all = sum(counts);
+  return {
+    id: 'requests',
+    label: t('home.tile.requests'),
+    value: format.number(all),
+    unit: '',
+    note: compare(all, dayBefore(hours, now), { t, format }),
+    spark: sparkOf(counts),
+  };
+}
+
+/** Requests of the 24 hours before, with as much of the last hour as has passed of the running one. */
+function dayBefore(hours: readonly HourCounts[], now: number): number {
+  const until = startOfHours(now, 24);
+  const last = until - usageHour;
+  const passed = (now % usageHour) / usageHour;
+  return sum(
+    hours
+      .filter(({ hour }) => hour < until)
+      .map(({ hour, requests }) => (hour === last ? requests * passed : requests)),
+  );
+}
+
+/** '' where yesterday is no measure: nothing was sent. */
+function compare(all: number, before: number, { t, format }: Reader): string {
+  if (before < 1) return '';
+  const change = all / before - 1;
+  // Beyond a factor of ten a percentage says nothing.
+  if (change > 9) return '';
+  const share = format.percent(Math.round(Math.abs(change) * 100) / 100);
+  if (Math.abs(change) < 0.005) return t('home.tile.same');
+  return t(isHigher(change) ? 'home.tile.more' : 'home.tile.less', { share });
+}
+
+function describeErrors(day: readonly (HourCounts | undefined)[], { t, format }: Reader): FigureTile {
+  const errors = day.map((hour) => hour?.errors ?? 0);
+  const requests = sum(day.map((hour) => hour?.requests ?? 0));
+  return {
+    id: 'errors',
+    label: t('home.tile.errors'),
+    value: requests === 0 ? '–' : format.percent(sum(errors) / requests),
+    unit: '',
+    note: t('home.tile.of', { errors: sum(errors), requests }),
+    spark: { ...sparkOf(errors), isBad: true },
+  };
+}
+
+function describeFirstToken(day: readonly (HourCounts | undefined)[], { t, format }: Reader): FigureTile {
+  const all = mergeHistograms(day.map((hour) => hour?.firstContent ?? []));
+  const median = quantile(all, 0.5);
+  const slow = quantile(all, 0.95);
+  const shown = median === undefined ? undefined : format.duration(median);
+  return {
+    id: 'first-token',
+    label: t('home.tile.first_token'),
+    value: shown?.value ?? '–',
+    unit: shown?.unit ?? '',
+    note: slow === undefined ? t('home.tile.none') : t('home.tile.under', { duration: format.duration(slow).text }),
+    // Hours in which nothing was sent are no zeros.
+    spark: sparkOf(day.flatMap((hour) => quantile(hour?.firstContent ?? [], 0.5) ?? [])),
+  };
+}
+
+function sparkOf(values: readonly number[]): FigureTile['spark'] {
+  const isFlat = values.length < 2 || values.every((value) => value === 0);
+  const { line, area } = sparkPath(isFlat ? [] : values, sparkWidth, sparkHeight);
+  return { line, area, isBad: false };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}
+
+/** Names of the usual periods of a limit. */
+const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
+
+/** The rate limit and what is left of it. @param moreLink where higher limits are asked for; '' for nowhere */
+export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Reader) {
+  const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
+  const name = periods[period];
+  const whole = name === 'minute' && burst === limit;
+  const per = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
+  const reset = resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(seconds(resetAfter)).text });
+  const atOnce = t('home.rate.running', { running, concurrent });
+  return {
+    label: whole ? t('home.rate.this_minute') : per,
+    value: format.number(remaining),
+    unit: t('home.rate.left', { count: burst }),
+    meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
+    text: [reset, atOnce].filter((part) => part !== '').join(' · '),
+    moreLink,
+  };
+}
+
+/** Whole seconds, in ms. */
+function seconds(value: number): number {
+  return Math.ceil(value) * 1_000;
+}

@@ -18,6 +18,9 @@ export interface Service {
   /** Public URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly contact: string | undefined;
+  /** Addresses of the terms of service and of the privacy policy. */
+  readonly terms?: string | undefined;
+  readonly privacy?: string | undefined;
 }
 
 /**
@@ -66,11 +69,19 @@ export function createHost(
   catalog: Catalog,
   stages: readonly DocumentedStage[] = [],
 ): Host {
-  const { name, prefix, base_url: baseUrl = '', contact } = config.get(service);
+  const { name, prefix, base_url: baseUrl = '', contact, terms, privacy } = config.get(service);
   const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
   const host: Host = {
     ...services,
-    service: { name, prefix, slug: serviceSlug(name, prefix), baseUrl: reachedAt.replace(/\/+$/, ''), contact },
+    service: {
+      name,
+      prefix,
+      slug: serviceSlug(name, prefix),
+      baseUrl: reachedAt.replace(/\/+$/, ''),
+      contact,
+      terms,
+      privacy,
+    },
     catalog,
     section: (section) => config.get(section),
     documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),

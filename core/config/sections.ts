@@ -39,6 +39,16 @@ export const service = defineSection({
         pattern: '^(mailto:|https?://)\\S+$',
         description: 'Where users get support: a mailto: or https: URL.',
       },
+      terms: {
+        type: 'string',
+        pattern: '^(https?://|/)\\S+$',
+        description: 'Terms of service: a URL, or a path of this service. Pages link it in their footer.',
+      },
+      privacy: {
+        type: 'string',
+        pattern: '^(https?://|/)\\S+$',
+        description: 'Privacy policy: a URL, or a path of this service. Pages link it in their footer.',
+      },
       time_zone: {
         type: 'string',
         minLength: 1,

@@ -11,6 +11,7 @@ import { PageError } from './page-error.ts';
 import type { Renderer } from './renderer.ts';
 import { asPage } from './routes.ts';
 import type { Translator } from './translator.ts';
+import { wellKnownPaths } from './well-known-paths.ts';
 import type { Visit } from './visit.ts';
 
 /** Statuses with their own text on error pages; the others use that of 400 or 500. */
@@ -103,7 +104,7 @@ export async function errorAsPage(
   { renderer, translator, log }: { renderer: Renderer; translator: Translator; log: Logger },
 ): Promise<ResponseObject> {
   const { t } = visit;
-  const { values = {}, action = { path: '/', label: 'error.home' } } = error.details;
+  const { values = {}, action = wayOn(error, visit, renderer) } = error.details;
   const title = titleFor(error, translator);
   let html: string;
   try {
@@ -124,6 +125,15 @@ export async function errorAsPage(
   const response = h.response(html).code(error.status);
   if (error.status === 503) response.header('retry-after', String(retryAfter));
   return asPage(response, visit, 'no-store');
+}
+
+/** What fails for now is tried again; from anything else the way leads home. */
+function wayOn({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
+  if (status === 503 && visit.isRead) return { path: visit.path, label: 'error.again' };
+  const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);
+  return hasDashboard
+    ? { path: wellKnownPaths.dashboard, label: 'error.dashboard' }
+    : { path: '/', label: 'error.home' };
 }
 
 function titleFor({ status, text }: PageError, translator: Translator): string {

@@ -8,6 +8,7 @@ import { iconSvg } from './icons.ts';
 import { contactText, describeShell } from './layout.ts';
 import { navigationOf } from './list-navigation.ts';
 import type { Page } from './page.ts';
+import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from './translator.ts';
 import type { Visit } from './visit.ts';
 
@@ -85,10 +86,14 @@ export class Renderer {
       note,
       service: service.name,
       prefix: service.prefix,
+      origin: publicOrigin(visit.host),
       contact: service.contact ?? '',
       contactText: contactText(service.contact ?? ''),
+      terms: service.terms ?? '',
+      privacy: service.privacy ?? '',
       language: visit.language,
       theme: visit.theme,
+      themeColors,
       colorScheme: visit.theme === 'system' ? 'light dark' : visit.theme,
       path: visit.path,
       layout,

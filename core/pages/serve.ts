@@ -14,6 +14,7 @@ import { removeEndedSessions } from './remove-ended-sessions.ts';
 import { PageError } from './page-error.ts';
 import { addViews, checkPage, Renderer } from './renderer.ts';
 import { PageRoutes } from './routes.ts';
+import { routeSiteFiles } from './site-files.ts';
 import { securityHeaders } from './security-headers.ts';
 import { addSessionStrategy, signInPath } from './sign-in.ts';
 import { Translator } from './translator.ts';
@@ -48,6 +49,7 @@ export async function routePages(server: Server, registry: Registry, host: () =>
   const renderer = new Renderer(server, registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);
   routeAssets(server, assets);
+  routeSiteFiles(server, registry.pages, assets, host);
   for (const page of registry.pages) routes.add(server, page);
   routeLivePages(server, registry.pages, { host, renderer, assets, translator });
   server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {

@@ -54,6 +54,11 @@ export class Visit implements PageRequest {
     return this.#request.info.id;
   }
 
+  /** True for a request that changes nothing, and can be sent again. */
+  get isRead(): boolean {
+    return this.#request.method === 'get';
+  }
+
   /** True for a request that htmx has sent. */
   get isHtmx(): boolean {
     return isHtmx(this.#request);

@@ -614,9 +614,9 @@ const rows: readonly Row[] = [
     'listen:',
     '  listen:',
     [
-      '5:3 service.listen: is not a known key; use one of: name, prefix, base_url, contact, time_zone',
-      '6:3 service.host: is not a known key; use one of: name, prefix, base_url, contact, time_zone',
-      '7:3 service.port: is not a known key; use one of: name, prefix, base_url, contact, time_zone',
+      '5:3 service.listen: is not a known key; use one of: name, prefix, base_url, contact, terms, privacy, time_zone',
+      '6:3 service.host: is not a known key; use one of: name, prefix, base_url, contact, terms, privacy, time_zone',
+      '7:3 service.port: is not a known key; use one of: name, prefix, base_url, contact, terms, privacy, time_zone',
     ],
   ],
   [

@@ -131,13 +131,13 @@ describe('the layout', () => {
 
 describe('an error page', () => {
   it.each([
-    ['/nothing', 404, 'Page not found.'],
-    ['/typeerror', 500, 'Something went wrong on our side.'],
-    ['/bad-template', 500, 'Something went wrong on our side.'],
+    ['/nothing', 404, 'This page does not exist.'],
+    ['/typeerror', 500, 'Something broke on our side.'],
+    ['/bad-template', 500, 'Something broke on our side.'],
     ['/gateway-error', 503, 'This page is temporarily unavailable.'],
     ['/no-database', 503, 'This page is temporarily unavailable.'],
     ['/no-redis', 503, 'This page is temporarily unavailable.'],
-    ['/gone', 404, 'Page not found.'],
+    ['/gone', 404, 'This page does not exist.'],
     ['/teapot', 418, 'This request could not be read.'],
   ])('at %s has the status %i and says: %s', async (url, status, title) => {
     const { statusCode, payload, headers } = await browse(url);
@@ -178,7 +178,7 @@ describe('an error page', () => {
 
   it('speaks the language of the reader', async () => {
     const { payload, headers } = await browse('/nothing', { 'accept-language': 'id' });
-    expect([titleOf(payload), headers['content-language']]).toEqual(['Halaman tidak ditemukan.', 'id']);
+    expect([titleOf(payload), headers['content-language']]).toEqual(['Halaman ini tidak ada.', 'id']);
   });
 
   it('is shown bare when the layout fails too', async () => {
@@ -192,7 +192,7 @@ describe('an error page', () => {
       } as never,
     };
     const { statusCode, payload } = await browse('/nothing', {}, { settings });
-    expect([statusCode, titleOf(payload)]).toEqual([404, 'Page not found.']);
+    expect([statusCode, titleOf(payload)]).toEqual([404, 'This page does not exist.']);
   });
 
   it.each(['*/*', 'application/json', 'application/json, text/html;q=0.5', '', ';;;'])(

@@ -205,7 +205,7 @@ describe('a page for accounts', () => {
   it('says what is missing where there is no sign-in', async () => {
     const { statusCode, payload } = await new Browser(await serve({ hasSignIn: false })).get('/mine');
     expect(statusCode).toBe(401);
-    expect(payload).toContain('<h1>Sign in to continue.</h1>');
+    expect(payload).toContain('<h1>You were signed out.</h1>');
   });
 
   it('is JSON for clients that want JSON', async () => {

@@ -99,9 +99,11 @@ export { countRequests, type RequestCount } from './records/count-requests.ts';
 export type { RequestFilter } from './records/filter.ts';
 export { findRequest, listRequests, readRequests, type RequestPage } from './records/read-requests.ts';
 export {
+  countUsage,
   readUsage,
   startOfHour,
   startOfHours,
+  type TimedUsage,
   type UsageBy,
   type UsageCounts,
   type UsageFilter,

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /** What rows of deltas say of requests: the same for a statement's new rows and for those that exist before the trigger. */
-const deltasOf = (source: string) => `
+export const deltasOf = (source: string) => `
   INSERT INTO usage_delta (hour, account_id, model, route, first_content_bucket, answered, refused, failed, aborted,
     interrupted, failovers, cached, input_tokens, output_tokens)
   SELECT date_bin('1 hour', started_at, timestamptz 'epoch'), account_id, coalesce(alias_of, model), route,
@@ -15,7 +15,7 @@ const deltasOf = (source: string) => `
     coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0)
   FROM ${source} GROUP BY 1, 2, 3, 4, 5`;
 
-const attemptDeltasOf = (source: string) => `
+export const attemptDeltasOf = (source: string) => `
   INSERT INTO route_usage_delta (hour, route, outcome, fault, attempts, last_at, last_error)
   SELECT date_bin('1 hour', started_at, timestamptz 'epoch'), attempt.route, attempt.outcome, attempt.fault, count(*),
     max(started_at + coalesce(started_ms + attempt.duration_ms, 0) * interval '1 millisecond'),

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { conditionsOf, type RequestFilter } from './filter.ts';
-import { readUsage, startOfHour, type UsageCounts, usageHour } from './usage.ts';
+import { countUsage, startOfHour, type UsageCounts, usageHour } from './usage.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -12,7 +12,7 @@ export interface RequestCount {
 
 /**
  * Counts the requests on record that a filter matches. From usage, and then all of them, when the filter has nothing but
- * account, model, route, times, and one of errors, failover and cached. Otherwise up to a limit.
+ * account, model, route, times, and one of errors, failover, cached, and most outcomes. Otherwise up to a limit.
  */
 export async function countRequests(
   database: Queries,
@@ -30,7 +30,7 @@ export async function countRequests(
   // Usage is by hour: what is before the first whole one and behind the last one is counted.
   if (last !== undefined && last <= first) return countUpTo(database, { ...filter, since }, Infinity);
   const [usage, ...ends] = await Promise.all([
-    readUsage(database, { ...filter, since: first, until: last }, []),
+    countUsage(database, { ...filter, since: first, until: last }, []),
     since < first ? countUpTo(database, { ...filter, since, until: first }, Infinity) : none,
     last !== undefined && last < (until ?? last) ? countUpTo(database, { ...filter, since: last }, Infinity) : none,
   ]);
@@ -39,14 +39,16 @@ export async function countRequests(
 
 const none: RequestCount = { count: 0, isCapped: false };
 
+type Counter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
+
 /** The member of usage that counts what the filter matches; undefined when there is none. */
-function counterOf(
-  filter: RequestFilter,
-): (keyof UsageCounts & ('requests' | 'errors' | 'failovers' | 'cached')) | undefined {
+function counterOf(filter: RequestFilter): Counter | undefined {
   const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
-  if (outcome !== undefined || status !== undefined || isMetered !== undefined) return undefined;
-  if (hasFailover === false || isCached === false) return undefined;
-  const counters = [
+  if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;
+  // Usage has no count for these alone.
+  if (outcome === 'failed' || outcome === 'interrupted') return undefined;
+  const counters: Counter[] = [
+    ...(outcome === undefined ? [] : [outcome]),
     ...(errors === true ? (['errors'] as const) : []),
     ...(hasFailover === true ? (['failovers'] as const) : []),
     ...(isCached === true ? (['cached'] as const) : []),

@@ -42,7 +42,10 @@ export interface UsageCounts {
   readonly cached: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Time to the first content of the answer. */
+}
+
+/** The same, with the time to the first content of the answers. */
+export interface TimedUsage extends UsageCounts {
   readonly firstContent: LatencyHistogram;
 }
 
@@ -63,21 +66,13 @@ const expressions: Readonly<Record<UsageBy, string>> = {
   route: 'route',
 };
 
-/** Columns that the tables of usage count in. */
-export const storedCounts = [
-  'answered',
-  'refused',
-  'failed',
-  'aborted',
-  'interrupted',
-  'failovers',
-  'cached',
-  'input_tokens',
-  'output_tokens',
-] as const;
+/** Columns that add up to all requests. */
+const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
-type Row = UsageKeys &
-  Readonly<Record<(typeof storedCounts)[number], number>> & { readonly latency: LatencyHistogram | null };
+/** Columns that the tables of usage count in. */
+export const storedCounts = [...outcomes, 'failovers', 'cached', 'input_tokens', 'output_tokens'] as const;
+
+type Row = UsageKeys & Readonly<Record<(typeof storedCounts)[number], number>>;
 
 /** The start of the hour, in UTC, in which a time lies. Epoch ms. */
 export function startOfHour(time: number): number {
@@ -93,16 +88,38 @@ export function startOfHours(now: number, hours: number): number {
  * Counts requests in groups, in the order of the groups; with an empty `by`, all of them in one. Exactly those on record, and
  * those of the last 400 days that were: records arrive about a second after their requests.
  */
-export async function readUsage<const By extends UsageBy>(
+export async function countUsage<const By extends UsageBy>(
   database: Queries,
   filter: UsageFilter,
   by: readonly By[],
 ): Promise<(UsageCounts & Pick<UsageKeys, By>)[]> {
   const { sql, parameters } = conditionsOf(filter);
-  const isOverAll = filter.accountId === undefined && !by.some((name) => name === 'account');
-  const hours = isOverAll ? 'usage_total' : 'usage_hour';
-  const rows = await database.query<Row>(statement(hours, sql, by), [...parameters, ...parameters, ...parameters]);
+  const rows = await database.query<Row>(`${countsStatement(tableFor(filter, by), sql, by)} ${inOrder(by)}`, [
+    ...parameters,
+    ...parameters,
+  ]);
   return rows.map((row) => ({ ...keysOf(row, by), ...countsOf(row) }));
+}
+
+/** The same with times to the first content, which takes several times as long: for some hours, or few groups. */
+export async function readUsage<const By extends UsageBy>(
+  database: Queries,
+  filter: UsageFilter,
+  by: readonly By[],
+): Promise<(TimedUsage & Pick<UsageKeys, By>)[]> {
+  const { sql, parameters } = conditionsOf(filter);
+  const table = tableFor(filter, by);
+  // One statement sees a delta or the hour that contains it, in both halves.
+  const rows = await database.query<Row & { latency: LatencyHistogram | null; is_latency: boolean }>(
+    `SELECT counted.*, NULL::json AS latency, false AS is_latency FROM (${countsStatement(table, sql, by)}) AS counted
+     UNION ALL (${latencyStatement(table, sql, by)}) ${inOrder(by)}`,
+    [...parameters, ...parameters, ...parameters, ...parameters],
+  );
+  const keyOf = (row: UsageKeys) => JSON.stringify(by.map((name) => row[name]));
+  const latencies = new Map(rows.filter((row) => row.is_latency).map((row) => [keyOf(row), row.latency]));
+  return rows
+    .filter((row) => !row.is_latency)
+    .map((row) => ({ ...keysOf(row, by), ...countsOf(row), firstContent: latencies.get(keyOf(row)) ?? [] }));
 }
 
 /** The hours from which on usage is complete, epoch ms: `since` is undefined before the first request. */
@@ -114,30 +131,53 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
   return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
 }
 
-/**
- * Hours and deltas, added up by key and bucket, then by key. What a row of hours counts is in a row without a bucket, and its
- * histogram in a row for each bucket.
- */
-function statement(hours: string, conditions: string, by: readonly UsageBy[]): string {
-  const keys = by.map((name) => `${expressions[name]} AS "${name}",`).join(' ');
-  const names = by.map((name) => `"${name}",`).join(' ');
-  const places = by.map((_, index) => index + 1).join(', ');
-  const counts = storedCounts.join(', ');
-  const sums = storedCounts.map((name) => `sum(${name}) AS ${name}`).join(', ');
+/** The table over all accounts is the smaller one. */
+function tableFor({ accountId }: UsageFilter, by: readonly UsageBy[]): string {
+  return accountId === undefined && !by.includes('account') ? 'usage_total' : 'usage_hour';
+}
+
+function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
+  const columns = [...keysFor(by), ...storedCounts].join(', ');
+  const sums = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`);
   return `
-    SELECT ${names} ${storedCounts.map((name) => `coalesce(sum(${name}), 0)::float8 AS ${name}`).join(', ')},
-      json_agg(json_build_array(bucket, requests) ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL) AS latency
+    SELECT ${[...by.map(quote), ...sums].join(', ')} FROM (
+      SELECT ${columns} FROM ${table} WHERE ${conditions}
+      UNION ALL SELECT ${columns} FROM usage_delta WHERE ${conditions}
+    ) AS parts ${grouped(by.map(quote))}`;
+}
+
+/** The columns of the counts, which are null, and the histogram. */
+function latencyStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
+  const keys = keysFor(by);
+  const names = by.map(quote);
+  return `
+    SELECT ${[...names, ...storedCounts.map(() => 'NULL::float8')].join(', ')},
+      json_agg(json_build_array(bucket, requests) ORDER BY bucket), true
     FROM (
-      SELECT ${names} bucket, ${sums}, sum(requests) AS requests FROM (
-        SELECT ${keys} ${counts}, NULL::smallint AS bucket, NULL::integer AS requests FROM ${hours} WHERE ${conditions}
-        UNION ALL SELECT ${keys} ${storedCounts.map(() => 0).join(', ')}, bucket, requests
-          FROM ${hours}, unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests)
-          WHERE ${conditions}
-        UNION ALL SELECT ${keys} ${counts}, first_content_bucket, answered + refused + failed + aborted + interrupted
-          FROM usage_delta WHERE ${conditions}
-      ) AS counted GROUP BY ${names} bucket
-    ) AS bucketed
-    ${by.length === 0 ? '' : `GROUP BY ${places} ORDER BY ${places}`}`;
+      SELECT ${[...names, 'bucket', 'sum(requests) AS requests'].join(', ')} FROM (
+        SELECT ${[...keys, 'bucket', 'requests'].join(', ')}
+        FROM ${table}, unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests)
+        WHERE ${conditions}
+        UNION ALL SELECT ${[...keys, 'first_content_bucket', outcomes.join(' + ')].join(', ')}
+        FROM usage_delta WHERE ${conditions} AND first_content_bucket IS NOT NULL
+      ) AS parts GROUP BY ${[...names, 'bucket'].join(', ')}
+    ) AS bucketed ${grouped(names)}`;
+}
+
+function keysFor(by: readonly UsageBy[]): string[] {
+  return by.map((name) => `${expressions[name]} AS ${quote(name)}`);
+}
+
+function quote(name: UsageBy): string {
+  return `"${name}"`;
+}
+
+function grouped(names: readonly string[]): string {
+  return names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
+}
+
+function inOrder(by: readonly UsageBy[]): string {
+  return by.length === 0 ? '' : `ORDER BY ${by.map((_, index) => index + 1).join(', ')}`;
 }
 
 function conditionsOf({ accountId, model, route, since, until }: UsageFilter): Conditions {
@@ -154,7 +194,7 @@ function keysOf<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKeys
 }
 
 function countsOf(row: Row): UsageCounts {
-  const { answered, refused, aborted, failovers, cached, latency } = row;
+  const { answered, refused, aborted, failovers, cached } = row;
   const failed = row.failed + row.interrupted;
   return {
     requests: answered + refused + failed + aborted,
@@ -167,6 +207,5 @@ function countsOf(row: Row): UsageCounts {
     cached,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
-    firstContent: latency ?? [],
   };
 }

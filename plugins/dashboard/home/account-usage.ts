@@ -1,7 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Host } from '#core/host.ts';
 import { liveBus } from '#core/pages/live/live-bus.ts';
-import { readUsage, startOfHours, type UsageCounts, type UsageKeys } from '#core/records/usage.ts';
+import {
+  countUsage,
+  readUsage,
+  startOfHours,
+  type TimedUsage,
+  type UsageCounts,
+  type UsageKeys,
+} from '#core/records/usage.ts';
 import { listRequests } from '#core/records/read-requests.ts';
 import type { RequestRecord } from '#core/records/columns.ts';
 
@@ -16,12 +23,13 @@ const keptFor = 60_000;
 export type Range = '24h' | '30d';
 
 export type HourCounts = UsageCounts & Pick<UsageKeys, 'hour'>;
+export type TimedHour = TimedUsage & Pick<UsageKeys, 'hour'>;
 export type ModelCounts = UsageCounts & Pick<UsageKeys, 'model'>;
 
 /** What an account has sent. */
 export interface AccountUsage {
   /** The last 48 hours, the oldest first; hours without requests are missing. */
-  readonly hours: readonly HourCounts[];
+  readonly hours: readonly TimedHour[];
   /** Of the range, the oldest hour first. */
   readonly charted: readonly HourCounts[];
   /** Of the range. */
@@ -69,8 +77,8 @@ async function readAll({ database, now }: Host, accountId: string, range: Range)
   const since = (hours: number) => ({ accountId, since: startOfHours(now(), hours) });
   const [hours, month, models, { records }] = await Promise.all([
     readUsage(database, since(48), ['hour']),
-    range === '30d' ? readUsage(database, since(hoursOf(range)), ['hour']) : undefined,
-    readUsage(database, since(hoursOf(range)), ['model']),
+    range === '30d' ? countUsage(database, since(hoursOf(range)), ['hour']) : undefined,
+    countUsage(database, since(hoursOf(range)), ['model']),
     listRequests(database, { accountId }, { limit: latestRequests }),
   ]);
   return { hours, charted: month ?? hours, models, latest: records };

@@ -3,7 +3,7 @@ import { sparkPath } from '#core/pages/geometry.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 import { mergeHistograms, quantile } from '#core/records/latency-histogram.ts';
 import { startOfHours, usageHour } from '#core/records/usage.ts';
-import type { HourCounts } from './account-usage.ts';
+import type { TimedHour } from './account-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -24,21 +24,21 @@ export interface FigureTile {
 const isHigher = (share: number) => share > 0;
 
 /** The last 24 hours, an entry for each, undefined where nothing was sent. */
-function lastDay(hours: readonly HourCounts[], now: number): (HourCounts | undefined)[] {
+function lastDay(hours: readonly TimedHour[], now: number): (TimedHour | undefined)[] {
   const first = startOfHours(now, 24);
   const byHour = new Map(hours.map((counts) => [counts.hour, counts]));
   return Array.from({ length: 24 }, (_, index) => byHour.get(first + index * usageHour));
 }
 
 /** Requests, errors and time to first token. @param hours of the last 48 */
-export function describeFigures(hours: readonly HourCounts[], now: number, reader: Reader): FigureTile[] {
+export function describeFigures(hours: readonly TimedHour[], now: number, reader: Reader): FigureTile[] {
   const day = lastDay(hours, now);
   return [describeRequests(day, hours, now, reader), describeErrors(day, reader), describeFirstToken(day, reader)];
 }
 
 function describeRequests(
-  day: readonly (HourCounts | undefined)[],
-  hours: readonly HourCounts[],
+  day: readonly (TimedHour | undefined)[],
+  hours: readonly TimedHour[],
   now: number,
   { t, format }: Reader,
 ): FigureTile {
@@ -55,7 +55,7 @@ function describeRequests(
 }
 
 /** Requests of the 24 hours before, with as much of the last hour as has passed of the running one. */
-function dayBefore(hours: readonly HourCounts[], now: number): number {
+function dayBefore(hours: readonly TimedHour[], now: number): number {
   const until = startOfHours(now, 24);
   const last = until - usageHour;
   const passed = (now % usageHour) / usageHour;
@@ -77,7 +77,7 @@ function compare(all: number, before: number, { t, format }: Reader): string {
   return t(isHigher(change) ? 'home.tile.more' : 'home.tile.less', { share });
 }
 
-function describeErrors(day: readonly (HourCounts | undefined)[], { t, format }: Reader): FigureTile {
+function describeErrors(day: readonly (TimedHour | undefined)[], { t, format }: Reader): FigureTile {
   const errors = day.map((hour) => hour?.errors ?? 0);
   const requests = sum(day.map((hour) => hour?.requests ?? 0));
   return {
@@ -90,7 +90,7 @@ function describeErrors(day: readonly (HourCounts | undefined)[], { t, format }:
   };
 }
 
-function describeFirstToken(day: readonly (HourCounts | undefined)[], { t, format }: Reader): FigureTile {
+function describeFirstToken(day: readonly (TimedHour | undefined)[], { t, format }: Reader): FigureTile {
   const all = mergeHistograms(day.map((hour) => hour?.firstContent ?? []));
   const median = quantile(all, 0.5);
   const slow = quantile(all, 0.95);

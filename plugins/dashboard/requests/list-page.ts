@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
 import { countRequests, type RequestCount } from '#core/records/count-requests.ts';
-import { readUsage } from '#core/records/usage.ts';
+import { countUsage } from '#core/records/usage.ts';
 import { listRequests } from '#core/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
 import { describeRows } from './describe-row.ts';
@@ -88,7 +88,7 @@ function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest)
 /** The models that the form offers: those of the catalog, and others that the account has used in the last 30 days. */
 async function usedModels({ host, account }: PageRequest): Promise<string[]> {
   const since = startOfRange('30d', host.now()) ?? 0;
-  const used = await readUsage(host.database, { accountId: account?.id, since }, ['model']);
+  const used = await countUsage(host.database, { accountId: account?.id, since }, ['model']);
   const names = used.map(({ model }) => model).filter((model) => model !== null);
   return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...names])];
 }

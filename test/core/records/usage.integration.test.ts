@@ -5,7 +5,7 @@ import type { RequestRecord } from '#core/records/columns.ts';
 import { foldUsage, removeOldUsage, removeUsage } from '#core/records/fold-usage.ts';
 import { quantile, sizeOf } from '#core/records/latency-histogram.ts';
 import { readRouteUsage } from '#core/records/route-usage.ts';
-import { readUsage, type UsageBy, usageReach } from '#core/records/usage.ts';
+import { countUsage, readUsage, type UsageBy, usageReach } from '#core/records/usage.ts';
 import { Migration20261122000005_usage as UsageMigration } from '../../../migrations/Migration20261122000005_usage.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { day, hour, RecordBook, today } from './record-fixture.ts';
@@ -35,6 +35,7 @@ async function expectExact(): Promise<void> {
     expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
       countRecords(records, by),
     );
+    expect(usage).toMatchObject(await countUsage(database, { since: 0 }, by));
   }
   const attempts = records.flatMap((record) => record.attempts ?? []);
   const routes = await readRouteUsage(database, { since: 0 });

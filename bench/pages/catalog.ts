@@ -1,0 +1,36 @@
+/** Models of the seeded records, with their routes: what the benchmarked gateway serves, and what happened before. */
+export const models: Readonly<Record<string, readonly [primary: string, backup: string]>> = {
+  'gpt-5': ['openai/gpt-5', 'azure/gpt-5'],
+  'gpt-5-mini': ['openai/gpt-5-mini', 'azure/gpt-5-mini'],
+  'claude-sonnet': ['anthropic/claude-sonnet-4-5', 'bedrock/claude-sonnet-4-5'],
+  'gemini-pro': ['google/gemini-2.5-pro', 'openrouter/gemini-2.5-pro'],
+  'llama-4-maverick-instruct': ['groq/llama-4-maverick', 'together/llama-4-maverick'],
+  'qwen3-coder': ['dashscope/qwen3-coder-plus', 'openrouter/qwen3-coder'],
+};
+
+/** E-mail address of the account that sees the operator's pages. */
+export const operator = 'operator@example.com';
+
+/** gateway.yaml of the benchmarked gateway. @param upstream URL of the only server that all routes lead to */
+export function gatewayYaml(upstream: string): string {
+  const names = new Set(
+    Object.values(models)
+      .flat()
+      .map((route) => route.split('/', 1).join()),
+  );
+  const limits = '{ limit: 1000000, period: 1, burst: 1000000, concurrent: 1000000 }';
+  return `
+service: { name: Bench, prefix: dp }
+operators: [${operator}]
+pipeline: [auth, plan, { rate-limit: ${limits} }, cache, format, upstream, log: { keep_days: 40 }]
+upstreams:
+${[...names].map((name) => `  ${name}: { format: chat, base_url: "${upstream}/v1" }`).join('\n')}
+models:
+${Object.entries(models)
+  .map(([name, routes]) => `  ${name}: { routes: [${routes.join(', ')}] }`)
+  .join('\n')}
+plans:
+  - { days: 1, price: 18000 }
+  - { days: 30, price: 289000 }
+`;
+}

@@ -1,13 +1,15 @@
+import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import type { Page } from '#core/pages/page.ts';
 import { defineTexts } from '#core/pages/texts.ts';
+import { createModelsPage } from './models-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-export const pages: readonly Page[] = [];
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
 
 /** The catalog as the key sees it. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  for (const page of pages) gateway.page(page);
+  gateway.assets({ name: 'models.css', path: join(views, 'models.css') });
+  gateway.page(createModelsPage(gateway));
 }

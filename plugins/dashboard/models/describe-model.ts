@@ -1,0 +1,141 @@
+import {
+  bestSupport,
+  type FeatureSupport,
+  type FormatAbilities,
+  type ModelAbilities,
+  modelFeatures,
+} from '#core/catalog/abilities.ts';
+import type { Model } from '#core/catalog/catalog.ts';
+import type { ModelHealth, ModelState } from '#core/model-health/model-health.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import { connectPath, tryPath } from '../paths.ts';
+import type { RouteNames } from '../route-names.ts';
+import { addressOf, type ModelsQuery } from './query.ts';
+
+/** Icons of the states; what is not known is neither good nor bad. */
+const icons: Readonly<Record<ModelState, string>> = { working: 'ok', degraded: 'warn', down: 'bad', no_data: 'info' };
+
+const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
+
+/** Whose clients speak a format. */
+const families: Readonly<Record<string, string>> = {
+  chat: 'OpenAI',
+  responses: 'OpenAI',
+  messages: 'Anthropic',
+  gemini: 'Gemini',
+  images: 'OpenAI Images',
+};
+
+/** What is read of one model for its row. */
+export interface ModelReading {
+  readonly model: Model;
+  readonly abilities: ModelAbilities;
+  readonly health: ModelHealth | undefined;
+  /** Exact aliases that lead to it. */
+  readonly aliases: readonly string[];
+}
+
+/** The row of a model, ready to be printed. @param number makes the ids of the row */
+export function describeRow(
+  { model, abilities, health, aliases }: ModelReading,
+  number: number,
+  query: ModelsQuery,
+  request: Pick<PageRequest, 't' | 'format'>,
+) {
+  const { t, format } = request;
+  const { publicName, displayName, id } = model;
+  const isOpen = query.open === publicName;
+  const state = health?.state ?? 'no_data';
+  return {
+    id: `model-${number}`,
+    name: publicName,
+    isOpen,
+    path: addressOf({ ...query, open: isOpen ? '' : publicName }),
+    about: [...(displayName === id ? [] : [displayName]), ...describeAliases(aliases, t)].join(' · '),
+    speaks: speaksOf(abilities).join(' · '),
+    can: canDo(abilities, t),
+    context: abilities.maxInputTokens === undefined ? '' : format.compact(abilities.maxInputTokens),
+    routes: format.number(model.routes.length),
+    firstToken: health?.firstTokenMs === undefined ? '' : format.duration(health.firstTokenMs).text,
+    status: { icon: icons[state], tone: state === 'no_data' ? 'soft' : icons[state], text: t(`models.state.${state}`) },
+    tryPath: abilities.conversations.length === 0 ? '' : `${tryPath}?model=${encodeURIComponent(publicName)}`,
+  };
+}
+
+/** What the open row of a model says, ready to be printed. */
+export function describeDetail(
+  { model, abilities, aliases }: ModelReading,
+  routeNames: RouteNames,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+) {
+  const { conversations, others, maxInputTokens, maxOutputTokens } = abilities;
+  const tokens = (count: number | undefined) =>
+    count === undefined ? t('models.unknown') : t('models.tokens', { count: format.number(count) });
+  return {
+    features: modelFeatures.map((feature) => t(`models.feature.${feature.replace(' ', '_')}`)),
+    formats: conversations.map((format_) => describeFormat(format_, t)),
+    losses: describeLosses(conversations, t),
+    others: others.map((format_) => t(`models.format.${format_}`)),
+    aliases: aliases.map((name, index) => ({ id: `alias-${index}`, name })),
+    facts: [
+      { label: t('models.max_input'), value: tokens(maxInputTokens) },
+      { label: t('models.max_output'), value: tokens(maxOutputTokens) },
+      ...(routeNames.areShown
+        ? [
+            {
+              label: t('models.routes'),
+              value: model.routes.map(({ id }) => routeNames.label(id, model.id)).join(' → '),
+            },
+          ]
+        : []),
+    ],
+    connectPath: `${connectPath}?model=${encodeURIComponent(model.publicName)}`,
+  };
+}
+
+function describeFormat({ format, features }: FormatAbilities, t: PageRequest['t']) {
+  return {
+    name: t(`models.format.${format}`),
+    cells: modelFeatures.map((feature) => ({
+      icon: supportIcons[features[feature]],
+      tone: features[feature] === 'yes' ? 'ok' : 'soft',
+      text: t(`models.support.${features[feature]}`),
+    })),
+  };
+}
+
+/** Each loss once, with the formats that have it; no formats when all have it. */
+function describeLosses(conversations: readonly FormatAbilities[], t: PageRequest['t']) {
+  const losses = [...new Set(conversations.flatMap((one) => one.losses))];
+  return losses.map((loss) => {
+    const having = conversations.filter((one) => one.losses.includes(loss));
+    return {
+      text: t(`models.loss.${loss}`),
+      formats:
+        having.length === conversations.length
+          ? ''
+          : having.map(({ format }) => t(`models.format.${format}`)).join(', '),
+    };
+  });
+}
+
+function describeAliases(aliases: readonly string[], t: PageRequest['t']): string[] {
+  return aliases.length === 0 ? [] : [t('models.also', { names: aliases.join(', ') })];
+}
+
+export function speaksOf({ conversations, others }: ModelAbilities): string[] {
+  const formats = ['responses', 'chat', 'messages', 'gemini', 'images'];
+  const spoken = new Set([...conversations.map(({ format }) => format), ...others]);
+  return [...new Set(formats.filter((format) => spoken.has(format)).map((format) => families[format] ?? format))];
+}
+
+/** `Tools, images, reasoning`. */
+function canDo(abilities: ModelAbilities, t: PageRequest['t']): string {
+  const features = (['tools', 'images', 'reasoning'] as const).filter(
+    (feature) => bestSupport(abilities, feature) !== 'no',
+  );
+  const words = features.map((feature) => t(`models.can.${feature}`));
+  if (abilities.others.includes('images')) words.push(t('models.can.draw'));
+  const text = words.join(', ');
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import type { Server } from '@hapi/hapi';
+import { readAbilities } from '#core/catalog/abilities.ts';
+import { readModelHealth } from '#core/model-health/model-health.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { routeNamesFor } from '../route-names.ts';
+import { describeDetail, describeRow, type ModelReading, speaksOf } from './describe-model.ts';
+import { addressOf, matches, modelsPath, readQuery } from './query.ts';
+
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
+
+type Gateway = Server['gateway'];
+
+/** `/dashboard/models`: the catalog as it is now. */
+export function createModelsPage(gateway: Gateway): Page {
+  const list = (request: PageRequest) => describeList(gateway, request);
+  return {
+    path: modelsPath,
+    role: 'account',
+    title: 'models.title',
+    navigation: { label: 'models.title', icon: 'models', order: 30 },
+    template: join(views, 'models.eta'),
+    styles: ['models.css'],
+    scripts: ['htmx.js'],
+    show: async (request) => ({
+      path: modelsPath,
+      search: readQuery(request.query).search,
+      isEmpty: request.host.catalog.models.length === 0,
+      ...(await list(request)),
+    }),
+    live: { topics: ['health'], parts: { catalog: join(views, 'models', 'catalog.eta') }, values: list },
+  };
+}
+
+/** The part that follows the state of the models. */
+async function describeList(gateway: Gateway, request: PageRequest) {
+  const { host, t, format } = request;
+  const query = readQuery(request.query);
+  const readings = (await readModels(gateway, request)).filter((reading) => isFound(reading, query.search));
+  const routeNames = routeNamesFor(request);
+  const rows = readings.map((reading, index) => {
+    const row = describeRow(reading, index + 1, query, request);
+    return { ...row, detail: row.isOpen ? describeDetail(reading, routeNames, request) : undefined };
+  });
+  return {
+    rows,
+    hasRoutes: routeNames.areShown,
+    columns: routeNames.areShown ? 8 : 7,
+    count: t('models.count', { count: rows.length }),
+    asOf: t('models.as_of', { time: format.clock(new Date(host.now())).text }),
+    unmatched: {
+      title: t('models.unmatched'),
+      text: t('models.unmatched_text'),
+      action: { path: addressOf({ search: '', open: '' }), label: t('models.clear') },
+    },
+  };
+}
+
+async function readModels(gateway: Gateway, { host }: PageRequest): Promise<ModelReading[]> {
+  const health = new Map((await readModelHealth(gateway, host)).map((one) => [one.id, one]));
+  const { models, listed } = host.catalog;
+  return models.map((model) => ({
+    model,
+    abilities: readAbilities(gateway, model),
+    health: health.get(model.publicName),
+    aliases: listed.filter((one) => one.model === model && one.name !== model.publicName).map(({ name }) => name),
+  }));
+}
+
+function isFound({ model, abilities, aliases }: ModelReading, search: string): boolean {
+  return matches(search, [model.publicName, model.displayName, ...aliases, ...speaksOf(abilities)]);
+}

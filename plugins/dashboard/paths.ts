@@ -1,0 +1,6 @@
+/** Pages that others of the dashboard lead to. */
+export const connectPath = '/dashboard/connect';
+export const tryPath = '/dashboard/try';
+export const requestPath = (id: string) => `/dashboard/requests/${encodeURIComponent(id)}`;
+/** Where plans are sold. */
+export const plansPath = '/buy';

@@ -1,13 +1,18 @@
+import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
-import type { Page } from '#core/pages/page.ts';
 import { defineTexts } from '#core/pages/texts.ts';
+import { tokenRoute } from './token-route.ts';
+import { createTryPage } from './try-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-export const pages: readonly Page[] = [];
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
 
 /** A model to try in the browser. */
-export function register({ gateway }: Server): void {
+export function register(server: Server): void {
+  const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));
-  for (const page of pages) gateway.page(page);
+  for (const name of ['try.css', 'try-api.js', 'try.js']) gateway.assets({ name, path: join(views, name) });
+  gateway.page(createTryPage(server));
+  server.route(tokenRoute(server));
 }

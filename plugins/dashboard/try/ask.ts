@@ -1,0 +1,109 @@
+import type { AddressInfo } from 'node:net';
+import type { Server } from '@hapi/hapi';
+import { request } from 'undici';
+import { accessTokens } from '#core/accounts/access-token.ts';
+import { accountOf, type PageRequest } from '#core/pages/page.ts';
+import { tryBounds, type TryMessage } from './conversation.ts';
+
+/** Ms for a whole answer; longer than the deadline of a model call, whose error then says more. */
+const deadline = 300_000;
+
+/** Bytes of a response that are read. */
+const longestResponse = 4 * 1024 * 1024;
+
+/** What came of a request. */
+export interface Asked {
+  /** `x-request-id`; '' when the gateway did not respond. */
+  readonly id: string;
+  readonly status: number; // 0 when the gateway did not respond
+  readonly answer: string;
+  readonly usage: { readonly input: number; readonly output: number } | undefined;
+  /** Ms. */
+  readonly duration: number;
+  readonly error: { readonly message: string; readonly retryAfter: number | undefined } | undefined;
+}
+
+/**
+ * Sends a conversation the way the script of the page does: over the gateway's own listener, so that it passes the pipeline
+ * and is on record like any request. Does not reject.
+ */
+export async function ask(
+  listener: Server['listener'],
+  page: PageRequest,
+  model: string,
+  messages: readonly TryMessage[],
+): Promise<Asked> {
+  const startedAt = performance.now();
+  try {
+    const token = await signToken(page);
+    const { statusCode, headers, body } = await request(`${addressOf(listener)}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'user-agent': page.userAgent,
+      },
+      body: JSON.stringify({ model, messages }),
+      signal: AbortSignal.timeout(deadline),
+      headersTimeout: deadline,
+      bodyTimeout: deadline,
+    });
+    const read = readReply(statusCode, await textOf(body), String(headers['retry-after'] ?? ''));
+    const duration = performance.now() - startedAt;
+    return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
+  } catch (error) {
+    page.host.log.error(`${page.path}: a request of the playground was not answered, page request ${page.id}`, error);
+    const duration = performance.now() - startedAt;
+    const nothing = { message: '', retryAfter: undefined };
+    return { id: '', status: 0, answer: '', usage: undefined, duration, error: nothing };
+  }
+}
+
+/** A token of the reader's session, for ten minutes. */
+export function signToken(page: PageRequest): Promise<string> {
+  const { id: accountId } = accountOf(page);
+  const { sessionId = '' } = page;
+  return accessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });
+}
+
+/** Where this process listens. */
+function addressOf(listener: Server['listener']): string {
+  const { address, port, family } = listener.address() as AddressInfo;
+  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > longestResponse) throw new Error(`the response has more than ${longestResponse} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+interface ChatReply {
+  readonly choices?: readonly { readonly message?: { readonly content?: string | null } }[];
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+  readonly error?: { readonly message?: string };
+}
+
+function readReply(status: number, text: string, retryAfter: string): Pick<Asked, 'answer' | 'usage' | 'error'> {
+  const reply = JSON.parse(text) as ChatReply;
+  if (status !== 200) {
+    const seconds = Number.parseInt(retryAfter, 10);
+    const error = {
+      message: reply.error?.message ?? '',
+      retryAfter: Number.isNaN(seconds) ? undefined : seconds,
+    };
+    return { answer: '', usage: undefined, error };
+  }
+  const { usage } = reply;
+  return {
+    answer: (reply.choices?.[0]?.message?.content ?? '').slice(0, tryBounds.answer),
+    usage: usage && { input: usage.prompt_tokens, output: usage.completion_tokens },
+    error: undefined,
+  };
+}

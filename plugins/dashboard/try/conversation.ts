@@ -1,0 +1,44 @@
+/** A message of the conversation, as Chat Completions has it. */
+export interface TryMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** What the page keeps; the script has the same numbers, through the template. */
+export const tryBounds = {
+  /** Characters of a message. */
+  message: 8_000,
+  /** Messages that are sent along, the latest ones. */
+  messages: 20,
+  /** Characters of an answer that are shown. */
+  answer: 100_000,
+  /** Bytes of the conversation in a form, as browsers encode it: half of what a form may have. */
+  history: 32 * 1024,
+} as const;
+
+/**
+ * The conversation that a form sends along; empty for what is not one. It is the reader's own, so nothing in it is trusted,
+ * and nothing of it needs to be proved.
+ */
+export function readHistory(text: string | undefined): TryMessage[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(value) ? value.filter(isMessage).slice(-tryBounds.messages) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isMessage(value: unknown): value is TryMessage {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, content } = value as Partial<TryMessage>;
+  return (role === 'user' || role === 'assistant') && typeof content === 'string';
+}
+
+/** The conversation for the next form, without its oldest turns where it would be too long. */
+export function writeHistory(messages: readonly TryMessage[]): string {
+  const kept = messages.slice(-tryBounds.messages).map(({ role, content }) => ({ role, content }));
+  while (kept.length > 0 && encodeURIComponent(JSON.stringify(kept)).length > tryBounds.history) kept.shift();
+  while (kept[0]?.role === 'assistant') kept.shift();
+  return JSON.stringify(kept);
+}

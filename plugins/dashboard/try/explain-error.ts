@@ -1,0 +1,61 @@
+import type { PageRequest } from '#core/pages/page.ts';
+import { plansPath, tryPath } from '../paths.ts';
+
+/** What readers are told of a failed request; the script of the page tells the same. */
+export interface TryError {
+  readonly kind: 'warn' | 'bad';
+  readonly title: string;
+  readonly text: string;
+  readonly action?: { readonly path: string; readonly label: string };
+}
+
+/** Of each cause what happened and what to do; texts are `try.error.CAUSE` and `try.error.CAUSE.text`. */
+export const tryCauses = [
+  'signed_out',
+  'no_plan',
+  'blocked',
+  'no_model',
+  'refused',
+  'too_long',
+  'rate_limit',
+  'failed',
+  'unreachable',
+] as const;
+export type TryCause = (typeof tryCauses)[number];
+
+/** @param status of the response; 0 when there was none */
+export function causeOf(status: number): TryCause {
+  if (status === 0) return 'unreachable';
+  if (status >= 500 || status === 424) return 'failed';
+  const causes: Readonly<Record<number, TryCause>> = {
+    401: 'signed_out',
+    402: 'no_plan',
+    403: 'blocked',
+    404: 'no_model',
+    413: 'too_long',
+    429: 'rate_limit',
+  };
+  return causes[status] ?? 'refused';
+}
+
+/** @param values `seconds` until it may be tried again, `message` of the API; placeholders stay where they are left out */
+export function explainError(
+  cause: TryCause,
+  values: { readonly seconds?: number; readonly message?: string },
+  t: PageRequest['t'],
+): TryError {
+  const action = actionOf(cause, t);
+  return {
+    kind: cause === 'rate_limit' || cause === 'no_plan' ? 'warn' : 'bad',
+    title: t(`try.error.${cause}`),
+    text: t(`try.error_text.${cause}`, values),
+    ...(action !== undefined && { action }),
+  };
+}
+
+function actionOf(cause: TryCause, t: PageRequest['t']): TryError['action'] {
+  if (cause === 'no_plan') return { path: plansPath, label: t('try.choose_plan') };
+  if (cause === 'no_model') return { path: tryPath, label: t('try.reload') };
+  if (cause === 'signed_out') return { path: `/sign-in?next=${tryPath}`, label: t('try.sign_in') };
+  return undefined;
+}

@@ -5,6 +5,7 @@ import { type Assembly, assemble } from './assembly.ts';
 import { buildCatalog, catalogNotices } from './catalog/build.ts';
 import { type GatewayDocument, readDocument } from './config/document.ts';
 import { addedPlugins, keepFixed } from './config/fixed.ts';
+import { configLoadState } from './config/load-state.ts';
 import { type Config, validate } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
 import { operatorSection } from './config/operator-section.ts';
@@ -122,6 +123,7 @@ export class Gateway {
     const { server, listener, registry } = this.#assembly;
     const host = () => this.host;
     await this.#serve(config);
+    configLoadState(this.host);
     opened.defer(() => this.#handler.serving.pipeline.retire());
     await this.#runConfiguredHooks();
     routeExchanges(server, this.#handler, endpoints);
@@ -191,7 +193,7 @@ export class Gateway {
    * @throws ConfigError, or the error of a stage that could not be created
    */
   reload(): Promise<boolean> {
-    const change = this.#changing.then(() => this.#reload());
+    const change = this.#changing.then(() => this.#reload()).catch((error: unknown) => this.#refuse(error));
     this.#changing = change.catch(() => undefined);
     return change;
   }
@@ -235,17 +237,29 @@ export class Gateway {
     }
   }
 
+  /** Notes for the operator pages why the file was refused. */
+  #refuse(error: unknown): never {
+    const { now } = this.host;
+    const reason = error instanceof Error ? error.message : String(error);
+    configLoadState(this.host).refusal = { at: now(), reason };
+    throw error;
+  }
+
   async #reload(): Promise<boolean> {
     if (!this.#isServing) return false;
     const { file, environment, log } = this.#options;
     const { sections } = this.#assembly.registry;
     const read = this.#validate(await readDocument(file, environment));
-    if (read.fingerprint === this.#config.fingerprint) return false;
+    if (read.fingerprint === this.#config.fingerprint) {
+      configLoadState(this.host).refusal = undefined;
+      return false;
+    }
     const { config, postponed } = keepFixed(read, this.#config, sections.values());
     for (const path of postponed) log.warn(`${path} has changed in ${file}; it takes effect at the next start`);
     const previous = await this.#serve(config);
     this.#config = config;
     this.#limitListener();
+    Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
     log.info(`${file} has been reloaded`);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
     previous?.pipeline

@@ -17,6 +17,8 @@ export type {
 /** Which orders to list. Times are those of creation. */
 export interface OrderFilter {
   readonly accountId?: string | undefined;
+  /** A part of the order's code, or of the name or the e-mail address of its account, in any case. */
+  readonly words?: string | undefined;
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
@@ -68,7 +70,7 @@ export async function listOrders(
 }
 
 function conditionsOf(
-  { accountId, state, since, until, isFlagged }: OrderFilter,
+  { accountId, words, state, since, until, isFlagged }: OrderFilter,
   cursor: string | undefined,
 ): [string[], unknown[]] {
   const wanted: [string, unknown][] = [];
@@ -78,6 +80,12 @@ function conditionsOf(
   want('o.created_at >= to_timestamp(? / 1000.0)', since?.getTime());
   want('o.created_at < to_timestamp(? / 1000.0)', until?.getTime());
   want('(o.created_at, o.id) < (select created_at, id from plan_order where id::text = ?)', cursor);
+  want(
+    `exists (select from (select ?::text as words) w join account a on a.id = o.account_id
+       where position(upper(w.words) in o.code) > 0 or position(lower(w.words) in lower(a.email)) > 0
+         or position(lower(w.words) in lower(a.name)) > 0)`,
+    words,
+  );
   const flagged = 'exists (select 1 from order_flag f where f.order_id = o.id and f.resolved_at is null)';
   const fixed = isFlagged === undefined ? ['true'] : [isFlagged ? flagged : `not ${flagged}`];
   return [[...fixed, ...wanted.map(([condition]) => condition)], wanted.map(([, value]) => value)];

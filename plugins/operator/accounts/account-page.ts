@@ -1,0 +1,133 @@
+import { AccountError } from '#core/accounts/account-error.ts';
+import type { AccountState } from '#core/accounts/account-list.ts';
+import { type AccountRecord, activePeriod, uuid } from '#core/accounts/account-record.ts';
+import { findAccount } from '#core/accounts/accounts.ts';
+import { listIdentities } from '#core/accounts/identity-links.ts';
+import { listLedger } from '#core/accounts/ledger-entries.ts';
+import { listActions } from '#core/operator-actions/operator-actions.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { sessionsOf } from '#core/pages/sign-in.ts';
+import { listOrders } from '#core/payments/order.ts';
+import { readUsage, startOfHours } from '#core/records/usage.ts';
+import { tableOf as orderTable } from '../orders/list-page.ts';
+import { actionTable, ledgerTable } from '../shared-tables.ts';
+import { withRows } from '../table-section.ts';
+import { view } from '../views.ts';
+import { accountStateCell } from './list-page.ts';
+import { usageTable } from './usage-table.ts';
+
+/** What is listed of an account, the newest. */
+const listed = { orders: 20, actions: 50 };
+/** Hours of usage by model. */
+const usageHours = 30 * 24;
+
+/** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
+export const accountPage: Page = {
+  path: '/operator/accounts/{id}',
+  role: 'operator',
+  title: 'operator.account_title',
+  template: view('operator/detail'),
+  styles: ['operator.css'],
+  async show(request) {
+    const { host, t } = request;
+    const { database } = host;
+    const record = await requireAccount(request);
+    const { id } = record;
+    const [identities, sessions, ledger, orders, usage, actions, blockedReason] = await Promise.all([
+      listIdentities(database, id),
+      sessionsOf(host).list(id),
+      listLedger(database, id),
+      listOrders(database, { accountId: id }, undefined, listed.orders),
+      readUsage(database, { accountId: id, since: startOfHours(host.now(), usageHours) }, ['model']),
+      listActions(database, { subject: id, limit: listed.actions }),
+      readBlockedReason(request, id),
+    ]);
+    const { text, kind } = accountStateCell(stateOf(record), t);
+    return {
+      account: record.email ?? record.name,
+      heading: record.email ?? record.name,
+      status: { kind: kind ?? '', text },
+      back: { path: '/operator/accounts', label: t('operator.accounts') },
+      facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
+      actions: actionsOf(record, t),
+      sections: withRows([
+        usageTable(usage, request),
+        orderTable(orders.orders, undefined, request),
+        ledgerTable(ledger, request),
+        actionTable(actions, request),
+      ]),
+    };
+  },
+};
+
+/** @throws PageError 404 */
+export async function requireAccount({ host, params }: PageRequest): Promise<AccountRecord> {
+  const id = params['id'] ?? '';
+  try {
+    if (uuid.test(id)) return await findAccount(host.database, id);
+  } catch (error) {
+    if (!(error instanceof AccountError)) throw error;
+  }
+  throw new PageError(404, 'operator.account_unknown', {
+    action: { path: '/operator/accounts', label: 'operator.accounts' },
+  });
+}
+
+async function readBlockedReason({ host }: PageRequest, id: string): Promise<string> {
+  const [row] = await host.database.query<{ reason: string | null }>(
+    'select blocked_reason as reason from account where id = ?',
+    [id],
+  );
+  return row?.reason ?? '';
+}
+
+function stateOf({ deletedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {
+  if (deletedAt !== undefined) return 'deleted';
+  if (blockedAt !== undefined) return 'blocked';
+  return (periods.at(-1)?.endsAt.getTime() ?? 0) > readAt ? 'active' : 'inactive';
+}
+
+function factsOf(
+  record: AccountRecord,
+  blockedReason: string,
+  signIns: {
+    readonly identities: readonly { provider: string; email: string | undefined; name: string }[];
+    readonly sessions: number;
+  },
+  { t, format }: PageRequest,
+) {
+  const { id, name, createdAt, blockedAt, key, requestCount, periods, readAt } = record;
+  const active = activePeriod(record, readAt);
+  const end = periods.at(-1)?.endsAt;
+  const plan = active?.label ?? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over');
+  const fact = (label: string, value: string) => (value === '' ? [] : [{ name: t(label), value }]);
+  return [
+    { name: t('operator.id'), value: id, isCode: true },
+    ...fact('operator.name', name),
+    ...fact('operator.created', format.time(createdAt).text),
+    ...fact('operator.blocked_since', blockedAt === undefined ? '' : format.time(blockedAt).text),
+    ...fact('operator.blocked_reason', blockedReason),
+    ...(key === undefined ? [] : [{ name: t('operator.key'), value: key.hint, isCode: true }]),
+    ...fact('operator.limits', key?.limits === undefined ? '' : JSON.stringify(key.limits)),
+    ...fact('operator.fact.plan', plan),
+    ...fact('operator.plan_until', end === undefined ? '' : format.time(end).text),
+    ...fact('operator.requests', format.number(requestCount)),
+    ...fact(
+      'operator.signs_in',
+      signIns.identities.map(({ provider, email, name: who }) => `${provider} (${email ?? who})`).join(', '),
+    ),
+    ...fact('operator.sessions', format.number(signIns.sessions)),
+  ];
+}
+
+function actionsOf({ id, blockedAt, deletedAt }: AccountRecord, t: PageRequest['t']) {
+  if (deletedAt !== undefined) return [];
+  const path = `/operator/accounts/${id}`;
+  return [
+    { path: `${path}/days`, label: t('operator.add_days'), isDanger: false },
+    blockedAt === undefined
+      ? { path: `${path}/block`, label: t('operator.block'), isDanger: true }
+      : { path: `${path}/unblock`, label: t('operator.unblock'), isDanger: false },
+  ];
+}

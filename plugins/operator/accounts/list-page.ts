@@ -1,0 +1,76 @@
+import { accountStates, type AccountState, type AccountSummary, listAccounts } from '#core/accounts/account-list.ts';
+import { uuid } from '#core/accounts/account-record.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { nextPath } from '../orders/list-page.ts';
+import type { TableCell, TableSection } from '../table-section.ts';
+import { view } from '../views.ts';
+
+const pageSize = 50;
+/** Characters of a search. */
+const longestWords = 200;
+
+/** `/operator/accounts`: search by name, e-mail address, id, key hint and state, the newest first. */
+export const accountsPage: Page = {
+  path: '/operator/accounts',
+  role: 'operator',
+  title: 'operator.accounts',
+  navigation: { label: 'operator.accounts', icon: 'people', order: 30 },
+  template: view('operator/list'),
+  styles: ['operator.css'],
+  async show(request) {
+    const { host, query, t } = request;
+    const words = (query['q'] ?? '').trim().slice(0, longestWords);
+    const state = accountStates.find((one) => one === query['state']);
+    const after = uuid.test(query['after'] ?? '') ? query['after'] : undefined;
+    const found = await listAccounts(host.database, { words: words || undefined, state, after, limit: pageSize + 1 });
+    const accounts = found.slice(0, pageSize);
+    const last = accounts.at(-1)?.id;
+    const next =
+      found.length > pageSize && last !== undefined ? { q: words, state: state ?? '', after: last } : undefined;
+    return {
+      path: '/operator/accounts',
+      heading: t('operator.accounts'),
+      searchLabel: t('operator.accounts_search'),
+      words,
+      state: state ?? '',
+      choices: accountStates.map((choice) => ({ value: choice, label: t(`operator.account_state.${choice}`) })),
+      table: tableOf(accounts, request),
+      next: next === undefined ? '' : nextPath('/operator/accounts', next),
+      isFirst: after === undefined,
+    };
+  },
+};
+
+const kinds: Readonly<Record<AccountState, TableCell['kind']>> = {
+  active: 'ok',
+  inactive: undefined,
+  blocked: 'bad',
+  deleted: undefined,
+};
+
+export function accountStateCell(state: AccountState, t: PageRequest['t']): TableCell {
+  return { text: t(`operator.account_state.${state}`), kind: kinds[state] };
+}
+
+function tableOf(accounts: readonly AccountSummary[], { t, format }: PageRequest): TableSection {
+  return {
+    id: 'accounts',
+    title: t('operator.accounts'),
+    columns: [
+      { label: t('operator.account'), at: 'title' },
+      { label: t('operator.name'), at: 'hide' },
+      { label: t('operator.key'), at: 'note' },
+      { label: t('operator.state'), at: 'end' },
+      { label: t('operator.plan_until'), at: 'note-end' },
+      { label: t('operator.requests'), at: 'hide', isNumber: true },
+    ],
+    rows: accounts.map(({ id, name, email, hint, state, endsAt, requestCount }) => [
+      { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` },
+      { text: name },
+      { text: hint ?? '', isCode: true },
+      accountStateCell(state, t),
+      endsAt === undefined ? { text: '' } : { ...format.dayTime(endsAt) },
+      { text: format.number(requestCount) },
+    ]),
+  };
+}

@@ -1,0 +1,125 @@
+import { configLoadState } from '#core/config/load-state.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { checkDependencies } from '#core/http/dependencies.ts';
+import type { QueueState } from '#core/jobs/jobs.ts';
+import { listActions } from '#core/operator-actions/operator-actions.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
+import { overviewReadings } from '../overview/readings.ts';
+import { actionTable } from '../shared-tables.ts';
+import { type TableSection, withRows } from '../table-section.ts';
+import { view } from '../views.ts';
+import { readVersions } from './versions.ts';
+
+/** Seconds after which the state is read anew. */
+const interval = 10;
+/** Rows of a table. */
+const listed = 30;
+
+/** `/operator/health`: dependencies, journal, jobs, configuration, versions, and what operators have done. */
+export function healthPage(gateway: Pick<Registry, 'statusReports'>): Page {
+  const values = async (request: PageRequest) => {
+    const { host, format } = request;
+    const [dependencies, jobs, versions, queue, actions] = await Promise.all([
+      describeDependencies(request),
+      describeJobs(request),
+      describeVersions(request),
+      overviewReadings(host)
+        .queue.get()
+        .catch(() => undefined),
+      listActions(host.database, { limit: listed }),
+    ]);
+    return {
+      cards: [dependencies, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
+      sections: withRows([failedJobsTable(queue, request), actionTable(actions, request)]),
+      refusal: configLoadState(host).refusal?.reason ?? '',
+      asOf: format.clock(new Date(host.now())),
+    };
+  };
+  return {
+    path: '/operator/health',
+    role: 'operator',
+    title: 'operator.health',
+    navigation: { label: 'operator.health', icon: 'pulse', order: 50 },
+    template: view('operator/health'),
+    styles: ['operator.css'],
+    show: values,
+    live: {
+      topics: ['health'],
+      everySeconds: interval,
+      parts: { 'operator-cards': view('operator/cards'), 'operator-health': view('operator/health-tables') },
+      values,
+    },
+  };
+}
+
+async function describeDependencies({ host, t }: PageRequest): Promise<FactsCard> {
+  const checks = await checkDependencies(host);
+  const areUp = checks.every(({ ok }) => ok);
+  return {
+    title: t('operator.dependencies'),
+    status: areUp
+      ? { kind: 'ok', text: t('operator.dependencies_up') }
+      : { kind: 'bad', text: t('operator.dependencies_down') },
+    facts: checks.map(({ name, kind, ok, error = '' }) => ({
+      name: t(`operator.dependency.${name.replace(' ', '_')}`),
+      value: ok ? kind : `${kind}: ${error}`,
+    })),
+  };
+}
+
+function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
+  const { loadedAt, refusal, postponed } = configLoadState(host);
+  const time = (at: number) => format.time(new Date(at)).text;
+  return {
+    title: t('operator.configuration'),
+    status:
+      refusal === undefined
+        ? { kind: 'ok', text: t('operator.configuration_current') }
+        : { kind: 'bad', text: t('operator.configuration_refused') },
+    facts: [
+      { name: t('operator.loaded'), value: time(loadedAt) },
+      ...(refusal === undefined ? [] : [{ name: t('operator.refused'), value: time(refusal.at) }]),
+      ...(postponed.length === 0 ? [] : [{ name: t('operator.postponed'), value: postponed.join(', ') }]),
+      { name: t('operator.models'), value: format.number(host.catalog.models.length) },
+      ...(host.catalog.unavailable.length === 0
+        ? []
+        : [{ name: t('operator.models_off'), value: host.catalog.unavailable.map(({ id }) => id).join(', ') }]),
+    ],
+  };
+}
+
+async function describeVersions({ host, t, format }: PageRequest): Promise<FactsCard> {
+  const versions = await readVersions(host.database);
+  return {
+    title: t('operator.versions'),
+    status: undefined,
+    facts: [
+      { name: t('operator.gateway'), value: versions.gateway },
+      { name: 'Node.js', value: versions.node },
+      { name: 'PostgreSQL', value: versions.postgres },
+      { name: t('operator.instance'), value: host.instance },
+      { name: t('operator.uptime'), value: format.duration(process.uptime() * 1_000).text },
+      { name: t('operator.memory'), value: format.bytes(process.memoryUsage.rss()).text },
+    ],
+  };
+}
+
+function failedJobsTable(queue: QueueState | undefined, { t, format }: PageRequest): TableSection {
+  return {
+    id: 'jobs',
+    title: t('operator.failed_jobs'),
+    columns: [
+      { label: t('operator.job'), at: 'title' },
+      { label: t('operator.error'), at: 'note' },
+      { label: t('operator.time'), at: 'end' },
+    ],
+    rows: (queue?.failed ?? [])
+      .slice(0, listed)
+      .map(({ name, reason, failedAt }) => [
+        { text: name, isCode: true },
+        { text: reason.slice(0, 200) },
+        { ...format.dayTime(new Date(failedAt)) },
+      ]),
+  };
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/pages/texts.ts';
+import { blockPage, daysPage, unblockPage } from './accounts/action-pages.ts';
+import { accountPage } from './accounts/account-page.ts';
+import { accountsPage } from './accounts/list-page.ts';
+import { resolvePage } from './flags/resolve-page.ts';
+import { healthPage } from './health/page.ts';
+import { ordersPage } from './orders/list-page.ts';
+import { orderPage } from './orders/order-page.ts';
+import { refundPage } from './orders/refund-page.ts';
+import { overviewPage } from './overview/page.ts';
+import { routesPage } from './routes/page.ts';
+import { resetPage } from './routes/reset-page.ts';
+import { RunningRequests } from './running-requests.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** The pages of the accounts that `operators` in gateway.yaml names. */
+export const plugin: GatewayPlugin = {
+  name: 'operator',
+  register(server) {
+    const { gateway } = server;
+    const running = new RunningRequests();
+    gateway.observer(running);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.assets({ name: 'operator.css', path: join(import.meta.dirname, '..', '..', 'views', 'operator.css') });
+    const pages = [
+      overviewPage(gateway, running),
+      resolvePage,
+      ordersPage,
+      orderPage,
+      refundPage,
+      accountsPage,
+      accountPage,
+      blockPage,
+      unblockPage,
+      daysPage,
+      routesPage(gateway),
+      resetPage,
+      healthPage(gateway),
+    ];
+    for (const page of pages) gateway.page(page);
+  },
+};

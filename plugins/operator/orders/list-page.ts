@@ -1,0 +1,126 @@
+import { readAccounts } from '#core/accounts/account-record.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/payments/order.ts';
+import { severityOf } from '#core/payments/open-flags.ts';
+import type { TableCell, TableSection } from '../table-section.ts';
+import { view } from '../views.ts';
+
+const states = [
+  'created',
+  'pending',
+  'expired',
+  'failed',
+  'cancelled',
+  'paid',
+  'refunded',
+] as const satisfies OrderState[];
+/** What the list can be narrowed to. */
+const choices = ['flagged', ...states] as const;
+
+const pageSize = 50;
+/** Characters of a search. */
+const longestWords = 200;
+
+/** `/operator/orders`: search by order, buyer and state, the newest first. */
+export const ordersPage: Page = {
+  path: '/operator/orders',
+  role: 'operator',
+  title: 'operator.orders',
+  navigation: { label: 'operator.orders', icon: 'list', order: 20 },
+  template: view('operator/list'),
+  styles: ['operator.css'],
+  async show(request) {
+    const { host, query, t } = request;
+    const words = (query['q'] ?? '').trim().slice(0, longestWords);
+    const state = choices.find((choice) => choice === query['state']) ?? '';
+    const { orders, next } = await listOrders(
+      host.database,
+      filterOf(words, state),
+      query['after'] || undefined,
+      pageSize,
+    );
+    const buyers = await readBuyers(request, orders);
+    return {
+      path: '/operator/orders',
+      heading: t('operator.orders'),
+      searchLabel: t('operator.orders_search'),
+      words,
+      state,
+      choices: choices.map((choice) => ({ value: choice, label: t(`operator.order_state.${choice}`) })),
+      table: tableOf(orders, buyers, request),
+      next: next === undefined ? '' : nextPath('/operator/orders', { q: words, state, after: next }),
+      isFirst: query['after'] === undefined,
+    };
+  },
+};
+
+function filterOf(words: string, state: string): OrderFilter {
+  return {
+    words: words === '' ? undefined : words,
+    isFlagged: state === 'flagged' ? true : undefined,
+    state: states.find((one) => one === state),
+  };
+}
+
+/** E-mail address or name, by account. */
+async function readBuyers({ host }: PageRequest, orders: readonly Order[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(orders.map(({ accountId }) => accountId))];
+  const accounts = await readAccounts(host.database, 'id', ids);
+  return new Map(accounts.map(({ id, email, name }) => [id, email ?? name]));
+}
+
+/** Orders as a table. @param buyers left out where all are of one account */
+export function tableOf(
+  orders: readonly Order[],
+  buyers: ReadonlyMap<string, string> | undefined,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): TableSection {
+  const withBuyer = <T>(entry: T) => (buyers === undefined ? [] : [entry]);
+  return {
+    id: 'orders',
+    title: t('operator.orders'),
+    columns: [
+      { label: t('operator.order'), at: 'title' },
+      ...withBuyer({ label: t('operator.fact.buyer'), at: 'note' } as const),
+      { label: t('operator.created'), at: buyers === undefined ? 'note' : 'hide' },
+      { label: t('operator.fact.plan'), at: 'hide' },
+      { label: t('operator.fact.price'), at: 'note-end', isNumber: true },
+      { label: t('operator.state'), at: 'end' },
+    ],
+    rows: orders.map((order) => [
+      { text: order.code, path: `/operator/orders/${order.code}`, isCode: true },
+      ...withBuyer({
+        text: buyers?.get(order.accountId) ?? order.accountId,
+        path: `/operator/accounts/${order.accountId}`,
+      }),
+      { ...format.dayTime(order.createdAt) },
+      { text: t('operator.days', { count: order.days }) },
+      { text: format.money(order.price, order.currency) },
+      stateCell(order, t),
+    ]),
+  };
+}
+
+const kindOfState: Readonly<Record<OrderState, TableCell['kind']>> = {
+  created: 'waiting',
+  pending: 'waiting',
+  paid: 'ok',
+  refunded: 'info',
+  expired: undefined,
+  failed: 'bad',
+  cancelled: undefined,
+};
+
+/** The state of an order; an open flag hides it, because it is what to look at. */
+export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCell {
+  const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const flag = open.find(({ kind }) => severityOf(kind) === 'bad') ?? open[0];
+  if (flag !== undefined) return { text: t(`operator.flag.${flag.kind}`), kind: severityOf(flag.kind) };
+  return { text: t(`operator.order_state.${state}`), kind: kindOfState[state] };
+}
+
+/** The address of the next page, with what was searched for. */
+export function nextPath(path: string, query: Readonly<Record<string, string>>): string {
+  const filled = Object.entries(query).filter(([, value]) => value !== '');
+  return `${path}?${new URLSearchParams(filled).toString()}`;
+}

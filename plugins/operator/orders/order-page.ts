@@ -1,0 +1,105 @@
+import { findAccount } from '#core/accounts/accounts.ts';
+import { listLedger } from '#core/accounts/ledger-entries.ts';
+import { listActions } from '#core/operator-actions/operator-actions.ts';
+import { PageError } from '#core/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { severityOf } from '#core/payments/open-flags.ts';
+import { type Order, readOrder } from '#core/payments/order.ts';
+import { listAttempts, listNotifications } from '#core/payments/order-trail.ts';
+import { actionTable, ledgerTable } from '../shared-tables.ts';
+import { withRows } from '../table-section.ts';
+import { view } from '../views.ts';
+import { stateCell } from './list-page.ts';
+import { attemptTable, flagTable, notificationTable, paymentTable, refundTable } from './order-tables.ts';
+
+/** Actions of operators that are listed. */
+const listedActions = 50;
+
+/** `/operator/orders/{code}`: an order with all that has happened to it. */
+export const orderPage: Page = {
+  path: '/operator/orders/{code}',
+  role: 'operator',
+  title: 'operator.order_title',
+  template: view('operator/detail'),
+  styles: ['operator.css'],
+  async show(request) {
+    const { host, t, format } = request;
+    const order = await requireOrder(request);
+    const { database } = host;
+    const [account, attempts, notifications, ledger, actions] = await Promise.all([
+      findAccount(database, order.accountId),
+      listAttempts(database, order.id),
+      listNotifications(database, order.id),
+      listLedger(database, order.accountId, order.id),
+      listActions(database, { subject: order.id, limit: listedActions }),
+    ]);
+    const { text, kind } = stateCell(order, t);
+    return {
+      order: order.code,
+      heading: t('operator.order_heading', { order: order.code }),
+      status: { kind: kind ?? '', text },
+      back: { path: '/operator/orders', label: t('operator.orders') },
+      facts: [
+        {
+          name: t('operator.fact.buyer'),
+          value: account.email ?? account.name,
+          path: `/operator/accounts/${account.id}`,
+        },
+        ...factsOf(order, request),
+      ],
+      actions: actionsOf(order, t),
+      sections: withRows([
+        flagTable(order.flags, request),
+        paymentTable(order.payments, request),
+        refundTable(order.refunds, request),
+        attemptTable(attempts, request),
+        notificationTable(notifications, request),
+        ledgerTable(ledger, request),
+        actionTable(actions, request),
+      ]),
+      asOf: format.time(order.readAt),
+    };
+  },
+};
+
+/** @throws PageError 404 */
+export async function requireOrder({ host, params }: PageRequest): Promise<Order> {
+  const order = await readOrder(host.database, { code: params['code'] ?? '' });
+  if (order !== undefined) return order;
+  throw new PageError(404, 'operator.order_unknown', {
+    action: { path: '/operator/orders', label: 'operator.orders' },
+  });
+}
+
+function factsOf(order: Order, { t, format }: PageRequest) {
+  const { days, label, price, currency, provider, createdAt, expiresAt, paidAt, period } = order;
+  const plan = t('operator.days', { count: days });
+  const time = (value: Date) => format.time(value).text;
+  return [
+    { name: t('operator.fact.plan'), value: label === undefined ? plan : `${plan}, ${label}` },
+    { name: t('operator.fact.price'), value: format.money(price, currency) },
+    { name: t('operator.fact.provider'), value: provider },
+    { name: t('operator.created'), value: time(createdAt) },
+    { name: t('operator.fact.pay_until'), value: time(expiresAt) },
+    ...(paidAt === undefined ? [] : [{ name: t('operator.fact.paid'), value: time(paidAt) }]),
+    ...(period === undefined
+      ? []
+      : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),
+  ];
+}
+
+/** What an operator can do about an order, the most pressing first. */
+function actionsOf({ code, state, flags }: Order, t: PageRequest['t']) {
+  const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
+  return [
+    ...worstFirst.map(({ id, kind }) => ({
+      path: `/operator/flags/${id}`,
+      label: t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) }),
+      isDanger: false,
+    })),
+    ...(state === 'paid'
+      ? [{ path: `/operator/orders/${code}/refund`, label: t('operator.refund'), isDanger: true }]
+      : []),
+  ];
+}

@@ -1,0 +1,94 @@
+import type { Registry } from '#core/extension/registry.ts';
+import type { QueueState } from '#core/jobs/jobs.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import type { CheckCounts } from '#core/payments/check-counts.ts';
+import { type JournalStatus, readJournalStatus } from '#core/records/journal-status.ts';
+import { overviewReadings } from './readings.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format'>;
+
+/** A list of names and values under a heading with a state. */
+export interface FactsCard {
+  readonly title: string;
+  readonly status: { readonly kind: string; readonly text: string } | undefined;
+  readonly facts: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Ms for which the oldest record may wait before the journal counts as late: it is shipped every second. */
+const lateJournal = 30_000;
+/** Ms for which a job may wait for a worker. */
+const lateJob = 60_000;
+/** Bytes of free disk below which the journal is in danger. */
+const leastDisk = 1_000_000_000;
+
+/** The journal of records: of this instance. */
+export function describeJournal(gateway: Pick<Registry, 'statusReports'>, request: PageRequest): FactsCard {
+  const { t, format, host } = request;
+  const title = t('operator.journal');
+  const journal = readJournalStatus(gateway, host);
+  if (journal === undefined) {
+    return { title, status: { kind: 'info', text: t('operator.journal_state.none') }, facts: [] };
+  }
+  const { waiting_records: records, waiting_bytes: bytes, oldest_ms: oldest } = journal;
+  const waiting = t('operator.journal_waiting_value', { count: records, size: format.bytes(bytes).text });
+  return {
+    title,
+    status: journalState(journal, t),
+    facts: [
+      { name: t('operator.journal_waiting'), value: waiting },
+      { name: t('operator.journal_oldest'), value: records === 0 ? '' : format.duration(oldest).text },
+      ...(journal.lost_records > 0
+        ? [{ name: t('operator.journal_lost'), value: format.number(journal.lost_records) }]
+        : []),
+      ...(journal.free_disk_bytes === null
+        ? []
+        : [{ name: t('operator.journal_disk'), value: format.bytes(journal.free_disk_bytes).text }]),
+    ],
+  };
+}
+
+function journalState({ lost_records: lost, oldest_ms: oldest, free_disk_bytes: free }: JournalStatus, t: Reader['t']) {
+  if (lost > 0) return { kind: 'bad', text: t('operator.journal_state.losing') };
+  if (free !== null && free < leastDisk) return { kind: 'bad', text: t('operator.journal_state.full') };
+  if (oldest > lateJournal) return { kind: 'warn', text: t('operator.journal_state.late') };
+  return { kind: 'ok', text: t('operator.journal_state.shipping') };
+}
+
+/** The queue, and what the payments wait for. */
+export async function describeJobs(request: PageRequest): Promise<FactsCard> {
+  const { t, format } = request;
+  const readings = overviewReadings(request.host);
+  const [checks, queue] = await Promise.all([readings.checks.get(), readings.queue.get().catch(() => undefined)]);
+  const facts = [
+    { name: t('operator.jobs_checks'), value: format.number(checks.attempts) },
+    ...describeChecks(checks, request),
+  ];
+  const title = t('operator.jobs');
+  if (queue === undefined) return { title, status: { kind: 'bad', text: t('operator.jobs_state.away') }, facts };
+  const late = queue.longestWait > lateJob ? queue.waiting : 0;
+  return {
+    title,
+    status: jobsState(queue, late, t),
+    facts: [
+      ...facts,
+      { name: t('operator.jobs_late'), value: format.number(late) },
+      { name: t('operator.jobs_failed'), value: format.number(queue.failed.length) },
+    ],
+  };
+}
+
+/** What is usually nothing is listed only when there is some. */
+function describeChecks({ refunds, notifications }: CheckCounts, { t, format }: Reader) {
+  const counts = [
+    { name: t('operator.jobs_refunds'), count: refunds },
+    { name: t('operator.jobs_notifications'), count: notifications },
+  ];
+  return counts.filter(({ count }) => count > 0).map(({ name, count }) => ({ name, value: format.number(count) }));
+}
+
+function jobsState({ failed }: QueueState, late: number, t: Reader['t']) {
+  if (late > 0) return { kind: 'warn', text: t('operator.jobs_state.late') };
+  return failed.length > 0
+    ? { kind: 'warn', text: t('operator.jobs_state.failed') }
+    : { kind: 'ok', text: t('operator.jobs_state.on_time') };
+}

@@ -1,0 +1,73 @@
+import type { Registry } from '#core/extension/registry.ts';
+import { readRouteStatus } from '#core/model-call/route-status.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { describeRoutes, type RouteRow } from '../routes/route-rows.ts';
+import type { RunningRequests } from '../running-requests.ts';
+import { view } from '../views.ts';
+import { describeJobs, describeJournal } from './cards.ts';
+import { describeNeeds } from './needs.ts';
+import { overviewReadings } from './readings.ts';
+import { describeTiles } from './tiles.ts';
+
+/** Routes on the overview, at least; all routes of a model stay together. */
+const listedRoutes = 6;
+/** Seconds after which figures and cooldowns are shown anew. */
+const interval = 5;
+
+/** `/operator`: today's figures, what needs the operator, routes, journal and jobs. */
+export function overviewPage(gateway: Pick<Registry, 'statusReports'>, running: RunningRequests): Page {
+  const values = async (request: PageRequest) => ({
+    tiles: await describeTiles(request, running),
+    ...(await describeNeeds(request)),
+    ...(await describeOverviewRoutes(gateway, request)),
+    cards: [describeJournal(gateway, request), await describeJobs(request)],
+    asOf: request.format.clock(new Date(request.host.now())),
+  });
+  return {
+    path: '/operator',
+    role: 'operator',
+    title: 'operator.overview',
+    navigation: { label: 'operator.overview', icon: 'home', order: 10 },
+    template: view('operator/overview'),
+    styles: ['operator.css'],
+    show: values,
+    live: {
+      topics: ['requests', 'orders', 'health'],
+      everySeconds: interval,
+      parts: {
+        'operator-tiles': view('operator/tiles'),
+        'operator-needs': view('operator/needs'),
+        'operator-routes': view('operator/routes-table'),
+        'operator-cards': view('operator/cards'),
+      },
+      values,
+    },
+  };
+}
+
+async function describeOverviewRoutes(gateway: Pick<Registry, 'statusReports'>, request: PageRequest) {
+  const recent = await overviewReadings(request.host).routes.get();
+  const all = describeRoutes(request.host, readRouteStatus(gateway, request.host), recent, request);
+  return {
+    routes: mostNotable(all),
+    routesTotal: request.t('operator.all_routes', { count: all.length }),
+    routesSince: request.t('operator.requests_since', { time: request.format.shortTime(new Date(recent.since)).text }),
+  };
+}
+
+/** Models with trouble first, the others in the order of gateway.yaml, until there are enough rows. */
+function mostNotable(rows: readonly RouteRow[]): RouteRow[] {
+  const models = [...Map.groupBy(rows, ({ modelName }) => modelName).values()];
+  const chosen = new Set<readonly RouteRow[]>();
+  let count = 0;
+  for (const some of [...models.filter(isTroubled), ...models.filter((one) => !isTroubled(one))]) {
+    if (count >= listedRoutes) break;
+    chosen.add(some);
+    count += some.length;
+  }
+  return models.filter((some) => chosen.has(some)).flat();
+}
+
+function isTroubled(rows: readonly RouteRow[]): boolean {
+  return rows.some((row) => row.isTroubled);
+}

@@ -1,0 +1,38 @@
+import type { Registry } from '#core/extension/registry.ts';
+import { readRouteStatus } from '#core/model-call/route-status.ts';
+import type { Page, PageRequest } from '#core/pages/page.ts';
+import { overviewReadings } from '../overview/readings.ts';
+import { view } from '../views.ts';
+import { describeRoutes } from './route-rows.ts';
+
+/** Seconds after which cooldowns are shown anew. */
+const interval = 5;
+
+/** `/operator/routes`: every route with its breaker, and the way to reset it. */
+export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
+  const values = async (request: PageRequest) => {
+    const { host, t, format } = request;
+    const recent = await overviewReadings(host).routes.get();
+    return {
+      routes: describeRoutes(host, readRouteStatus(gateway, host), recent, request),
+      routesSince: t('operator.requests_since', { time: format.shortTime(new Date(recent.since)).text }),
+      canReset: true,
+      asOf: format.clock(new Date(host.now())),
+    };
+  };
+  return {
+    path: '/operator/routes',
+    role: 'operator',
+    title: 'operator.routes',
+    navigation: { label: 'operator.routes', icon: 'routes', order: 40 },
+    template: view('operator/routes'),
+    styles: ['operator.css'],
+    show: values,
+    live: {
+      topics: ['requests', 'health'],
+      everySeconds: interval,
+      parts: { 'operator-routes': view('operator/routes-table') },
+      values,
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Host } from '#core/host.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import type { RecentRoutes, RouteTraffic } from './route-traffic.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+
+/** A route of one model, ready to be printed. */
+export interface RouteRow {
+  /** Public name; '' for the second route of a model and those after it. */
+  readonly model: string;
+  readonly modelName: string;
+  readonly route: string;
+  readonly status: { readonly kind: string; readonly text: string };
+  readonly reason: string;
+  readonly keys: string;
+  readonly requests: string;
+  readonly failed: string;
+  readonly isFailing: boolean;
+  readonly firstToken: string;
+  readonly fault: string;
+  readonly faultAt: string;
+  readonly isTroubled: boolean;
+  readonly resetPath: string;
+}
+
+/** Share of failed attempts from which on a route is shown among the first. */
+const notable = 0.01;
+/** Characters of a fault in a row. */
+const longestFault = 80;
+
+/** Every route of every model, in the order of gateway.yaml. */
+export function describeRoutes(
+  { catalog }: Pick<Host, 'catalog'>,
+  statuses: ReadonlyMap<string, RouteStatus>,
+  { routes }: RecentRoutes,
+  reader: Reader,
+): RouteRow[] {
+  return catalog.models.flatMap((model) =>
+    model.routes.map(({ id }, index) => ({
+      model: index === 0 ? model.publicName : '',
+      modelName: model.publicName,
+      ...describeRoute(id, statuses.get(id), routes.get(id), reader),
+    })),
+  );
+}
+
+function describeRoute(
+  route: string,
+  status: RouteStatus | undefined,
+  traffic: RouteTraffic | undefined,
+  reader: Reader,
+): Omit<RouteRow, 'model' | 'modelName'> {
+  const { t, format } = reader;
+  const tried = (traffic?.served ?? 0) + (traffic?.failed ?? 0);
+  const share = tried === 0 ? 0 : (traffic?.failed ?? 0) / tried;
+  const cooling = status?.keys_cooling_down ?? 0;
+  return {
+    route,
+    status: describeBreaker(status, reader),
+    reason: status?.reason ?? '',
+    keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
+    requests: traffic === undefined ? '' : format.number(traffic.attempts),
+    failed: tried === 0 ? '' : format.percent(share),
+    isFailing: share >= 0.1,
+    firstToken: traffic?.firstTokenMs === undefined ? '' : format.duration(traffic.firstTokenMs).text,
+    ...describeFault(traffic, reader),
+    isTroubled: (status !== undefined && status.state !== 'closed') || share >= notable || cooling > 0,
+    resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
+  };
+}
+
+const kinds: Readonly<Record<RouteStatus['state'], string>> = {
+  closed: 'ok',
+  open: 'bad',
+  half_open: 'warn',
+  no_model: 'bad',
+};
+
+function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
+  const state = status?.state ?? 'closed';
+  const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
+  const seconds = Math.max(1, Math.ceil(left / 1_000));
+  const time = seconds < 60 ? t('operator.seconds', { count: seconds }) : format.duration(seconds * 1_000).text;
+  return { kind: kinds[state], text: t(`operator.breaker.${state}`, { time }) };
+}
+
+function describeFault(traffic: RouteTraffic | undefined, { format }: Reader) {
+  const last = traffic?.lastFault;
+  if (last === undefined) return { fault: '', faultAt: '' };
+  const text = (last.error ?? last.fault).replace(`${last.fault}: `, '');
+  return {
+    fault: text.length > longestFault ? `${text.slice(0, longestFault - 1)}…` : text,
+    faultAt: format.shortTime(new Date(last.at)).text,
+  };
+}

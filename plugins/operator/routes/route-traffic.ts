@@ -1,0 +1,31 @@
+import type { Database } from '#core/database/database.ts';
+import { quantile } from '#core/records/latency-histogram.ts';
+import { readRouteUsage, type RouteUsage } from '#core/records/route-usage.ts';
+import { readUsage, startOfHours } from '#core/records/usage.ts';
+
+/** How a route has done lately. */
+export interface RouteTraffic extends RouteUsage {
+  /** Median ms to the first content of the requests that it served; undefined without any. */
+  readonly firstTokenMs: number | undefined;
+}
+
+/** Hours of traffic that are shown, the running one included: attempts are counted by hour. */
+const hours = 2;
+
+export interface RecentRoutes {
+  /** Start of the first of these hours, epoch ms. */
+  readonly since: number;
+  readonly routes: ReadonlyMap<string, RouteTraffic>;
+}
+
+/** @param now epoch ms */
+export async function readRouteTraffic(database: Pick<Database, 'query'>, now: number): Promise<RecentRoutes> {
+  const since = startOfHours(now, hours);
+  const [attempts, usage] = await Promise.all([
+    readRouteUsage(database, { since }),
+    readUsage(database, { since }, ['route']),
+  ]);
+  const medians = new Map(usage.map(({ route, firstContent }) => [route, quantile(firstContent, 0.5)]));
+  const routes = attempts.map((one) => [one.route, { ...one, firstTokenMs: medians.get(one.route) }] as const);
+  return { since, routes: new Map(routes) };
+}

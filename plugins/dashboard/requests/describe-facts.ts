@@ -17,8 +17,12 @@ export interface RequestFact {
 type Reader = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
-/** Everything else that is on record, in the order in which people look for it. Empty facts are left out. */
-export function describeFacts(record: RequestRecord, reader: Reader): RequestFact[] {
+/**
+ * Everything else that is on record, in the order in which people look for it. Empty facts are left out.
+ *
+ * @param hasContent whether prompt and reply are on record too; they are not shown (docs/operating.md, "Dashboard")
+ */
+export function describeFacts(record: RequestRecord, reader: Reader, hasContent = false): RequestFact[] {
   const { t } = reader;
   const client = record.user_agent ?? '';
   const facts: Fact[] = [
@@ -33,6 +37,7 @@ export function describeFacts(record: RequestRecord, reader: Reader): RequestFac
     ['cache', record.cache === null ? undefined : t(`requests.cache.${record.cache}`)],
     ['ended', endOf(record, t)],
     ['error', record.error_message ?? undefined, { isLong: true }],
+    ['content', hasContent ? t('requests.content') : undefined, { isLong: true }],
     ...describeNotes(record.notes ?? [], t).map(({ name, text }): Fact => [name, text, { isLong: true }]),
   ];
   return facts.flatMap(([name, text, more]) =>

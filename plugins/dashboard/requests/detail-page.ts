@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
 import { PageError } from '#core/pages/page-error.ts';
 import type { RequestRecord } from '#core/records/columns.ts';
+import { isContentKept } from '#core/records/request-content.ts';
 import { findRequest } from '#core/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
@@ -46,7 +47,7 @@ async function describeRequest(request: PageRequest) {
     figures: describeFigures(record, request),
     attempts: describeAttempts(record, request, routeNamesFor(request)),
     without: t(`requests.without.${whyWithoutAttempts(record)}`),
-    facts: describeFacts(record, request),
+    facts: describeFacts(record, request, await isContentKept(host.database, record.id)),
   };
 }
 

@@ -40,6 +40,13 @@ describe('the facts of a request', () => {
     ]).toEqual(['broke off', 'failed']);
   });
 
+  it('say that prompt and reply are kept, where they are', () => {
+    const labels = [false, true].map((isKept) =>
+      describeFacts(recordOf(), readerOf(), isKept).map(({ label }) => label),
+    );
+    expect(labels.map((facts) => facts.includes('Kept by the operator'))).toEqual([false, true]);
+  });
+
   it('have the error that the client got', () => {
     expect(factsOf({ error_message: 'Model "dp/x" not found.' })).toMatchObject({ Error: 'Model "dp/x" not found.' });
   });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import type { RequestRecord } from '#core/records/columns.ts';
-import { createRequestId } from '#core/records/request-id.ts';
+import { createRequestId, timeOfRequestId } from '#core/records/request-id.ts';
+import { PostgresRecordStore } from '../../../../plugins/log/record-store.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { failover } from './fixture.ts';
 import { idsIn, serveRequests } from './serve-fixture.ts';
@@ -125,6 +126,19 @@ describe('a request', () => {
     expect([page.payload, row.payload].map((html) => html.includes('503 overloaded'))).toEqual([true, true]);
     expect([page.payload.startsWith('<!doctype'), row.payload.startsWith('<tr')]).toEqual([true, true]);
     expect(page.headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('prompts and replies', () => {
+  it('that the operator keeps are not shown, but said to be kept', async () => {
+    const { browser, ids } = await accountWith({}, {});
+    const [kept = '', other = ''] = ids;
+    const line = { id: kept, started_at: timeOfRequestId(kept), part: 'request', is_cut: false };
+    const body = Buffer.from('my secret prompt').toString('base64');
+    await new PostgresRecordStore(database).insertContent([JSON.stringify({ ...line, body })]);
+    const { payload } = await browser.get(`${path}/${kept}`);
+    expect([payload.includes('Kept by the operator'), payload.includes('my secret prompt')]).toEqual([true, false]);
+    expect((await browser.get(`${path}/${other}`)).payload).not.toContain('Kept by the operator');
   });
 });
 

@@ -14,6 +14,7 @@ export function docsPage(endpoints: () => readonly Endpoint[]): Page {
     navigation: 'docs.navigation',
     template: join(import.meta.dirname, '..', '..', 'views', 'docs.eta'),
     styles: ['docs.css'],
+    scripts: ['htmx.js'],
     show({ host, t, query }) {
       const api = describeApi(endpoints(), host, t);
       const samples = writeSamples(host);
@@ -25,8 +26,18 @@ export function docsPage(endpoints: () => readonly Endpoint[]): Page {
         responseHeaders: headersOf(api, 'response'),
         limits: api.limits,
         errors: api.errors,
-        samples: samples.map(({ id, name }) => ({ id, name, isCurrent: id === sample?.id })),
-        sample: sample?.code ?? '',
+        code: {
+          id: 'sample',
+          panel: 'samples',
+          label: t('docs.start'),
+          tabs: samples.map(({ id, name }) => ({
+            id,
+            label: name,
+            path: `/docs?sample=${id}#start`,
+            isCurrent: id === sample?.id,
+          })),
+          pieces: [{ kind: '', text: sample?.code ?? '' }],
+        },
       };
     },
   };

@@ -2,6 +2,7 @@ import { type SignInProfile, type SignInRefusal, signInWith } from '#core/accoun
 import type { Host } from '#core/host.ts';
 import { networkOf } from '#core/http/network.ts';
 import { SharedUnavailable } from '#core/shared/shared.ts';
+import { homePath } from './next-path.ts';
 
 /** Sign-ins that one network may begin. */
 const limits = { limit: 60, period: 60, burst: 60 };
@@ -37,5 +38,5 @@ export async function admit(
   const outcome = await signInWith(host, profile);
   if (outcome.refused !== undefined) return outcome;
   await startSession(outcome.accountId);
-  return { path: outcome.isNew && next === '/' ? '/account/key' : next };
+  return { path: outcome.isNew && next === homePath ? '/account/key' : next };
 }

@@ -1,4 +1,5 @@
 import type { Host } from '#core/host.ts';
+import { homePath } from './next-path.ts';
 import { configuredProviders } from './section.ts';
 
 /**
@@ -15,6 +16,6 @@ export function offeredProviders(host: Host, next: string) {
   return configuredProviders(host).map(({ name, title }) => ({
     name,
     title,
-    url: startUrl(host, name, next === '/' ? {} : { next }),
+    url: startUrl(host, name, next === homePath ? {} : { next }),
   }));
 }

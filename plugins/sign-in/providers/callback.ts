@@ -6,7 +6,7 @@ import { signIn } from '#core/pages/sign-in.ts';
 import { Throttle } from '#core/timing/throttle.ts';
 import { admit } from '../admit.ts';
 import { readLinkIntent } from '../link-intent.ts';
-import { nextPath } from '../next-path.ts';
+import { homePath, nextPath } from '../next-path.ts';
 import { type ProviderProfile, toPerson } from './profile.ts';
 import { failTo } from './step.ts';
 
@@ -43,7 +43,7 @@ async function finishLink(
 ): Promise<ResponseObject> {
   const host = request.server.host();
   const accountId = await readLinkIntent(request, person.provider, token);
-  if (accountId === undefined) return failTo(h, 'expired', '/', true);
+  if (accountId === undefined) return failTo(h, 'expired', homePath, true);
   const result = await linkIdentity(host.database, accountId, person);
   return redirect(h, `/account/sign-ins?${result === 'linked' ? 'linked' : 'error=of_other_account'}`);
 }

@@ -1,7 +1,7 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { clientConnection } from '#core/http/client-connection.ts';
 import { maySignIn } from '../admit.ts';
-import { nextPath } from '../next-path.ts';
+import { homePath, nextPath } from '../next-path.ts';
 
 /** Why a sign-in did not succeed; each has a text `sign_in.error.…`. */
 export type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
@@ -59,7 +59,7 @@ function leaveTo(request: Request, h: ResponseToolkit, cookie: string, failure: 
 /** Shows what went wrong on the page from which the reader can try again. */
 export function failTo(h: ResponseToolkit, failure: SignInFailure, next: string, isLink: boolean): ResponseObject {
   const page = isLink ? '/account/sign-ins' : '/sign-in';
-  const query = new URLSearchParams({ error: failure, ...(next !== '/' && !isLink && { next }) });
+  const query = new URLSearchParams({ error: failure, ...(next !== homePath && !isLink && { next }) });
   return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');
 }
 

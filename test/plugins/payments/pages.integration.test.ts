@@ -18,6 +18,7 @@ let accountId: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  await database.query('create table request_log_p partition of request_log default');
   provider = new FakeQris();
   shop = await serveShop(database, provider);
 });
@@ -194,6 +195,22 @@ describe('the pay page', () => {
     expect(provider.calls).toEqual(['charge', 'status']);
   });
 
+  it('says that the provider does not answer, rather than that nothing was paid', async () => {
+    const path = await buy();
+    await database.query("update payment_attempt set created_at = now() - interval '1 minute'");
+    provider.fail('status');
+    await browser.send(`${path}/check`, {}, {}, path);
+    const text = textOf((await browser.get(`${path}?checked=1`)).payload);
+    expect([text.includes('The payment service does not answer now.'), text.includes('Not paid yet.')]).toEqual([
+      true,
+      false,
+    ]);
+    provider.failures.clear();
+    await database.query("update payment_attempt set checked_at = now() - interval '1 minute'");
+    await browser.send(`${path}/check`, {}, {}, path);
+    expect(textOf((await browser.get(`${path}?checked=1`)).payload)).toContain('Not paid yet.');
+  });
+
   it('leads to the pass when that finds the payment', async () => {
     const path = await buy();
     const order = await orderAt(path);
@@ -261,6 +278,24 @@ describe('the page of a paid order', () => {
     const later = (await browser.get(`${path}/done`)).payload;
     expect(later).not.toContain(key);
     expect(later).toContain('<a href="/account/key">Lost it? Rotate the key</a>');
+  });
+
+  it('waits for the first request, and reloads by itself unless it shows the key', async () => {
+    const path = await buy();
+    await pay(path);
+    await database.query('update api_key set shown_at = null where account_id = ?', [accountId]);
+    const reload = '<meta http-equiv="refresh"';
+    const { payload } = await browser.get(`${path}/done`);
+    expect([payload.includes('Waiting for your first request'), payload.includes(reload)]).toEqual([true, true]);
+    const shown = (await browser.send(`${path}/key`, {}, {}, `${path}/done`)).payload;
+    expect([shown.includes('Waiting for your first request'), shown.includes(reload)]).toEqual([true, false]);
+    await database.query(
+      `insert into request_log (id, started_at, instance, method, path, endpoint, outcome, account_id, model)
+       values ('req_first', now(), 'test', 'POST', '/v1/messages', 'messages', 'answered', ?, 'dp/test')`,
+      [accountId],
+    );
+    const after = (await browser.get(`${path}/done`)).payload;
+    expect([textOf(after).includes('Your request came in. dp/test'), after.includes(reload)]).toEqual([true, false]);
   });
 
   it('says that the days of a renewal were added', async () => {

@@ -37,7 +37,7 @@ describe('local sign-in', () => {
   it('finds the account again, whatever the case of the address', async () => {
     await signIn('Again@example.com');
     const { reply } = await signIn('again@Example.com');
-    expect(reply.location).toBe('/');
+    expect(reply.location).toBe('/dashboard');
     const [row] = await gateway.database.query<{ count: number }>(
       `select count(*)::int from account where lower(email) = 'again@example.com'`,
     );
@@ -70,7 +70,7 @@ describe('local sign-in', () => {
   ])('stays on this site with next=%j', async (next) => {
     await signIn('old@example.com');
     const { reply } = await signIn('old@example.com', next);
-    expect([reply.status, reply.location]).toEqual([303, '/']);
+    expect([reply.status, reply.location]).toEqual([303, '/dashboard']);
   });
 
   it('is marked as one for trying out', async () => {

@@ -69,7 +69,7 @@ describe('signing in with Google', () => {
     await here.signIn(here.browser(), 'google');
     const [first] = await identities('google', here.google.person['sub']);
     here.google.person = { ...here.google.person, email: 'new@example.com', name: 'New name' };
-    expect((await here.signIn(here.browser(), 'google')).location).toBe('/');
+    expect((await here.signIn(here.browser(), 'google')).location).toBe('/dashboard');
     expect(await identities('google', here.google.person['sub'])).toMatchObject([{ account_id: first?.account_id }]);
   });
 
@@ -214,7 +214,7 @@ describe('a sign-in that does not succeed', () => {
     expect((await browser.get(callback)).location).toBe('/account/key');
     const again = await browser.get(callback);
     expect(again.location).toBe('/sign-in?error=expired');
-    expect((await browser.follow(again)).url.pathname).toBe('/');
+    expect((await browser.follow(again)).url.pathname).toBe('/dashboard');
   });
 
   it('is refused in another browser than the one that started it', async () => {

@@ -56,7 +56,7 @@ describe('adding a sign-in', () => {
     expect(reply.location).toBe(`${page}?linked`);
     expect((await browser.follow(reply)).text).toContain('The sign-in was added.');
     const other = here.browser();
-    expect((await here.signIn(other, 'github')).location).toBe('/');
+    expect((await here.signIn(other, 'github')).location).toBe('/dashboard');
     expect(await accountOf(other)).toBe(await accountOf(browser));
   });
 

@@ -41,14 +41,36 @@ export class Judge {
     this.#tests = tests.toSorted((a, b) => this.#secondsOf(a) - this.#secondsOf(b));
   }
 
-  /** Runs the tests once without a mutant; files that fail then are left out. @throws when all do */
-  static async open(folder: MutatedFolder, tree: Tree, context: RunContext): Promise<Judge> {
-    const covering = new Covering(tree.root);
+  /**
+   * Runs the tests that reach the mutants once without one, shared among the trees. Files that fail then are left out.
+   *
+   * @throws when all do
+   */
+  static async open(
+    folder: MutatedFolder,
+    mutants: readonly Mutant[],
+    trees: readonly Tree[],
+    context: RunContext,
+  ): Promise<Judge> {
+    const covering = new Covering((trees[0] as Tree).root);
+    const files = [...new Set(mutants.map(({ file }) => file))];
     const all = covering.testsOf(folder);
-    const { failure, failedFiles, seconds } = await runTests(tree, all, { seconds: baselineSeconds, bail: 0 }, context);
+    const needed = all.filter((test) => files.some((file) => covering.testsThatReach(file, [test]).length > 0));
+    const limits = { seconds: baselineSeconds, bail: 0 } as const;
+    const runs = await Promise.all(
+      trees.map(async (tree, index) => {
+        const own = needed.filter((_, at) => at % trees.length === index);
+        return own.length === 0 ? nothingFailed : runTests(tree, own, limits, context);
+      }),
+    );
+    const failedFiles = runs.flatMap((run) => run.failedFiles);
+    const seconds = new Map(runs.flatMap((run) => [...run.seconds]));
     for (const file of failedFiles) console.log(`not used, because it fails without a mutant: ${file}`);
-    const tests = all.filter((file) => seconds.has(file) && !failedFiles.includes(file));
-    if (tests.length === 0) throw new Error(`The tests of ${folder.name} fail without a mutant: ${failure}`);
+    const tests = needed.filter((file) => seconds.has(file) && !failedFiles.includes(file));
+    if (tests.length === 0 && needed.length > 0)
+      throw new Error(
+        `The tests of ${folder.name} fail without a mutant: ${runs.map(({ failure }) => failure).join(', ')}`,
+      );
     return new Judge(covering, tests, seconds, context);
   }
 

@@ -2,6 +2,7 @@
  * `npm run mutation`: puts small bugs into the sources, one at a time, and runs the tests that can reach them. A bug that no
  * test sees survives, and shows what is not tested. Prints the survivors and a score per folder.
  *
+ *     npm run mutation -- --minutes 10                               as many as that allows, of every folder
  *     npm run mutation -- --only core/shared --sample 40 --seed 1    forty mutants at random
  *     npm run mutation -- --only core/shared/circuit.ts              all mutants of a file
  *     npm run mutation -- --list                                     how many there are
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
@@ -44,7 +46,8 @@ function choose({ name }: MutatedFolder): readonly Mutant[] {
   const parts = values.only?.split(',') ?? [name];
   const paths = parts.filter((part) => part === name || part.startsWith(`${name}/`));
   const mutants = paths.flatMap((path) => mutantsOf(root, path));
-  return values.sample === undefined ? mutants : sample(mutants, Number(values.sample), values.seed);
+  if (values.sample === undefined && values.minutes === undefined) return mutants;
+  return sample(mutants, Number(values.sample ?? mutants.length), values.seed);
 }
 
 function names(): readonly string[] {
@@ -56,29 +59,42 @@ async function judgeAll(): Promise<void> {
   const postgres = stack.use(await startPostgres());
   const trees: Tree[] = [];
   for (let i = 0; i < workers; i++) trees.push(stack.use(await Tree.copy(root)));
-  const scores: (readonly [name: string, judgements: readonly Judgement[]])[] = [];
-  for (const { folder, mutants } of chosen) {
+  const { url, templateDatabase } = postgres;
+  const environment = { TEST_DATABASE_URL: url, TEST_TEMPLATE_DATABASE: templateDatabase };
+  const end = performance.now() + Number(values.minutes ?? Infinity) * 60_000;
+  const scores: (() => void)[] = [];
+  for (const [index, { folder, mutants }] of chosen.entries()) {
     if (stop.signal.aborted) break;
-    const { url, templateDatabase } = postgres;
-    const environment = { TEST_DATABASE_URL: url, TEST_TEMPLATE_DATABASE: templateDatabase };
-    const context = { environment, signal: stop.signal };
-    const judgements = await judgeFolder(folder, mutants, trees, context);
-    scores.push([folder.name, judgements]);
+    const now = performance.now();
+    // What a folder leaves of its time is shared by the others.
+    const until = now + (end - now) / (chosen.length - index);
+    try {
+      const context = { environment, signal: stop.signal };
+      const judgements = await judgeFolder(folder, mutants, trees, context, until);
+      scores.push(() => printScore(folder.name, judgements, mutants.length));
+    } catch (error) {
+      // The other folders still get their scores.
+      scores.push(() =>
+        console.log(`${folder.name}: no score: ${error instanceof Error ? error.message : String(error)}`),
+      );
+      process.exitCode = 1;
+    }
   }
   console.log('');
-  for (const [name, judgements] of scores) printScore(name, judgements);
+  for (const print of scores) print();
 }
 
+/** @param until on the clock of performance.now(); each worker judges one mutant, however late it is */
 async function judgeFolder(
   folder: MutatedFolder,
   mutants: readonly Mutant[],
   trees: readonly Tree[],
   context: RunContext,
+  until: number,
 ): Promise<readonly Judgement[]> {
-  console.log(
-    `\n${folder.name}: ${mutants.length} mutants${values.sample === undefined ? '' : `, seed ${values.seed}`}`,
-  );
-  const judge = await Judge.open(folder, trees[0] as Tree, context);
+  const isSample = values.sample !== undefined || values.minutes !== undefined;
+  console.log(`\n${folder.name}: ${mutants.length} mutants${isSample ? `, seed ${values.seed}` : ''}`);
+  const judge = await Judge.open(folder, mutants, trees, context);
   const judgements: Judgement[] = [];
   const waiting = mutants.values();
   await Promise.all(
@@ -88,6 +104,7 @@ async function judgeFolder(
         if (stop.signal.aborted) return;
         judgements.push(judgement);
         printJudgement(judgement, judgements.length, mutants.length);
+        if (performance.now() > until) return;
       }
     }),
   );

@@ -8,13 +8,14 @@ export function printJudgement({ mutant, verdict, killer }: Judgement, number: n
   console.log(`    - ${mutant.before}\n    + ${mutant.after}`);
 }
 
-export function printScore(name: string, judgements: readonly Judgement[]): void {
+/** @param chosen mutants that were to be judged */
+export function printScore(name: string, judgements: readonly Judgement[], chosen: number): void {
   const count = (verdict: Judgement['verdict']) =>
     judgements.filter((judgement) => judgement.verdict === verdict).length;
   const seen = count('killed') + count('timed out');
-  const score = Math.round((seen / judgements.length) * 100);
+  const score = judgements.length === 0 ? '–' : Math.round((seen / judgements.length) * 100);
   console.log(
-    `${name}: ${judgements.length} mutants, ${count('killed')} killed, ${count('survived') + count('uncovered')} survived ` +
+    `${name}: ${judgements.length} of ${chosen} mutants, ${count('killed')} killed, ${count('survived') + count('uncovered')} survived ` +
       `(${count('uncovered')} uncovered), ${count('timed out')} timed out, score ${score} %`,
   );
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -57,6 +57,14 @@ async function settle(): Promise<void> {
   await watch.sees('before');
   await writeFile(neighbour, 'after');
   await watch.sees('after');
+}
+
+/** True while this process watches a folder, by what the kernel says of its inotify instances. */
+async function isWatched(path: string): Promise<boolean> {
+  const { ino } = await stat(path);
+  const open = await readdir('/proc/self/fdinfo');
+  const texts = await Promise.all(open.map((fd) => readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '')));
+  return texts.some((text) => text.includes(` ino:${ino.toString(16)} `));
 }
 
 describe('a watched file', () => {
@@ -188,6 +196,28 @@ describe('a watched link', () => {
     await writeFile(join(folder, 'releases', 'two', 'config', 'gateway.yaml'), 'three');
     await watch.sees('three');
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'keeps no watcher of a folder that it has left, nor of any when it ends',
+    async () => {
+      const [old, other] = [join(folder, 'old'), join(folder, 'other')];
+      for (const one of [old, other]) {
+        await mkdir(one);
+        await writeFile(join(one, 'gateway.yaml'), one);
+      }
+      const link = join(folder, 'link.yaml');
+      await symlink(join(old, 'gateway.yaml'), link);
+      const watch = startWatch(link);
+      await watch.sees(old);
+      expect(await Promise.all([old, other].map(isWatched))).toEqual([true, false]);
+      await symlink(join(other, 'gateway.yaml'), `${link}.new`);
+      await rename(`${link}.new`, link);
+      await watch.sees(other);
+      expect(await Promise.all([old, other].map(isWatched))).toEqual([false, true]);
+      watch[Symbol.dispose]();
+      expect(await Promise.all([old, other, folder].map(isWatched))).toEqual([false, false, false]);
+    },
+  );
 
   it('is reported when a link in the middle of several is replaced', async () => {
     const between = join(folder, 'between');

@@ -74,6 +74,21 @@ describe('a handler', () => {
     await vi.waitFor(() => expect(steps).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2']));
   });
 
+  it('gets events that come after a pause, and nothing is logged', async () => {
+    await using shared = new MemoryShared();
+    const error = vi.fn<(message: string) => void>();
+    let calls = 0;
+    await using bus = busOf(shared.events, [handlerOf(() => void calls++)], { ...silentLog, error });
+    await bus.listen();
+    for (const expected of [1, 2]) {
+      await bus.publish('key.rotated', rotated);
+      await vi.waitFor(() => expect(calls).toBe(expected));
+      // The queue notices only after the handler that it is empty.
+      await sleep(1);
+    }
+    expect(error).not.toHaveBeenCalled();
+  });
+
   it('that never ends is named, and the next event is handled beside it', async () => {
     vi.useFakeTimers();
     await using shared = new MemoryShared();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MemoryLimiter } from '#core/shared/memory.ts';
+import { MemoryLimiter, MemoryShared } from '#core/shared/memory.ts';
 import { limits } from './fixture.ts';
 
 it('a limiter in memory forgets keys that owe nothing, and no others', () => {
@@ -18,4 +18,15 @@ it('a limiter in memory forgets keys that owe nothing, and no others', () => {
   expect(limiter.take('holds', limits({ limit: 10, period: 1, burst: 10, concurrent: 1 })).refusedBy).toBe(
     'concurrency',
   );
+});
+
+it('a claim in memory ends with its time: another may have it, and its owner can no longer extend it', async () => {
+  let now = 0;
+  const { cache } = new MemoryShared(() => now);
+  await cache.claim('answer', 'first', 1);
+  now = 999;
+  expect(await cache.claim('answer', 'second', 1)).toBe(false);
+  now = 1_000;
+  expect(await cache.extend('answer', 'first', 1)).toBe(false);
+  expect(await cache.claim('answer', 'second', 1)).toBe(true);
 });

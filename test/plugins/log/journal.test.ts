@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import fs, { statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/bounds.ts';
@@ -142,3 +143,28 @@ test('the journal counts the records that wait, and for how long the oldest has'
   await until(() => log.journal.waitingRecords === 0);
   expect(log.journal.oldestAge).toBe(0);
 });
+
+test('what a journal cannot write at its end is in the log', async () => {
+  using folder = new TemporaryFolder();
+  await using log = openLog({ folder, segmentAge: 60_000 });
+  const exchange = arrive();
+  log.journal.begin(exchange);
+  await Promise.resolve();
+  log.journal.end(exchange, outcome());
+  using _disk = fullDisk();
+  log.journal[Symbol.dispose]();
+  expect(log.out.at(-1)).toMatch(/^error [1-9]\d{2} bytes of records were lost/);
+});
+
+/** Lets every write fail, as where the disk is full, until it is disposed. */
+function fullDisk(): Disposable {
+  const { writeSync } = fs;
+  const write = (implementation: typeof writeSync) => {
+    fs.writeSync = implementation;
+    syncBuiltinESMExports();
+  };
+  write(() => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  });
+  return { [Symbol.dispose]: () => write(writeSync) };
+}

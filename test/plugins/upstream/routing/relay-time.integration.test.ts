@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/errors/table.ts';
 import { delivery, type Principal, principal } from '#core/facts.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { finishGrace } from '../../../../plugins/upstream/attempt/answer.ts';
 import {
   answer,
   attemptsOf,
@@ -323,6 +324,37 @@ describe('a stream', () => {
     await using _ = upstream;
     expect(await textOf(reply)).toContain('[DONE]');
     expect(await upstream.waitForClose(1)).toBe('client left');
+  });
+});
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const relayWhole = async (handler: Handler) => {
+  await using upstream = await createUpstream(handler);
+  const reply = await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
+  return JSON.parse(await textOf(reply)) as unknown;
+};
+const saying = (text: string) =>
+  expect.objectContaining({
+    choices: [expect.objectContaining({ message: expect.objectContaining({ content: text }) })],
+  });
+
+describe('a whole answer that comes as a stream', () => {
+  it('is complete when the stream is finished, though the upstream stays open', async () => {
+    expect(await relayWhole((_request, response) => response.sse(content('a'), finish, '[DONE]'))).toEqual(saying('a'));
+  });
+
+  it('is waited for when the stream goes on after its finish', async () => {
+    const answered = relayWhole(async (_request, response) => {
+      response.sse(content('a'), finish);
+      // In a chunk after that of the finish, and then silence for longer than the grace.
+      await pause(finishGrace / 20);
+      await response.event(content('b'));
+      await pause(2 * finishGrace);
+      await response.event(content('c'));
+      await response.event('[DONE]');
+      response.end();
+    });
+    expect(await answered).toEqual(saying('abc'));
   });
 });
 

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runCommandLine } from '#core/command-line.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type EndedCommand, runCommand } from '../../support/command-line.ts';
 
 // As a process, with plugins, pipes and exit codes: test/core/commands.integration.test.ts.
 
@@ -19,43 +19,21 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'daypass-command-line-'));
   file = join(folder, 'gateway.yaml');
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  await rm(folder, { recursive: true, force: true });
-});
-
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly errors: string;
-}
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs `gateway` in this process. Its output names files as if it ran in the test's folder. */
-async function run(...words: readonly string[]): Promise<Ended> {
-  let [out, errors] = ['', ''];
-  const collectErrors = (text: unknown) => void (errors += String(text));
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    collectErrors(text);
-    return true;
-  });
-  vi.spyOn(console, 'error').mockImplementation((line) => collectErrors(`${String(line)}\n`));
-  try {
-    const code = await runCommandLine(words);
-    return { code, out: out.replaceAll(`${folder}/`, ''), errors: errors.replaceAll(`${folder}/`, '') };
-  } finally {
-    vi.restoreAllMocks();
-  }
+async function run(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<EndedCommand> {
+  const { code, out, errors } = await runCommand(words, environment);
+  return { code, out: out.replaceAll(`${folder}/`, ''), errors: errors.replaceAll(`${folder}/`, '') };
 }
 
 /** Runs a command with a gateway.yaml of this content. */
-async function runWith(yaml: string, ...words: readonly string[]): Promise<Ended> {
+async function runWith(yaml: string, ...words: readonly string[]): Promise<EndedCommand> {
   await writeFile(file, yaml);
-  return run('--config', file, ...words);
+  return run(['--config', file, ...words]);
 }
 
 describe('gateway check', () => {
@@ -101,13 +79,13 @@ describe('gateway check', () => {
   });
 
   it('never prints a key', async () => {
-    vi.stubEnv('KEY', 'sk-secret');
-    const { code, out } = await runWith(valid.replace('[k]', '["${KEY}"]'), 'check');
+    await writeFile(file, valid.replace('[k]', '["${KEY}"]'));
+    const { code, out } = await run(['--config', file, 'check'], { KEY: 'sk-secret' });
     expect([code, out]).toEqual([0, expect.not.stringContaining('sk-secret')]);
   });
 
   it('explains how to pass another file when there is none', async () => {
-    expect(await run('--config', file, 'check')).toEqual({
+    expect(await run(['--config', file, 'check'])).toEqual({
       code: 1,
       out: '',
       errors: 'gateway.yaml: does not exist; pass another file with --config FILE\n',
@@ -117,8 +95,7 @@ describe('gateway check', () => {
   it('takes another file from GATEWAY_CONFIG', async () => {
     const other = join(folder, 'other.yaml');
     await writeFile(other, valid);
-    vi.stubEnv('GATEWAY_CONFIG', other);
-    expect((await run('check')).out).toMatch(/^other\.yaml is valid\n/);
+    expect((await run(['check'], { GATEWAY_CONFIG: other })).out).toMatch(/^other\.yaml is valid\n/);
   });
 });
 
@@ -134,7 +111,7 @@ describe('gateway schema', () => {
   });
 
   it('prints it on request, without a gateway.yaml', async () => {
-    const { out } = await run('--config', file, 'schema', '--output', '-');
+    const { out } = await run(['--config', file, 'schema', '--output', '-']);
     expect(JSON.parse(out)).toHaveProperty('properties.pipeline');
   });
 
@@ -155,5 +132,5 @@ it.each([
   ['a command that does not exist', ['chekc']],
   ['an option that does not exist', ['check', '--fast']],
 ])('gateway ends with 2 for %s', async (_name, words) => {
-  expect((await run(...words)).code).toBe(2);
+  expect((await run(words)).code).toBe(2);
 });

@@ -4,7 +4,13 @@ import { hostileValues } from './hostile-json.ts';
 import { places } from './hostile-requests.ts';
 
 const MiB = 1024 * 1024;
+/** Of answers: each comes in every size. */
 const allSizes = [MiB / 2, 2 * MiB, 8 * MiB, 31 * MiB];
+/**
+ * Of requests, in turn. Mostly small: what holds the loop does so at 2 MiB, and 31 MiB of each would take half an hour. There
+ * are 17, which shares no factor with the number of values, so that every value comes in every size.
+ */
+const requestSizes = [0.5, 2, 0.5, 2, 0.5, 8, 0.5, 2, 0.5, 2, 0.5, 31, 0.5, 2, 0.5, 2, 8].map((size) => size * MiB);
 const shortSizes = [2 * MiB];
 
 /** A request that is to hold the loop of the gateway for long, or one whose answer is. */
@@ -24,12 +30,13 @@ export const hostileModel = (format: ChaosFormat) => `hostile-${format}`;
 /** Every hostile value in every place of every format; the short form has each value once for each format. */
 export function hostileRequests(isShort: boolean): Attack[] {
   const values = Object.entries(hostileValues);
+  let number = 0;
   return chaosFormats.flatMap((format) =>
     Object.entries(places[format]).flatMap(([place, write], at, { length }) =>
       values.flatMap(([value, make], index): Attack[] => {
         if (isShort && index % length !== at) return [];
         const turn = at + index;
-        const size = atTurn(isShort ? shortSizes : allSizes, turn);
+        const size = atTurn(isShort ? shortSizes : requestSizes, number++);
         const upstream = atTurn(chaosFormats, turn + Math.floor(turn / 4));
         const model = modelTo(upstream);
         const isCached = turn % 5 === 0;

@@ -11,11 +11,15 @@ const gross = 400;
 /** How many clients attack together. */
 const crowd = 8;
 
+/** Seconds after which no further requests, answers and crowds are sent, so that a slow machine measures fewer of them. */
+const budgets = { requests: 150, answers: 110, crowds: 40 };
+const progressInterval = 10_000; // ms
+
 /** JSON from clients and upstreams that takes long to read: how long the event loop of the gateway stands still. */
 export const eventLoop: Experiment = {
   name: 'event-loop',
-  description: 'JSON that takes long to read, from clients and from upstreams',
-  async run({ postgres, isShort }) {
+  description: `JSON that takes long to read, from clients and from upstreams; at most ${minutesOf(budgets)} minutes`,
+  async run({ postgres, isShort, print }) {
     let answer = { type: '', text: '' };
     await using fixture = await openChaosFixture(postgres, {
       keepsRequests: false,
@@ -35,31 +39,56 @@ export const eventLoop: Experiment = {
       });
       await response.body.dump({ limit: Number.MAX_SAFE_INTEGER });
     };
-    const measure = async (attacks: readonly Attack[]): Promise<Turn[]> => {
+    const measure = async (what: keyof typeof budgets, attacks: readonly (readonly Attack[])[]): Promise<Turn[]> => {
       const turns: Turn[] = [];
-      for (const attack of attacks) {
-        answer = attack.answer?.() ?? answer;
-        await loop.longestTurn();
-        await ask(attack);
-        turns.push({ name: attack.name, length: await loop.longestTurn() });
+      const end = performance.now() + budgets[what] * 1000;
+      const show = () => print(`  ${turns.length} of ${attacks.length} ${what}, at most ${longestOf(turns)} ms`);
+      const progress = setInterval(show, progressInterval);
+      try {
+        for (const together of inMixedOrder(attacks)) {
+          if (performance.now() > end) break;
+          answer = together[0]?.answer?.() ?? answer;
+          await loop.longestTurn();
+          await Promise.all(together.map(ask));
+          turns.push({ name: together.map(({ name }) => name).join('; '), length: await loop.longestTurn() });
+        }
+      } finally {
+        clearInterval(progress);
       }
+      show();
       return turns;
     };
     const requests = hostileRequests(isShort);
-    const together: Turn[] = [];
-    for (let at = 0; at + crowd <= requests.length; at += isShort ? 4 * crowd : 5 * crowd) {
-      const attackers = requests.slice(at, at + crowd);
-      await loop.longestTurn();
-      await Promise.all(attackers.map(ask));
-      together.push({ name: attackers.map(({ name }) => name).join('; '), length: await loop.longestTurn() });
-    }
+    const crowds = inCrowds(requests).filter((_, index) => index % (isShort ? 4 : 5) === 0);
     return [
-      ...figuresOf('a hostile request', await measure(requests)),
-      ...figuresOf('a hostile answer', await measure(hostileReplies(isShort))),
-      ...figuresOf(`${crowd} hostile requests at once`, together),
+      ...figuresOf('a hostile request', await measure('requests', alone(requests))),
+      ...figuresOf('a hostile answer', await measure('answers', alone(hostileReplies(isShort)))),
+      ...figuresOf(`${crowd} hostile requests at once`, await measure('crowds', crowds)),
     ];
   },
 };
+
+const alone = (attacks: readonly Attack[]) => attacks.map((attack) => [attack]);
+
+function inCrowds(attacks: readonly Attack[]): Attack[][] {
+  return Array.from({ length: Math.floor(attacks.length / crowd) }, (_, index) =>
+    attacks.slice(index * crowd, (index + 1) * crowd),
+  );
+}
+
+/** All of them, so that the first ones are of every format, place and size: the time may not suffice for the others. */
+function inMixedOrder<T>(list: readonly T[]): T[] {
+  const step = 101; // a prime that no list's length is a multiple of
+  return list.map((_, index) => list[(index * step) % list.length] as T);
+}
+
+function longestOf(turns: readonly Turn[]): number {
+  return Math.max(0, ...turns.map(({ length }) => length));
+}
+
+function minutesOf(seconds: Readonly<Record<string, number>>): number {
+  return Math.ceil(Object.values(seconds).reduce((sum, one) => sum + one, 0) / 60);
+}
 
 /** The longest turn of the loop while something happened, in ms. */
 interface Turn {
@@ -68,7 +97,7 @@ interface Turn {
 }
 
 function figuresOf(what: string, turns: readonly Turn[]): Figure[] {
-  const longest = Math.max(...turns.map(({ length }) => length));
+  const longest = longestOf(turns);
   const over = (limit: number) => turns.filter(({ length }) => length > limit);
   const details = over(aim).map(({ name, length }) => `${length} ms: ${name}`);
   return [

@@ -1,5 +1,6 @@
 import type { Registry } from '../extension/registry.ts';
 import type { JobDefinition } from '../jobs/definition.ts';
+import { publishLive } from '../pages/live/live-bus.ts';
 import { removeOldIncidents } from './incident-store.ts';
 import { watchModels } from './watch.ts';
 
@@ -14,10 +15,10 @@ export function watchJob(gateway: Pick<Registry, 'statusReports'>): JobDefinitio
     schedule: { every: interval },
     attempts: 1,
     async run(_data, host) {
-      const changes = await watchModels(gateway, host);
-      for (const { model, kind, cause } of changes?.opened ?? [])
-        host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
-      for (const { model } of changes?.ended ?? []) host.log.info(`incident: model ${model} works again`);
+      const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
+      for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
+      for (const { model } of ended) host.log.info(`incident: model ${model} works again`);
+      if (opened.length + ended.length > 0) publishLive(host, 'health');
     },
   };
 }

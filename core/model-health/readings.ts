@@ -8,7 +8,7 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 /** Ms for which a reading is used, and for one to be made. */
-const ages = { now: 3_000, days: 30_000, speed: 60_000 };
+const ages = { now: 2_000, days: 30_000, speed: 60_000 };
 /** Days of which the answers are counted, and whose incidents are listed. */
 export const historyDays = 90;
 const longestList = 200;

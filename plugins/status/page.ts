@@ -7,7 +7,7 @@ import { readServiceStatus } from './service-status.ts';
 const views = join(import.meta.dirname, '..', '..', 'views');
 
 /** Seconds after which an open page shows what time alone has changed. */
-const interval = 10;
+const interval = 5;
 
 /** `/status`, for everybody. */
 export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {

@@ -1,11 +1,13 @@
 import type { PageRequest } from '#core/pages/page.ts';
-import { type OpenFlag, severityOf } from '#core/payments/open-flags.ts';
+import { listOpenFlags, type OpenFlag, severityOf } from '#core/payments/open-flags.ts';
 import { readEmphasis } from '../emphasis.ts';
-import { overviewReadings } from './readings.ts';
+
+/** Flags on the overview; the others are in the list of orders. */
+const listedFlags = 10;
 
 /** What waits for a decision of the operator: the worst first, then the oldest. */
 export async function describeNeeds(request: PageRequest) {
-  const { flags, total } = await overviewReadings(request.host).flags.get();
+  const { flags, total } = await listOpenFlags(request.host.database, listedFlags);
   return {
     needs: flags.map((flag) => describeNeed(flag, request)),
     needsTotal: request.t('operator.needs_open', { count: total }),

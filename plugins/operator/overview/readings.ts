@@ -4,23 +4,20 @@ import { perCatalog } from '#core/catalog/per-catalog.ts';
 import { service } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { readMinuteTraffic } from '#core/model-health/minute-traffic.ts';
-import { listOpenFlags } from '#core/payments/open-flags.ts';
 import { readRevenue } from '#core/payments/revenue.ts';
 import { countChecks } from '#core/payments/check-counts.ts';
 import { FreshValue } from '#core/timing/fresh-value.ts';
 import { readRouteTraffic } from '../routes/route-traffic.ts';
 
 /** Ms for which a reading is used, so that many operators cost no more than one. */
-const ages = { soon: 2_000, traffic: 5_000, passes: 30_000 };
+const ages = { traffic: 5_000, passes: 30_000 };
 const deadline = 5_000;
 
 /** Days and minutes of the sparks. */
 export const sparkDays = 14;
 export const trafficMinutes = 60;
-/** Flags on the overview; the others are in the list of orders. */
-const listedFlags = 10;
 
-/** What the overview is read from. */
+/** What the overview is read from, besides the flags: those must be gone once they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
   const { database, jobs } = host;
   const now = () => host.now();
@@ -31,7 +28,6 @@ export const overviewReadings = perCatalog((host: Host) => {
     revenue: fresh(ages.traffic, () => readRevenue(database, { currency, timeZone, days: sparkDays })),
     passes: fresh(ages.passes, () => countPasses(database, sparkDays)),
     traffic: fresh(ages.traffic, () => readMinuteTraffic(database, now(), trafficMinutes)),
-    flags: fresh(ages.soon, () => listOpenFlags(database, listedFlags)),
     routes: fresh(ages.traffic, () => readRouteTraffic(database, now())),
     queue: fresh(ages.traffic, () => jobs.state()),
     checks: fresh(ages.traffic, () => countChecks(database)),

@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccount, findAccount } from '#core/accounts/accounts.ts';
+import { activePeriod } from '#core/accounts/account-record.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
+import { listActions } from '#core/operator-actions/operator-actions.ts';
+import { publishLive } from '#core/pages/live/live-bus.ts';
+import { startOrder } from '#core/payments/checkout.ts';
+import { type Order, readOrder } from '#core/payments/order.ts';
+import { settle } from '#core/payments/settle.ts';
+import { RecordBook } from '../core/records/record-fixture.ts';
+import { auditPage } from '../support/audit-page.ts';
+import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
+import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
+import { PageClient } from '../support/page-client.ts';
+
+const operator = 'ops@example.com';
+const attack = '"><img src=x onerror="wasAttacked=1">';
+
+let browser: TestBrowser;
+let gateway: TestGateway;
+let client: PageClient;
+beforeAll(async () => {
+  const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n`;
+  [browser, gateway] = await Promise.all([launchBrowser(), startGateway({ yaml })]);
+  client = await signIn(operator);
+}, 120_000);
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await gateway?.[Symbol.asyncDispose]();
+});
+
+async function signIn(email: string): Promise<PageClient> {
+  const fresh = new PageClient(gateway.url);
+  await fresh.submit('/sign-in', '/sign-in', { name: 'Ada', email });
+  return fresh;
+}
+
+/** A window in which the operator is signed in. */
+async function openWindow(): Promise<BrowserWindow> {
+  const window = await browser.open();
+  const cookies = [...client.cookies].map(([name, value]) => ({ name, value, url: gateway.url }));
+  await window.page.context().addCookies(cookies);
+  return window;
+}
+
+/** An order of a new buyer, for which this much has come. */
+async function buy(amount = 95_000, name = 'Rani'): Promise<Order> {
+  const { host } = gateway.gateway;
+  const { accountId } = await createAccount(gateway.database, 'dp', {
+    name,
+    email: `${crypto.randomUUID()}@example.com`,
+  });
+  const order = await startOrder(host, accountId, 7);
+  const reference = order.attempt?.reference ?? '';
+  await settle(gateway.database, 'sandbox', {
+    reference,
+    providerReference: order.attempt?.providerReference,
+    paymentId: `pay-${order.code}`,
+    state: 'paid',
+    paid: { amount, currency: 'IDR' },
+    raw: {},
+  });
+  publishLive(host, 'orders', [accountId]);
+  return (await readOrder(gateway.database, { id: order.id })) as Order;
+}
+
+/** A request that fails: nothing listens at the upstream's address. */
+async function callModel(): Promise<void> {
+  const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'dp/test', messages: [{ role: 'user', content: crypto.randomUUID() }] }),
+  });
+  await reply.text();
+}
+
+async function breakerState(): Promise<string | undefined> {
+  const reply = await fetch(`${gateway.operatorUrl}/readyz?verbose`);
+  const { routes } = (await reply.json()) as { routes: readonly RouteStatus[] };
+  return routes[0]?.state;
+}
+
+const actionsOn = (subject: string) => listActions(gateway.database, { subject, limit: 10 });
+
+describe('the operator pages', () => {
+  it('are forbidden for other accounts, and lead visitors to the sign-in', async () => {
+    const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
+    const customer = await signIn('budi@example.com');
+    for (const path of ['/operator', `/operator/accounts/${accountId}`, '/operator/health'])
+      expect((await customer.get(path)).status).toBe(403);
+    expect((await new PageClient(gateway.url).get('/operator')).location).toBe('/sign-in?next=%2Foperator');
+  });
+
+  it('are clean in both languages and themes, whatever is stored', async () => {
+    const order = await buy(59_000, attack);
+    const flag = order.flags[0]?.id;
+    await client.submit(`/operator/accounts/${order.accountId}/days`, `/operator/accounts/${order.accountId}/days`, {
+      days: '2',
+      note: attack,
+    });
+    await new RecordBook(gateway.database).write({
+      started_at: Date.now() - 120_000,
+      account_id: order.accountId,
+      model: `dp/${'long-'.repeat(12)}`,
+      route: 'one/model-there',
+      outcome: 'failed',
+      attempts: [{ route: 'one/model-there', outcome: 'failed', fault: 'route', error: attack }],
+    });
+    await using window = await openWindow();
+    expect(await auditPage(window, `${gateway.url}/operator`)).toEqual([]);
+    const paths = [
+      '/operator/orders',
+      `/operator/orders/${order.code}`,
+      `/operator/flags/${flag}`,
+      `/operator/orders?q=${encodeURIComponent(attack)}&state=nonsense&after=nonsense`,
+      `/operator/accounts/${order.accountId}`,
+      `/operator/accounts/${order.accountId}/days`,
+      '/operator/accounts?state=active&after=nonsense',
+      '/operator/routes',
+      '/operator/health',
+    ];
+    // They share their components: each is looked at in one of the two ways.
+    const [light, dark] = [[{ language: 'en', theme: 'light' }], [{ language: 'id', theme: 'dark' }]] as const;
+    for (const [index, path] of paths.entries()) {
+      const options = { views: index % 2 === 0 ? light : dark, widths: [320, 1280], axeWidths: [1280] };
+      expect(await auditPage(window, gateway.url + path, options)).toEqual([]);
+    }
+    expect(await window.page.evaluate('globalThis.wasAttacked')).toBeUndefined();
+  }, 180_000);
+
+  it('show what needs the operator as it comes, and keep who resolved it and how', async () => {
+    await using window = await openWindow();
+    const { page } = window;
+    await page.goto(`${gateway.url}/operator`);
+    const order = await buy(1_000);
+    const row = page.locator('.needs li', { hasText: order.code });
+    await row.waitFor();
+    expect(await row.textContent()).toContain('Rp\u00a01.000 of Rp\u00a095.000');
+    await row.getByText('Resolve').click();
+    await page.getByLabel('What did you do?').fill('paid back by bank transfer');
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    await page.waitForURL(`${gateway.url}/operator`);
+    expect(await row.count()).toBe(0);
+    const again = await readOrder(gateway.database, { id: order.id });
+    expect(again?.flags).toMatchObject([{ kind: 'wrong_amount', resolution: 'paid back by bank transfer' }]);
+    expect(await actionsOn(order.id)).toMatchObject([{ operator, action: 'flag.resolve', outcome: 'done' }]);
+    await page.goto(`${gateway.url}/operator/orders/${order.code}`);
+    expect(await page.locator('main').textContent()).toContain(operator);
+  });
+
+  it('refuse a flag that another operator has resolved', async () => {
+    const order = await buy(1_000);
+    const path = `/operator/flags/${order.flags[0]?.id}`;
+    const open = await client.submit(path, path, { note: 'paid back' });
+    expect(open).toMatchObject({ status: 303, location: '/operator' });
+    expect((await client.get(path)).status).toBe(404);
+  });
+});
+
+describe('an operator', () => {
+  it('finds an order by a part of its code or of the buyer’s address', async () => {
+    const order = await buy();
+    const { email = '' } = await findAccount(gateway.database, order.accountId);
+    for (const words of [order.code.slice(4).toLowerCase(), email.slice(0, 12).toUpperCase()]) {
+      const { text } = await client.get(`/operator/orders?q=${words}`);
+      expect(text.match(/ORD-[0-9A-Z]{8}<\/a>/g)).toEqual([`${order.code}</a>`]);
+    }
+    expect((await client.get('/operator/orders?q=nobody-has-this')).text).toContain('Nothing found');
+  });
+
+  it('refunds an order that was paid back by hand, with a reason', async () => {
+    const order = await buy();
+    const path = `/operator/orders/${order.code}/refund`;
+    expect((await client.submit(path, path, { note: '  ' })).status).toBe(422);
+    const reply = await client.submit(path, path, { note: 'bought twice', manual: 'true' });
+    expect(reply).toMatchObject({ status: 303, location: `/operator/orders/${order.code}` });
+    const refunded = await readOrder(gateway.database, { id: order.id });
+    expect(refunded).toMatchObject({ state: 'refunded', refunds: [{ isManual: true, reason: 'bought twice' }] });
+    expect(await actionsOn(order.id)).toMatchObject([{ action: 'order.refund', note: 'manual, bought twice' }]);
+    expect((await client.get(path)).status).toBe(409);
+  });
+
+  it('adds days, takes them back, and is told of too many', async () => {
+    const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Sari' });
+    const path = `/operator/accounts/${accountId}/days`;
+    await client.submit(path, path, { days: '3', note: 'outage' });
+    await client.submit(path, path, { days: '-1', note: 'one too many' });
+    const account = await findAccount(gateway.database, accountId);
+    const end = activePeriod(account, account.readAt)?.endsAt.getTime() ?? 0;
+    expect((end - account.readAt) / 86_400_000).toBeCloseTo(2, 2);
+    const refused = await client.submit(path, path, { days: '365', note: 'a year' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('An account can have at most 365 days ahead.');
+    expect((await client.submit(path, path, { days: '0', note: 'nothing' })).status).toBe(422);
+    expect((await actionsOn(accountId)).map(({ outcome, note }) => [outcome, note])).toEqual([
+      ['failed', 'nothing'],
+      ['failed', '+365 d, a year'],
+      ['done', '-1 d, one too many'],
+      ['done', '+3 d, outage'],
+    ]);
+  });
+
+  it('blocks an account and serves it again', async () => {
+    const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Dewi' });
+    const path = `/operator/accounts/${accountId}`;
+    await client.submit(`${path}/block`, `${path}/block`, { note: 'abuse' });
+    expect((await findAccount(gateway.database, accountId)).blockedAt).toBeInstanceOf(Date);
+    expect((await client.get(path)).text).toContain('abuse');
+    await client.submit(`${path}/unblock`, `${path}/unblock`);
+    expect((await findAccount(gateway.database, accountId)).blockedAt).toBeUndefined();
+  });
+
+  it('resets the breaker of a route', async () => {
+    for (let count = 0; count < 6; count++) await callModel();
+    expect(await breakerState()).not.toBe('closed');
+    const path = '/operator/routes/reset';
+    expect((await client.submit(`${path}?route=one/model-there`, path)).location).toBe('/operator/routes');
+    await expect.poll(breakerState).toBe('closed');
+    expect((await client.get(`${path}?route=one/unknown`)).status).toBe(404);
+  });
+});
+
+describe('the status page', () => {
+  it('is clean for everybody, in both languages and themes', async () => {
+    await using window = await browser.open();
+    expect(await auditPage(window, `${gateway.url}/status`)).toEqual([]);
+  }, 60_000);
+
+  it('shows an incident while it is open, without a reload', async () => {
+    await using window = await browser.open();
+    const { page } = window;
+    await page.goto(`${gateway.url}/status`);
+    await gateway.database.query(
+      `insert into incident (id, model, kind, cause, started_at, opened_at, checked_at)
+       values (gen_random_uuid(), 'dp/test', 'down', 'routes_out', now() - interval '5 min', now(), now())
+       on conflict (model) where ended_at is null do update set opened_at = now(), kind = 'down', cause = 'routes_out',
+         calm_since = null`,
+    );
+    publishLive(gateway.gateway.host, 'health');
+    // Past tense when the job that watches models was faster: it sees no trouble.
+    await page
+      .getByText(/dp\/test (does|did) not answer/)
+      .first()
+      .waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('has feeds that browsers can parse and caches may keep', async () => {
+    await using window = await browser.open();
+    const atom = await fetch(`${gateway.url}/status.atom`);
+    expect(atom.headers.get('content-type')).toMatch(/^application\/atom\+xml/);
+    expect(atom.headers.get('cache-control')).toBe('public, max-age=10');
+    await window.page.goto(`${gateway.url}/status`);
+    const parse = `new DOMParser().parseFromString(${JSON.stringify(await atom.text())}, 'application/xml')`;
+    expect(await window.page.evaluate(`${parse}.documentElement.nodeName`)).toBe('feed');
+    const json = (await (await fetch(`${gateway.url}/status.json`)).json()) as { models: { id: string }[] };
+    expect(json.models.map(({ id }) => id)).toEqual(['dp/test']);
+  });
+});

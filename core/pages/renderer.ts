@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
@@ -23,7 +24,7 @@ const printValue = (value: unknown) => String(value ?? '');
 
 /** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
 export function addViews(server: Server): void {
-  const eta = new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
+  const eta = createEta();
   const compile = (template: string, { filename }: { filename: string }) => {
     const compiled: TemplateFunction = eta.compile(template, { filepath: filename });
     return (context: object) => eta.render(compiled, context, { filepath: filename });
@@ -35,6 +36,10 @@ export function addViews(server: Server): void {
     layoutPath: viewsFolder,
     allowAbsolutePaths: true,
   });
+}
+
+function createEta(): Eta {
+  return new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
 }
 
 /** What the layout needs to know of the page inside. */
@@ -56,6 +61,8 @@ export class Renderer {
   readonly #server: Server;
   readonly #pages: readonly Page[];
   readonly #assets: AssetTable;
+  readonly #eta = createEta();
+  readonly #parts = new Map<string, (context: object) => string>();
 
   constructor(server: Server, pages: readonly Page[], assets: AssetTable) {
     this.#server = server;
@@ -65,7 +72,34 @@ export class Renderer {
 
   /** Not by `h.view`, which renders when it is too late for an error page. */
   async render(visit: Visit, view: View): Promise<string> {
-    const context = {
+    const options = { layout: view.layout !== 'none' } as ServerViewsConfiguration;
+    return this.#server.render(view.template, this.#context(visit, view), options);
+  }
+
+  /**
+   * Renders parts of a page with one set of values. Not by hapi's views, which look for the file each time: open pages are
+   * rendered every second.
+   *
+   * @param templates absolute paths by part
+   */
+  renderParts(visit: Visit, templates: Readonly<Record<string, string>>, values: object): Map<string, string> {
+    const context = this.#context(visit, { title: '', layout: 'none', template: '', values });
+    return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compiled(file)(context)]));
+  }
+
+  /** The template as a function, compiled once. */
+  #compiled(file: string): (context: object) => string {
+    const known = this.#parts.get(file);
+    if (known !== undefined) return known;
+    const options = { filepath: file };
+    const compiled: TemplateFunction = this.#eta.compile(readFileSync(file, 'utf8'), options);
+    const render = (context: object) => this.#eta.render(compiled, context, options);
+    this.#parts.set(file, render);
+    return render;
+  }
+
+  #context(visit: Visit, view: View): object {
+    return {
       ...view.values,
       form: visit.form,
       t: visit.t,
@@ -74,7 +108,6 @@ export class Renderer {
       formToken: (path: string) => visit.formToken(path),
       page: this.#describe(visit, view),
     };
-    return this.#server.render(view.template, context, { layout: view.layout !== 'none' } as ServerViewsConfiguration);
   }
 
   #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {

@@ -97,7 +97,6 @@ function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Rende
       visit = createVisit();
       return live.values(visit);
     },
-    render: (template, values) =>
-      renderer.render((visit ??= createVisit()), { title: '', layout: 'none', template, values }),
+    render: (templates, values) => renderer.renderParts((visit ??= createVisit()), templates, values),
   };
 }

@@ -20,7 +20,8 @@ type LiveValues = Redirect | object;
 /** What a view needs of its page, for one of its streams. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
-  render(template: string, values: object): Promise<string>;
+  /** @param templates by part @returns HTML by part */
+  render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
 }
 
 export interface LiveViewOptions {
@@ -124,9 +125,8 @@ export class LiveView {
   async #send(source: LiveSource): Promise<void> {
     const values = await withDeadline(source.values(), renderTimeout, `no values within ${renderTimeout} ms`);
     if (values instanceof Redirect) return this.#each((stream) => stream.redirect(values.path));
-    const parts = new Map<string, RenderedPart>();
-    for (const [name, template] of Object.entries(this.#options.live.parts))
-      parts.set(name, renderedPart(name, await source.render(template, values)));
+    const rendered = source.render(this.#options.live.parts, values);
+    const parts = new Map([...rendered].map(([name, html]) => [name, renderedPart(name, html)]));
     this.#each((stream) => {
       if (stream.isReady) stream.send(parts);
       else this.#behind.add(stream);

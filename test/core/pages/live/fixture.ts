@@ -76,7 +76,13 @@ export function openTab(hub: LiveHub, page: TestPage): Tab {
     address: page.address ?? '192.0.2.1',
     source: {
       values: async () => page.values(),
-      render: async (template, values) => `<p>${String((values as Record<string, unknown>)[template] ?? '')}</p>`,
+      render: (templates, values) =>
+        new Map(
+          Object.entries(templates).map(([name, template]) => [
+            name,
+            `<p>${String((values as Record<string, unknown>)[template] ?? '')}</p>`,
+          ]),
+        ),
     },
   };
   stream.open('build');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createAccount } from '#core/accounts/accounts.ts';
 import { Gateway } from '#core/app.ts';
 import { createLogger } from '#core/logger.ts';
+import { Sessions } from '#core/pages/sessions.ts';
 import { reportFigures } from './process-figures.ts';
 
 const upstream = process.argv[2] as string;
@@ -43,4 +44,13 @@ process.once('SIGTERM', () => {
     .then(() => rm(folder, { recursive: true, force: true }))
     .finally(() => process.exit(0));
 });
-reportFigures({ port: Number(new URL(gateway.url).port), key });
+const visitors = await Promise.all(Array.from({ length: 50 }, (_, index) => createVisitor(index)));
+reportFigures({ port: Number(new URL(gateway.url).port), key, visitors });
+
+/** An account with a key, signed in. */
+async function createVisitor(index: number) {
+  const period = { days: 7, reason: 'grant' } as const;
+  const account = await createAccount(database, service.prefix, { name: `Visitor ${index}`, period });
+  const { token } = await new Sessions(database).create(account.accountId, 'bench');
+  return { key: account.key, cookie: `${service.prefix}_session=${token}` };
+}

@@ -1,10 +1,11 @@
 /**
  * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. With `--memory`, also
- * the memory growth over 100,000 requests.
+ * the memory growth over 100,000 requests. With `--dashboards`, only what open home pages cost.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { measureDashboards } from './dashboards.ts';
 import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
 
@@ -27,13 +28,24 @@ const url = `http://127.0.0.1:${upstream.port}`;
 const bare = await start('bare forwarder', 'bare.ts', [url]);
 const gateway = await start('gateway', 'gateway.ts', [url]);
 try {
-  for (const load of loads) await compare(load);
-  for (const pair of translations) await compareTranslation(pair.translated, pair.passed);
+  if (process.argv.includes('--dashboards')) await measureOpenPages();
+  else await compareAll();
   if (process.argv.includes('--memory')) await watchMemory();
 } finally {
   for (const subject of [gateway, bare, upstream]) await stop(subject);
 }
 process.exit(0);
+
+async function compareAll(): Promise<void> {
+  for (const load of loads) await compare(load);
+  for (const pair of translations) await compareTranslation(pair.translated, pair.passed);
+}
+
+async function measureOpenPages(): Promise<void> {
+  const { port, visitors = [] } = gateway;
+  const load = { ...(loads[0] as Load), requests: 20_000 };
+  await measureDashboards({ port, visitors, figures: () => ask(gateway) }, load, rounds);
+}
 
 async function start(name: string, file: string, parameters: string[]): Promise<Subject> {
   const child = fork(join(import.meta.dirname, file), parameters, { execArgv: ['--expose-gc'] });

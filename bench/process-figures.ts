@@ -7,6 +7,8 @@ export interface Figures {
 export interface Ready {
   readonly port: number;
   readonly key: string;
+  /** Accounts that are signed in; of the gateway only. */
+  readonly visitors?: readonly { readonly key: string; readonly cookie: string }[];
 }
 
 /** Reports the port and key of this process, then answers each message with its figures. */

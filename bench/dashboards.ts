@@ -1,0 +1,96 @@
+/**
+ * `npm run bench -- --dashboards`: what open home pages cost the requests of the gateway. Each of 50 accounts sends requests;
+ * rounds with a page of each open and rounds with none alternate.
+ */
+import { request } from 'undici';
+import { type Load, sendLoad } from './load.ts';
+import type { Figures } from './process-figures.ts';
+
+/** Pages open in every other round, each of its own account. */
+const pages = 50;
+/** Aim: the most that open pages may add to the CPU time of a request. */
+const aim = 1.05;
+
+/** The measured gateway. */
+export interface DashboardSubject {
+  readonly port: number;
+  readonly visitors: readonly { readonly key: string; readonly cookie: string }[];
+  figures(): Promise<Figures>;
+}
+
+interface Round {
+  readonly cpu: number; // µs per request
+  readonly throughput: number; // requests a second
+  readonly updates: number; // parts that pages got, a second
+}
+
+export async function measureDashboards(subject: DashboardSubject, load: Load, rounds: number): Promise<void> {
+  await sendAll(subject, load);
+  const pairs: { none: Round; open: Round }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const openFirst = round % 2 === 0;
+    const first = await measureRound(subject, load, openFirst ? pages : 0);
+    const second = await measureRound(subject, load, openFirst ? 0 : pages);
+    pairs.push(openFirst ? { open: first, none: second } : { none: first, open: second });
+  }
+  console.log(`open home pages: ${rounds} rounds of ${load.requests} requests by ${pages} accounts`);
+  for (const name of ['none', 'open'] as const) {
+    const [cpu, throughput, updates] = (['cpu', 'throughput', 'updates'] as const).map((figure) =>
+      median(pairs.map((pair) => pair[name][figure])),
+    ) as [number, number, number];
+    console.log(
+      `  ${(name === 'none' ? 'none' : `${pages} open`).padEnd(8)} ${cpu.toFixed(1).padStart(8)} µs CPU per request ${throughput.toFixed(0).padStart(7)} requests/s ${updates.toFixed(0).padStart(5)} updates/s`,
+    );
+  }
+  const ratios = pairs.map((pair) => pair.open.cpu / pair.none.cpu);
+  const spread = ratios.map((ratio) => ratio.toFixed(3)).join(' ');
+  console.log(`  ratio    ${median(ratios).toFixed(3).padStart(8)} × (aim: at most ${aim}; rounds: ${spread})`);
+}
+
+async function measureRound(subject: DashboardSubject, load: Load, count: number): Promise<Round> {
+  const streams = await Promise.all(subject.visitors.slice(0, count).map((visitor) => openPage(subject.port, visitor)));
+  const before = await subject.figures();
+  const began = performance.now();
+  await sendAll(subject, load);
+  const seconds = (performance.now() - began) / 1000;
+  const after = await subject.figures();
+  const updates = streams.reduce((sum, stream) => sum + stream.updates(), 0);
+  for (const stream of streams) stream.close();
+  return {
+    cpu: (after.cpu - before.cpu) / load.requests,
+    throughput: load.requests / seconds,
+    updates: updates / seconds,
+  };
+}
+
+async function sendAll({ port, visitors }: DashboardSubject, load: Load): Promise<void> {
+  const each = Math.ceil(load.requests / visitors.length);
+  await Promise.all(visitors.map(({ key }) => sendLoad(port, key, { ...load, concurrency: 1 }, each)));
+}
+
+/** Opens the stream of a page, and waits for its first state. */
+async function openPage(port: number, { cookie }: { readonly cookie: string }) {
+  const closing = new AbortController();
+  const { statusCode, body } = await request(`http://127.0.0.1:${port}/dashboard/live`, {
+    headers: { cookie, accept: 'text/event-stream' },
+    signal: closing.signal,
+    bodyTimeout: 0,
+  });
+  if (statusCode !== 200) throw new Error(`the stream of a page has the status ${statusCode}`);
+  let events = 0;
+  let first = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  body.on('data', (chunk: Buffer) => {
+    const text = chunk.toString();
+    events += text.split('\nevent: ').length - 1 + (text.startsWith('event: ') ? 1 : 0);
+    if (text.includes('event: latest')) resolve();
+  });
+  body.on('error', () => undefined);
+  await promise;
+  first = events;
+  return { updates: () => events - first, close: () => closing.abort() };
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

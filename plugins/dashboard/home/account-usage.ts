@@ -70,6 +70,8 @@ class UsageReadings implements Disposable {
 /** @throws Error while the database does not answer */
 export async function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
   const readings = host.keep('dashboard.usage', () => new UsageReadings(host));
+  // Without it, readings could be old without anybody noticing; asking tells whether the database is away.
+  if (!host.database.notifications.isConnected) return readAll(host, accountId, range);
   return readings.read(accountId, range, () => readAll(host, accountId, range));
 }
 

@@ -8,7 +8,7 @@ import { routeNamesFor } from '../route-names.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
 import { describeChart, describeModels } from './describe-chart.ts';
-import { describeNotice, describePass, passOf } from './describe-pass.ts';
+import { describePass, describeReminder, passOf } from './describe-pass.ts';
 import { describeFigures, describeRate } from './describe-tiles.ts';
 
 /** Everything that the home page shows, ready to be printed. @throws PageError */
@@ -29,7 +29,7 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   const routes = routeNamesFor(request);
   return {
     asOf: format.clock(new Date(now)),
-    notice: describeNotice(pass, now, buyPath, request),
+    reminder: describeReminder(pass, now, buyPath, request),
     pass: describePass(pass, now, request),
     stub: {
       key: describeKey(account.key, t),

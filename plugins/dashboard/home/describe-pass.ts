@@ -30,7 +30,7 @@ export function describePass({ kind, startsAt, endsAt }: PassState, now: number,
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
     return { ...describeInactive({ kind, startsAt, endsAt }, { t, format }), ticks: emptyTicks() };
   const days = daysBetween(startsAt.getTime(), endsAt.getTime());
-  const left = endsAt.getTime() - now;
+  const left = Math.round(endsAt.getTime() - now);
   return {
     label: t('home.pass.label', { count: days }),
     status: { kind: 'ok', text: t('home.pass.active') },
@@ -60,22 +60,22 @@ function emptyTicks() {
 }
 
 /** A reminder above the pass; undefined while nothing is to be done. */
-export function describeNotice({ kind, endsAt }: PassState, now: number, path: string, { t, format }: Reader) {
+export function describeReminder({ kind, endsAt }: PassState, now: number, path: string, { t, format }: Reader) {
   const action = path === '' ? undefined : { path, label: t(kind === 'active' ? 'home.renew' : 'home.choose_plan') };
   if (kind === 'ended' && endsAt !== undefined)
     return {
       kind: 'bad' as const,
-      title: t('home.notice.ended', { time: format.dayTime(endsAt).text }),
-      text: t('home.notice.ended_more'),
+      title: t('home.reminder.ended', { time: format.dayTime(endsAt).text }),
+      text: t('home.reminder.ended_more'),
       action,
     };
   const left = (endsAt?.getTime() ?? 0) - now;
   if (kind !== 'active' || left > reminderTime) return undefined;
-  return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.notice.ending_more'), action };
+  return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.reminder.ending_more'), action };
 }
 
 function describeEnd(left: number, t: Reader['t']): string {
   const hours = Math.floor(left / 3_600_000);
-  if (hours > 0) return t('home.notice.hours', { count: hours });
-  return t('home.notice.minutes', { count: Math.max(1, Math.ceil(left / 60_000)) });
+  if (hours > 0) return t('home.reminder.hours', { count: hours });
+  return t('home.reminder.minutes', { count: Math.max(1, Math.ceil(left / 60_000)) });
 }

@@ -29,7 +29,7 @@ function homePage(gateway: Registry): Page {
       topics: ['requests', 'account'],
       everySeconds: lookEvery,
       parts: {
-        notice: part('notice'),
+        reminder: part('reminder'),
         pass: part('pass'),
         tiles: part('tiles'),
         empty: part('empty'),

@@ -1,0 +1,155 @@
+import OpenAI from 'openai';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { Sessions } from '#core/pages/sessions.ts';
+import { auditPage } from '../support/audit-page.ts';
+import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
+import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+let browser: TestBrowser;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  const yaml = `${wholePipeline}
+upstreams: { demo: { vendor: demo } }
+models:
+  plain: { routes: [demo/chatty] }
+  failing-over: { routes: [demo/fail-503, demo/chatty] }
+`;
+  [browser, gateway] = await Promise.all([launchBrowser(), startGateway({ yaml })]);
+}, 120_000);
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await gateway?.[Symbol.asyncDispose]();
+});
+
+/** A window in which this account is signed in. */
+async function openHome(accountId: string, options = {}): Promise<BrowserWindow> {
+  const window = await browser.open(options);
+  const { token } = await new Sessions(gateway.database).create(accountId, 'test');
+  await window.page.context().addCookies([{ name: 'dp_session', value: token, url: gateway.url }]);
+  await window.page.goto(`${gateway.url}/dashboard`);
+  return window;
+}
+
+async function newAccount(days?: number) {
+  const period = days === undefined ? undefined : { days, reason: 'grant' as const };
+  return createAccount(gateway.database, 'dp', { name: 'Rani Putri', ...(period && { period }) });
+}
+
+/** Streams that are open at the gateway. */
+const streams = () => gateway.gateway.host.keep('live-hub', () => ({ size: Number.NaN }));
+
+const rows = (page: Page) => page.locator('#latest tbody tr');
+
+describe('the home page', () => {
+  it('shows requests as the OpenAI SDK sends them, and which of them had a failover', async () => {
+    const { accountId, key } = await newAccount(7);
+    await using window = await openHome(accountId);
+    const { page } = window;
+    await page.getByText('No requests yet').waitFor();
+    const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
+    const send = (model: string) =>
+      openai.chat.completions.create({ model, messages: [{ role: 'user', content: 'hello' }] });
+
+    await send('dp/plain');
+    await rows(page).filter({ hasText: 'dp/plain' }).waitFor();
+    await page.getByText('No requests yet').waitFor({ state: 'detached' });
+    await page.locator('#chart-plot canvas').waitFor();
+
+    await send('dp/failing-over');
+    const failover = rows(page).filter({ hasText: 'dp/failing-over' });
+    await failover.locator('.badge').getByText('2 attempts').waitFor();
+    expect(await rows(page).count()).toBe(2);
+    await vi.waitFor(
+      async () => expect(await page.locator('#tiles').innerText()).toMatch(/Requests, 24 h\s+2\b/),
+      10_000,
+    );
+    expect(await page.locator('#models').innerText()).toContain('dp/failing-over');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('says that the pass has ended when its countdown reaches zero', async () => {
+    const { accountId } = await newAccount();
+    await gateway.database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason)
+       values (gen_random_uuid(), ?, now() - interval '1 day' + interval '8 seconds', now() + interval '8 seconds', 1, 'grant')`,
+      [accountId],
+    );
+    await using window = await openHome(accountId);
+    const { page } = window;
+    const countdown = page.getByRole('timer');
+    await countdown.waitFor();
+    expect(await countdown.innerText()).toMatch(/^00:00:0\d$/);
+    await page.getByText('Your pass ends in 1 minute.').waitFor();
+    await page.getByText('No active pass').waitFor();
+    await page.getByText(/^Your pass ended/).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('keeps focus, an open table and the chart when its parts change', async () => {
+    const { accountId, key } = await newAccount(1);
+    await using window = await openHome(accountId);
+    const { page } = window;
+    const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
+    const send = () =>
+      openai.chat.completions.create({ model: 'dp/plain', messages: [{ role: 'user', content: 'x' }] });
+    await send();
+    await rows(page).first().waitFor();
+    await page.getByText('Show as table').click();
+    await rows(page).first().getByRole('link').focus();
+    const focused = await page.evaluate('document.activeElement.id');
+    await send();
+    await vi.waitFor(async () => expect(await rows(page).count()).toBe(2), 10_000);
+    expect(await page.evaluate('document.activeElement.id')).toBe(focused);
+    expect(await page.locator('#chart-table').getAttribute('open')).not.toBeNull();
+    expect(await page.locator('#chart tbody tr').last().innerText()).toContain('2');
+    expect(await page.locator('#chart-plot canvas').count()).toBe(1);
+  });
+
+  it('holds no stream while it is hidden, and catches up when it is seen again', async () => {
+    const { accountId } = await newAccount(1);
+    await using window = await openHome(accountId);
+    const { page } = window;
+    await vi.waitFor(() => expect(streams().size).toBe(1), 10_000);
+    await page.clock.install();
+    const see = (state: string) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, value: ${state === 'hidden'} });
+         document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await see('hidden');
+    await page.clock.runFor(11_000);
+    await vi.waitFor(() => expect(streams().size).toBe(0), 10_000);
+    await see('visible');
+    await vi.waitFor(() => expect(streams().size).toBe(1), 10_000);
+  });
+
+  it('says why it no longer updates when the session has ended', async () => {
+    const { accountId } = await newAccount(1);
+    await using window = await openHome(accountId);
+    await window.page.getByRole('timer').waitFor();
+    await new Sessions(gateway.database).revokeAll(accountId);
+    await window.page.getByText('You were signed out. Sign in to go on.').waitFor();
+  });
+
+  it('shows its figures as a table without JavaScript', async () => {
+    await using window = await openHome(gateway.accountId, { javaScriptEnabled: false });
+    expect(await window.page.locator('#chart-table table').isVisible()).toBe(false);
+    await window.page.locator('noscript').waitFor({ state: 'attached' });
+  });
+
+  it('is accessible, and as wide as its window, with and without requests', async () => {
+    const { accountId, key } = await newAccount(3);
+    await using window = await openHome(accountId);
+    expect(await auditPage(window, `${gateway.url}/dashboard`)).toEqual([]);
+    const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
+    await openai.chat.completions.create({ model: 'dp/failing-over', messages: [{ role: 'user', content: 'x' }] });
+    await window.page.goto(`${gateway.url}/dashboard?range=30d`);
+    await rows(window.page).first().waitFor();
+    expect(await auditPage(window, `${gateway.url}/dashboard?range=30d`)).toEqual([]);
+  });
+});

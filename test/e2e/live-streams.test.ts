@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Sessions } from '#core/pages/sessions.ts';
+import { bounds } from '#core/bounds.ts';
+import { type EventStream, openEventStream } from '../support/event-stream.ts';
+import { createGatewayHome, type GatewayHome, type GatewayProcess, wholePipeline } from '../support/gateway.ts';
+import { redisUrl } from '../support/redis.ts';
+import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let home: GatewayHome;
+let postgres: TcpProxy;
+let one: GatewayProcess;
+let two: GatewayProcess;
+
+beforeAll(async () => {
+  home = await createGatewayHome(`${wholePipeline}
+upstreams: { demo: { vendor: demo } }
+models: { demo: { routes: [demo/chatty] }, other: { routes: [demo/chatty] } }
+`);
+  const url = new URL(home.databaseUrl);
+  postgres = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  url.host = `127.0.0.1:${postgres.port}`;
+  const environment = { DATABASE_URL: url.href, ...(redisUrl !== undefined && { REDIS_URL: redisUrl }) };
+  one = await home.start(environment);
+  // Without Redis a database has one gateway.
+  two = redisUrl === undefined ? one : await home.start(environment);
+}, 120_000);
+
+afterAll(async () => {
+  await home?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
+});
+
+/** A session of the account, as a sign-in opens it. */
+async function newSession(accountId = home.accountId) {
+  const { token, id } = await new Sessions(home.database).create(accountId, 'test');
+  return { id, headers: { cookie: `dp_session=${token}` } };
+}
+
+async function openHome(gateway: GatewayProcess, more: Record<string, string> = {}): Promise<EventStream> {
+  const { headers } = await newSession();
+  return openEventStream(`${gateway.url}/dashboard/live`, { ...headers, ...more }, 30_000);
+}
+
+async function call(gateway: GatewayProcess, model: string): Promise<void> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${home.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: `dp/${model}`, messages: [{ role: 'user', content: 'hello' }] }),
+  });
+  await response.text();
+}
+
+describe('the stream of an open page', () => {
+  it('shows a request that went through another instance', async () => {
+    await using stream = await openHome(two);
+    await stream.find(({ name }) => name === 'latest');
+    await call(one, 'demo');
+    const rows = await stream.find(({ name, data }) => name === 'latest' && data.includes('dp/demo'));
+    expect(rows.data).toContain('data-row="req_');
+    await stream.find(({ name, data }) => name === 'empty' && !data.includes('No requests yet'));
+  });
+
+  it('is neither compressed, nor stored, nor held back by proxies', async () => {
+    await using stream = await openHome(one, { 'accept-encoding': 'gzip' });
+    expect(stream.status).toBe(200);
+    expect(Object.fromEntries(stream.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+    expect(stream.headers.get('content-encoding')).toBeNull();
+  });
+
+  it('sends nothing that the page has already', async () => {
+    await using first = await openHome(one);
+    const { id } = await first.find((event) => event.id !== '');
+    await using again = await openHome(two, { 'last-event-id': id });
+    await again.find(({ name }) => name === 'live-open');
+    await call(one, 'other');
+    await again.find(({ name, data }) => name === 'latest' && data.includes('dp/other'));
+    // The rate limit may have changed with time; the models have changed only now.
+    expect(again.events.filter(({ name }) => name === 'models')).toHaveLength(1);
+  });
+
+  it('is for accounts that are signed in', async () => {
+    await using stream = await openEventStream(`${one.url}/dashboard/live`);
+    expect(stream.status).toBe(401);
+  });
+
+  it('answers HEAD without opening one', async () => {
+    const { headers } = await newSession();
+    const response = await fetch(`${one.url}/dashboard/live`, { method: 'HEAD', headers });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
+  it('ends within seconds when its session is revoked', async () => {
+    const { id, headers } = await newSession();
+    await using stream = await openEventStream(`${one.url}/dashboard/live`, headers);
+    await stream.find(({ name }) => name === 'latest');
+    await new Sessions(home.database).revoke(home.accountId, id);
+    const end = await stream.find(({ name }) => name === 'live-end');
+    expect(end.data).toBe('signed_out');
+    await stream.ended;
+  });
+
+  it('stays open while the database is away, says so, and goes on when it is back', async () => {
+    await using stream = await openHome(one);
+    await stream.find(({ name }) => name === 'latest');
+    postgres.turn('cut');
+    await stream.find(({ name, data }) => name === 'live-state' && data === 'stopped');
+    await call(one, 'demo');
+    postgres.turn('open');
+    await stream.find(({ name, data }) => name === 'live-state' && data === 'live');
+    const before = stream.events.length;
+    await call(one, 'demo');
+    await vi.waitFor(() => expect(stream.events.slice(before).map(({ name }) => name)).toContain('latest'), 30_000);
+  });
+
+  it('is one of a bounded number for an account', async () => {
+    const { headers } = await newSession();
+    const open = () => openEventStream(`${one.url}/dashboard/live`, headers);
+    const streams = await Promise.all(Array.from({ length: bounds.accountStreams + 5 }, open));
+    const tooMany = () =>
+      streams.filter(({ events }) => events.some(({ name, data }) => name === 'live-end' && data === 'too_many'));
+    await vi.waitFor(() => expect(tooMany().length).toBeGreaterThanOrEqual(5), 10_000);
+    await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()));
+  });
+
+  it('does not hold up a gateway that stops', async () => {
+    await using stream = await openHome(two);
+    await stream.find(({ name }) => name === 'latest');
+    const begun = performance.now();
+    expect(await two.end('SIGTERM')).toBe(0);
+    await stream.ended;
+    expect(performance.now() - begun).toBeLessThan(15_000);
+  });
+});

@@ -1,12 +1,14 @@
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/pages/texts.ts';
 import { deletedPage, deletePage } from './delete.ts';
+import { ownDataDownload } from './own-data.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** How owners end their account. */
+/** How owners take their data along, and end their account. */
 export function addAccountPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.page(deletePage);
   gateway.page(deletedPage);
+  gateway.page(ownDataDownload);
 }

@@ -1,0 +1,40 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import { exportOwnData } from '#core/accounts/own-data.ts';
+import { SharedUnavailable } from '#core/shared/shared.ts';
+import { accountOf, Download, type Page, type PageRequest } from '#core/pages/page.ts';
+import { PageError } from '#core/pages/page-error.ts';
+
+/** Downloads of one account: each reads all of its records. */
+const limits = { limit: 6, period: 3600, burst: 3 };
+
+/** Ms for a download, however slowly its client reads. */
+const longest = 15 * 60_000;
+
+/** What the service has about the account, as one JSON file. */
+export const ownDataDownload: Page = {
+  path: '/account/data.json',
+  role: 'account',
+  title: 'accounts.data.title',
+  async show(request) {
+    await requireTurn(request);
+    const { database, service, log } = request.host;
+    const { id } = accountOf(request);
+    const lines = Readable.from(exportOwnData(database, id), { objectMode: false });
+    // The connection then closes without an end, so the browser reports the file as incomplete.
+    lines.once('error', (error) => {
+      if (error.name !== 'AbortError') log.error(`the data of account ${id} could not be read to the end`, error);
+    });
+    const body = addAbortSignal(AbortSignal.timeout(longest), lines);
+    return new Download(`${service.slug}-account.json`, 'application/json', body);
+  },
+};
+
+/** Without the shared state everyone may. */
+async function requireTurn(request: PageRequest): Promise<void> {
+  try {
+    const { refusedBy } = await request.host.shared.limiter.take(`account-data:${accountOf(request).id}`, limits);
+    if (refusedBy !== undefined) throw new PageError(429, 'accounts.data.too_many');
+  } catch (error) {
+    if (!(error instanceof SharedUnavailable)) throw error;
+  }
+}

@@ -4,10 +4,13 @@ import { isTimeZone } from '../timing/time-zone.ts';
 
 /** A day of the calendar, `2026-11-22`. */
 export function parseDay(text: string): string {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text))
-    return text;
+  if (isDay(text)) return text;
   throw new InvalidArgumentError('It must be a day, for example 2026-11-22.');
+}
+
+export function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 export function parseTimeZone(text: string): string {

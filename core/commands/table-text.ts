@@ -1,20 +1,56 @@
+import { styleText } from 'node:util';
 import { printable } from '../logger.ts';
 
-/** Longest text of a cell; the rest is cut. */
-const longestCell = 60;
+/** Characters of a cell; the rest is cut. */
+const usualLongest = 60;
+
+/** Colours and weights of a terminal, by their names in `util.styleText`. */
+export type TextStyle = Parameters<typeof styleText>[0];
+
+/** A text, and how it looks on a terminal. */
+export type TextCell = string | { readonly text: string; readonly style: TextStyle };
+
+export interface TableOptions {
+  /** Columns of numbers, which are aligned at their end. */
+  readonly numbers?: readonly number[];
+  /** The least widths of the columns, for tables that are continued later. */
+  readonly widths?: readonly number[];
+  /** Characters of a cell in the last column, which are cut elsewhere. */
+  readonly longest?: number;
+}
 
 /** Rows as columns for people, under a heading. Foreign text cannot control the terminal. */
-export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const cells = rows.map((row) => row.map(shorten));
-  const widths = heading.map((title, column) =>
-    Math.max(title.length, ...cells.map((row) => [...(row[column] ?? '')].length)),
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly TextCell[])[],
+  { numbers = [], widths: least = [], longest = usualLongest }: TableOptions = {},
+): string[] {
+  const cells = [heading, ...rows].map((row) =>
+    row.map((cell, column) => toCell(cell, column === heading.length - 1 ? longest : usualLongest)),
   );
-  const line = (row: readonly string[]) =>
+  const widths = heading.map((_, column) =>
+    Math.max(least[column] ?? 0, ...cells.map((row) => [...(row[column]?.text ?? '')].length)),
+  );
+  return cells.map((row) =>
     row
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length)))
+      .map(({ text, style }, column) => {
+        const space = ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...text].length));
+        const painted = style === undefined ? text : paint(style, text);
+        return numbers.includes(column) ? space + painted : painted + space;
+      })
       .join('  ')
-      .trimEnd();
-  return [heading, ...cells].map(line);
+      .trimEnd(),
+  );
+}
+
+/** Colours a text for the terminal, and leaves it as it is where stdout is not one, or NO_COLOR is set. */
+export function paint(style: TextStyle, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+function toCell(cell: TextCell, longest: number): { readonly text: string; readonly style?: TextStyle } {
+  if (typeof cell === 'string') return { text: shorten(cell, longest) };
+  return { text: shorten(cell.text, longest), style: cell.style };
 }
 
 /** Names and values below each other; fields without a value are left out. */
@@ -29,8 +65,8 @@ export function formatTime(time: Date | undefined): string {
   return time === undefined ? '' : time.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-function shorten(text: string): string {
+function shorten(text: string, longest: number): string {
   const line = printable(text).replaceAll('\n', ' ');
   const characters = [...line];
-  return characters.length <= longestCell ? line : `${characters.slice(0, longestCell - 1).join('')}…`;
+  return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join('')}…`;
 }

@@ -17,7 +17,7 @@ export interface RequestPage {
 export const maxPage = 500;
 
 /** Times as epoch ms, and 64-bit integers as numbers: the driver would return texts. */
-const list = Object.entries(columns)
+export const recordColumns = Object.entries(columns)
   .map(([name, { type }]) => {
     if (type === 'timestamptz') return `(extract(epoch FROM ${name}) * 1000)::float8 AS ${name}`;
     return type === 'bigint' ? `${name}::float8 AS ${name}` : name;
@@ -42,7 +42,7 @@ export async function findRequest(
   if (startedAt === undefined) return undefined;
   const { sql, parameters } = conditionsOf({ accountId });
   const [record] = await database.query<RequestRecord>(
-    `SELECT ${list} FROM request_log WHERE started_at = ? AND id = ? AND ${sql}`,
+    `SELECT ${recordColumns} FROM request_log WHERE started_at = ? AND id = ? AND ${sql}`,
     [timestamp(startedAt), id, ...parameters],
   );
   return record;
@@ -63,7 +63,7 @@ export async function listRequests(
   const older = before === undefined ? undefined : olderThan(before);
   const size = Math.max(1, Math.min(limit, maxPage));
   const found = await database.query<RequestRecord>(
-    `SELECT ${list} FROM request_log WHERE ${matching.sql} ${older?.sql ?? ''} ${newestFirst} LIMIT ?`,
+    `SELECT ${recordColumns} FROM request_log WHERE ${matching.sql} ${older?.sql ?? ''} ${newestFirst} LIMIT ?`,
     [...matching.parameters, ...(older?.parameters ?? []), size + 1],
   );
   const records = found.slice(0, size);

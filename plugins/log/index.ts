@@ -4,9 +4,11 @@ import { describeJournal } from './journal-report.ts';
 import { journalGauge, lostRecordsGauge } from './gauges.ts';
 import { partitionJob } from './partitions.ts';
 import { logStage } from './stage.ts';
+import { requestsCommand } from './commands/requests-command.ts';
+import { usageCommand } from './commands/usage-command.ts';
 import { usageFoldJob, usageRetentionJob } from './usage-jobs.ts';
 
-/** Writes the record of every request, maintains the partitions of its table, and adds up usage by hour. */
+/** Writes the record of every request, maintains the partitions of its table, adds up usage by hour, and shows both. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {
@@ -15,6 +17,8 @@ export const plugin: GatewayPlugin = {
     server.gateway.statusReport(journalReport(describeJournal));
     server.gateway.job(usageFoldJob);
     server.gateway.job(usageRetentionJob);
+    server.gateway.command(requestsCommand);
+    server.gateway.command(usageCommand);
     server.gateway.gauge(journalGauge);
     server.gateway.gauge(lostRecordsGauge);
   },

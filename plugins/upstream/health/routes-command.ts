@@ -1,3 +1,4 @@
+import { formatTable, type TextCell, type TextStyle } from '#core/commands/table-text.ts';
 import { type Command, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { resetRoute, routeIdsOf } from '#core/model-call/route-reset.ts';
@@ -22,7 +23,7 @@ export const routesCommand: Command = {
         context.withHost(async (host) => {
           if (reset !== undefined) return context.print(await resetKnownRoute(host, reset));
           const routes = await askRoutes(host, url);
-          for (const line of json ? [JSON.stringify(routes)] : routes.map(describeRoute)) context.print(line);
+          for (const line of json ? [JSON.stringify(routes)] : describeRoutes(routes)) context.print(line);
         }),
       );
   },
@@ -44,14 +45,26 @@ async function askRoutes(host: Host, url: string | undefined): Promise<RouteStat
   throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
-function describeRoute({
-  route,
-  state,
-  open_until: until,
-  reason,
-  keys_cooling_down: cooling = 0,
-}: RouteStatus): string {
+/** A closed breaker is the good state, which its name does not say. */
+const legend = [
+  'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
+  'no_model: the upstream does not have the model, so its other routes are asked first',
+];
+
+const styles: Readonly<Record<RouteStatus['state'], TextStyle>> = {
+  closed: 'green',
+  open: 'red',
+  half_open: 'yellow',
+  no_model: 'yellow',
+};
+
+function describeRoutes(routes: readonly RouteStatus[]): string[] {
+  if (routes.length === 0) return ['No routes.'];
+  return [...formatTable(['route', 'breaker', ''], routes.map(cellsOf), { longest: Infinity }), '', ...legend];
+}
+
+function cellsOf({ route, state, open_until: until, reason, keys_cooling_down: cooling = 0 }: RouteStatus): TextCell[] {
   const why = state === 'closed' ? [] : [`until ${until}: ${reason}`];
   if (cooling > 0) why.push(`${cooling} ${cooling === 1 ? 'key' : 'keys'} cooling down`);
-  return `${route.padEnd(40)} ${state.padEnd(10)} ${why.join('; ')}`.trimEnd();
+  return [route, { text: state, style: styles[state] }, why.join('; ')];
 }

@@ -1,0 +1,120 @@
+import { formatTable, type TextCell } from '#core/commands/table-text.ts';
+import { type Formatter, formatterFor } from '#core/pages/formatter.ts';
+import type { RouteUsage } from '#core/records/route-usage.ts';
+import { startOfHour, type UsageBy, type UsageCounts } from '#core/records/usage.ts';
+import { duration, timeOf } from './describe-requests.ts';
+
+/** One line: what it counts, and the counts. */
+export interface UsageLine extends UsageCounts {
+  /** Id of the account, name of the model or route, or start of the hour; null for requests without one. */
+  readonly key: string | number | null;
+  /** Name and e-mail address of the account. */
+  readonly account?: string | undefined;
+  /** Ms; undefined where it is not read, or there are no answers. */
+  readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
+  /** All attempts on the route, whichever route served in the end. */
+  readonly attempts?: RouteUsage | undefined;
+}
+
+/** The lines of `gateway usage`, the most used first, and what they cover. */
+export interface UsageTable {
+  readonly by: UsageBy;
+  readonly lines: readonly UsageLine[];
+  readonly since: number;
+  /** From when on usage is complete, epoch ms; undefined before the first request. */
+  readonly reach: number | undefined;
+}
+
+/** A column of the table. */
+interface Column {
+  readonly title: string;
+  readonly isNumber?: boolean;
+  /** Groups that have it; all when it is left out. */
+  readonly only?: readonly UsageBy[];
+  readonly except?: readonly UsageBy[];
+  cell(line: UsageLine, reader: Reader): TextCell;
+}
+
+interface Reader {
+  readonly format: Formatter;
+  readonly timeZone: string;
+}
+
+const counted = (title: string, read: (line: UsageLine) => number): Column => ({
+  title,
+  isNumber: true,
+  cell: (line, { format }) => format.number(read(line)),
+});
+
+const columns: readonly Column[] = [
+  { title: 'name', only: ['account'], cell: ({ account = '' }) => account },
+  counted('requests', ({ requests }) => requests),
+  { title: 'errors', isNumber: true, cell: errorsCell },
+  counted('failed', ({ failed }) => failed),
+  counted('failovers', ({ failovers }) => failovers),
+  counted('cached', ({ cached }) => cached),
+  counted('tokens in', ({ inputTokens }) => inputTokens),
+  counted('tokens out', ({ outputTokens }) => outputTokens),
+  {
+    title: 'first token',
+    isNumber: true,
+    except: ['account'],
+    cell: ({ firstContent }, { format }) => duration(firstContent.median, format),
+  },
+  {
+    title: '95 % below',
+    isNumber: true,
+    except: ['account'],
+    cell: ({ firstContent }, { format }) => duration(firstContent.slow, format),
+  },
+  {
+    title: 'tries',
+    isNumber: true,
+    only: ['route'],
+    cell: ({ attempts }, { format }) => (attempts === undefined ? '' : format.number(attempts.attempts)),
+  },
+  { title: 'failed tries', isNumber: true, only: ['route'], cell: failedTriesCell },
+  { title: 'last fault', only: ['route'], cell: lastFaultCell },
+];
+
+/** Usage as a table, with what it covers below. */
+export function describeUsage({ by, lines, since, reach }: UsageTable, timeZone: string): string[] {
+  const reader = { format: formatterFor('en', timeZone), timeZone };
+  const covered = `since ${timeOf(startOfHour(since), timeZone)} (${timeZone}), by whole hours in UTC`;
+  if (lines.length === 0) return [`No requests ${covered}.`];
+  const shown = columns.filter(({ only, except }) => (only?.includes(by) ?? true) && except?.includes(by) !== true);
+  const title = by === 'hour' ? `hour (${timeZone})` : by;
+  return [
+    ...formatTable(
+      [title, ...shown.map((column) => column.title)],
+      lines.map((line) => [keyOf(line, by, timeZone), ...shown.map(({ cell }) => cell(line, reader))]),
+      { numbers: shown.flatMap(({ isNumber }, index) => (isNumber === true ? [index + 1] : [])) },
+    ),
+    '',
+    covered,
+    ...(reach !== undefined && reach > since ? [`usage begins at ${timeOf(reach, timeZone)}`] : []),
+    'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
+  ];
+}
+
+function keyOf({ key }: UsageLine, by: UsageBy, timeZone: string): string {
+  if (key === null) return `(no ${by})`;
+  return by === 'hour' ? timeOf(key as number, timeZone).slice(0, 16) : String(key);
+}
+
+function errorsCell({ errors, requests, failed }: UsageLine, { format }: Reader): TextCell {
+  const text = requests === 0 ? '0' : `${format.number(errors)} (${format.percent(errors / requests)})`;
+  return failed > 0 ? { text, style: 'yellow' } : text;
+}
+
+function failedTriesCell({ attempts }: UsageLine, { format }: Reader): TextCell {
+  if (attempts === undefined) return '';
+  const text = format.number(attempts.failed);
+  return attempts.failed > 0 ? { text, style: 'red' } : text;
+}
+
+function lastFaultCell({ attempts }: UsageLine, { timeZone }: Reader): TextCell {
+  const last = attempts?.lastFault;
+  if (last === undefined) return '';
+  return `${timeOf(last.at, timeZone)} ${last.fault}${last.error === null ? '' : `: ${last.error}`}`;
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Host } from '#core/host.ts';
+import type { RequestFilter } from '#core/records/filter.ts';
+import { NewRequests } from '#core/records/new-requests.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { Backoff } from '#core/timing/backoff.ts';
+import { describeRequests, requestToJson } from './describe-requests.ts';
+import { type CommandOutput, listUpTo } from './print-requests.ts';
+
+/** Ms between two looks. */
+const interval = 1_000;
+/** Ms between attempts while the database does not answer. */
+const retries = { first: 500, longest: 5_000 };
+
+export interface FollowOptions extends CommandOutput {
+  /** Earlier requests to print first. */
+  readonly limit: number;
+  /** Ends the command; default: SIGINT, SIGTERM and a closed stdout. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Prints the last requests, the newest last, then each one when it is recorded, until a signal comes. Waits for a database that
+ * stops to answer, and then continues where it was.
+ */
+export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
+  using interruption = interruptible(options.signal);
+  const { signal } = interruption;
+  const output = new FollowedOutput(options);
+  const requests = new NewRequests(host.database, filter, host.now);
+  await requests.begin();
+  const { records } = await listUpTo(host.database, filter, options.limit);
+  requests.skip(records.map(({ id }) => id));
+  output.write(records.toReversed());
+  const backoff = new Backoff(retries);
+  while (!signal.aborted) {
+    try {
+      // A query that hangs must not hold up the end.
+      await Promise.race([writeNew(requests, output), interruption.aborted]);
+      if (backoff.failures > 0) host.log.info('the database answers again');
+      backoff.reset();
+      await pause(interval, signal);
+    } catch (error) {
+      if (backoff.failures === 0) host.log.warn(`the database does not answer, waiting for it: ${messageOf(error)}`);
+      await pause(backoff.next(), signal);
+    }
+  }
+}
+
+async function writeNew(requests: NewRequests, output: FollowedOutput): Promise<void> {
+  for await (const page of requests.read()) output.write(page);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+class FollowedOutput {
+  readonly #output: CommandOutput;
+  #isContinued = false;
+
+  constructor(output: CommandOutput) {
+    this.#output = output;
+  }
+
+  write(records: readonly RequestRecord[]): void {
+    const { print, isJson, timeZone } = this.#output;
+    const lines = isJson
+      ? records.map((record) => JSON.stringify(requestToJson(record)))
+      : describeRequests(records, timeZone, { isContinued: this.#isContinued, isFollowed: true });
+    for (const line of lines) print(line);
+    this.#isContinued = true;
+  }
+}
+
+/** A signal that Ctrl-C, SIGTERM or the end of the reader aborts, and a promise that settles then. */
+function interruptible(given: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  process.on('SIGINT', abort);
+  process.on('SIGTERM', abort);
+  process.stdout.on('error', abort);
+  const signal = given === undefined ? controller.signal : AbortSignal.any([given, controller.signal]);
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve());
+  if (signal.aborted) resolve();
+  return {
+    signal,
+    aborted,
+    [Symbol.dispose]() {
+      process.off('SIGINT', abort);
+      process.off('SIGTERM', abort);
+    },
+  };
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}

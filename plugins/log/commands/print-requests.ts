@@ -1,0 +1,77 @@
+import { CommandFailed } from '#core/extension/command.ts';
+import type { Host } from '#core/host.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import type { RequestFilter } from '#core/records/filter.ts';
+import { findRequest, listRequests, maxPage } from '#core/records/read-requests.ts';
+import { describeRequest } from './describe-request.ts';
+import { describeRequests, requestToJson } from './describe-requests.ts';
+
+/** How a command prints. */
+export interface CommandOutput {
+  print(line: string): void;
+  readonly isJson: boolean;
+  readonly timeZone: string;
+}
+
+/** Prints requests, the newest first. */
+export async function printRequests(
+  { database }: Pick<Host, 'database'>,
+  filter: RequestFilter,
+  {
+    print,
+    isJson,
+    timeZone,
+    limit,
+    before,
+  }: CommandOutput & { readonly limit: number; readonly before: string | undefined },
+): Promise<void> {
+  const { records, next } = await listUpTo(database, filter, limit, before);
+  if (isJson) return print(JSON.stringify({ requests: records.map(requestToJson), next: next ?? null }, null, 2));
+  if (records.length === 0) return print('No request found.');
+  for (const line of describeRequests(records, timeZone)) print(line);
+  if (next !== undefined) print(`\nmore: --before ${next}`);
+}
+
+/** Pages until there are enough. */
+export async function listUpTo(
+  database: Host['database'],
+  filter: RequestFilter,
+  limit: number,
+  before?: string,
+): Promise<{ readonly records: readonly RequestRecord[]; readonly next: string | undefined }> {
+  const records: RequestRecord[] = [];
+  let next = before;
+  do {
+    const page = await listRequests(database, filter, {
+      limit: Math.min(limit - records.length, maxPage),
+      before: next,
+    });
+    records.push(...page.records);
+    next = page.next;
+  } while (next !== undefined && records.length < limit);
+  return { records, next };
+}
+
+/** @throws CommandFailed with code 3 */
+export async function printRequest(
+  { database }: Pick<Host, 'database'>,
+  id: string,
+  { print, isJson, timeZone }: CommandOutput,
+): Promise<void> {
+  const record = await findRequest(database, id);
+  if (record === undefined)
+    throw new CommandFailed(
+      `Request ${id} not found. Requests are recorded about a second after they are over, and kept for the days of log.keep_days.`,
+      3,
+    );
+  if (isJson) return print(JSON.stringify(requestToJson(record), null, 2));
+  for (const line of describeRequest(record, await nameOf(database, record.account_id), timeZone)) print(line);
+}
+
+async function nameOf(database: Host['database'], accountId: string | null): Promise<string | undefined> {
+  const [row] = await database.query<{ name: string; email: string | null }>(
+    'SELECT name, email FROM account WHERE id = ?',
+    [accountId],
+  );
+  return row && (row.email === null ? row.name : `${row.name} <${row.email}>`);
+}

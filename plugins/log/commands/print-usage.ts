@@ -1,0 +1,128 @@
+import type { Host } from '#core/host.ts';
+import { quantile } from '#core/records/latency-histogram.ts';
+import { readRouteUsage, type RouteUsage } from '#core/records/route-usage.ts';
+import {
+  countUsage,
+  readUsage,
+  type TimedUsage,
+  type UsageBy,
+  type UsageCounts,
+  type UsageFilter,
+  usageReach,
+} from '#core/records/usage.ts';
+import { describeUsage, type UsageLine, type UsageTable } from './describe-usage.ts';
+import type { CommandOutput } from './print-requests.ts';
+
+export async function printUsage(
+  { database }: Pick<Host, 'database'>,
+  filter: UsageFilter,
+  by: UsageBy,
+  { print, isJson, timeZone }: CommandOutput,
+): Promise<void> {
+  const [lines, { since: reach }] = await Promise.all([readLines(database, filter, by), usageReach(database)]);
+  const table: UsageTable = { by, lines, since: filter.since, reach };
+  if (isJson) return print(JSON.stringify(toJson(table), null, 2));
+  for (const line of describeUsage(table, timeZone)) print(line);
+}
+
+async function readLines(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<UsageLine[]> {
+  const [usage, names, routes] = await Promise.all([
+    read(database, filter, by),
+    by === 'account' ? readNames(database) : undefined,
+    by === 'route' ? readAttempts(database, filter) : undefined,
+  ]);
+  const attempts = new Map(routes?.map((one) => [one.route, one]));
+  const lines = usage.map(({ firstContent = [], ...counts }) => {
+    const key = counts[by] ?? null;
+    return {
+      ...counts,
+      key,
+      account: names?.get(String(key)),
+      attempts: attempts.get(String(key)),
+      firstContent: { median: quantile(firstContent, 0.5), slow: quantile(firstContent, 0.95) },
+    };
+  });
+  const neverServed = [...attempts.keys()].filter((route) => !lines.some(({ key }) => key === route));
+  const all = [...lines, ...neverServed.map((route) => ({ ...unused, key: route, attempts: attempts.get(route) }))];
+  return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
+}
+
+/** A route that was tried and has served nothing. */
+const unused: Omit<UsageLine, 'key'> = {
+  requests: 0,
+  answered: 0,
+  refused: 0,
+  failed: 0,
+  aborted: 0,
+  errors: 0,
+  failovers: 0,
+  cached: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  firstContent: { median: undefined, slow: undefined },
+};
+
+type Counted = UsageCounts &
+  Partial<Record<UsageBy, string | number | null>> &
+  Partial<Pick<TimedUsage, 'firstContent'>>;
+
+/** Attempts are counted over all accounts and models. */
+async function readAttempts(database: Host['database'], filter: UsageFilter): Promise<RouteUsage[]> {
+  const { accountId, model, route } = filter;
+  if (accountId !== undefined || model !== undefined) return [];
+  const all = await readRouteUsage(database, filter);
+  return route === undefined ? all : all.filter((one) => one.route === route);
+}
+
+/** Times of thousands of accounts would take long. */
+function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<Counted[]> {
+  return by === 'account' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
+}
+
+async function readNames(database: Host['database']): Promise<Map<string, string>> {
+  const rows = await database.query<{ id: string; name: string; email: string | null }>(
+    'SELECT id, name, email FROM account',
+  );
+  return new Map(rows.map(({ id, name, email }) => [id, email === null ? name : `${name} <${email}>`]));
+}
+
+function toJson({ by, lines, since, reach }: UsageTable): object {
+  return {
+    since: new Date(since),
+    complete_since: reach === undefined ? null : new Date(reach),
+    usage: lines.map((line) => ({
+      [by]: by === 'hour' ? new Date(line.key as number) : line.key,
+      ...(by === 'account' && { name: line.account ?? null }),
+      requests: line.requests,
+      answered: line.answered,
+      refused: line.refused,
+      failed: line.failed,
+      aborted: line.aborted,
+      errors: line.errors,
+      failovers: line.failovers,
+      cached: line.cached,
+      input_tokens: line.inputTokens,
+      output_tokens: line.outputTokens,
+      ...(by !== 'account' && {
+        first_token_ms: { p50: rounded(line.firstContent.median), p95: rounded(line.firstContent.slow) },
+      }),
+      ...(by === 'route' && { attempts: attemptsToJson(line.attempts) }),
+    })),
+  };
+}
+
+function attemptsToJson(usage: RouteUsage | undefined): object | null {
+  if (usage === undefined) return null;
+  const { attempts, served, failed, faults, lastFault } = usage;
+  return {
+    attempts,
+    served,
+    failed,
+    faults,
+    last_fault: lastFault === undefined ? null : { ...lastFault, at: new Date(lastFault.at) },
+  };
+}
+
+function rounded(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms);
+}

@@ -1,0 +1,81 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { parseLine } from '#core/commands/arguments.ts';
+import { parseTimeZone } from '#core/commands/days.ts';
+import { parseTime, resolveTime, type WrittenTime } from '#core/commands/times.ts';
+import { service } from '#core/config/sections.ts';
+import { CommandFailed } from '#core/extension/command.ts';
+import type { Host } from '#core/host.ts';
+import type { RequestFilter } from '#core/records/filter.ts';
+
+/** Members of a filter that `--status` sets. */
+export type StatusFilter = Pick<RequestFilter, 'status' | 'outcome' | 'errors'>;
+
+const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
+
+/** `429`, `5xx`, how the request ended, or `error`. */
+export function parseStatus(text: string): StatusFilter {
+  if (text === 'error') return { errors: true };
+  const outcome = outcomes.find((one) => one === text);
+  if (outcome !== undefined) return { outcome };
+  if (/^[1-5]xx$/i.test(text)) return { status: [Number(text[0]) * 100, Number(text[0]) * 100 + 99] };
+  if (/^[1-5]\d\d$/.test(text)) return { status: [Number(text), Number(text)] };
+  throw new InvalidArgumentError(`It must be a status such as 429 or 5xx, error, ${outcomes.join(', ')}.`);
+}
+
+export function zoneOption(): Option {
+  return new Option('--time-zone <zone>', 'zone of days and times; default: service.time_zone').argParser(
+    parseTimeZone,
+  );
+}
+
+export function accountOption(): Option {
+  return new Option('--account <account>', 'of this account: id, e-mail address, name, hint or key').argParser(
+    parseLine,
+  );
+}
+
+export function sinceOption(): Option {
+  return new Option('--since <time>', 'from this time on: 30m, 24h, 7d, 2026-11-22 or 2026-11-22T13:00Z')
+    .argParser(parseTime)
+    .default({ ago: 86_400_000 }, '24h');
+}
+
+export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: { readonly timeZone?: string }): string {
+  return timeZone ?? host.section(service).time_zone;
+}
+
+/** What commands that count or list requests have in common. */
+export interface SelectionOptions {
+  readonly account?: string;
+  readonly model?: string;
+  readonly route?: string;
+  readonly since: WrittenTime;
+  readonly timeZone?: string;
+}
+
+/** The filter that selects these requests. @throws CommandFailed, AccountError `not_found` or `ambiguous` */
+export async function readSelection(host: Host, options: SelectionOptions) {
+  const { account, model, route, since } = options;
+  const { findAccountByHandle } = await import('#core/accounts/account-list.ts');
+  return {
+    accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,
+    model: model === undefined ? undefined : await publicNameOf(host, model),
+    route,
+    since: await resolveTime(host, since, zoneOf(host, options)),
+  };
+}
+
+/** A model of the catalog by any of its names, or one that has been in it. @throws CommandFailed */
+async function publicNameOf({ catalog, database }: Host, name: string): Promise<string> {
+  const found = catalog.resolve(name);
+  if (found !== undefined) return found.publicName;
+  const [known] = await database.query<{ model: string }>(
+    `SELECT model FROM (SELECT model FROM usage_total UNION ALL SELECT model FROM usage_delta) AS used
+     WHERE model = ? LIMIT 1`,
+    [name],
+  );
+  if (known !== undefined) return known.model;
+  const suggestion = catalog.suggest(name);
+  const ask = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
+  throw new CommandFailed(`Model "${name}" not found.${ask}`, 3);
+}

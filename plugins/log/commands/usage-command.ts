@@ -1,0 +1,44 @@
+import { Option } from 'commander';
+import { parseLine } from '#core/commands/arguments.ts';
+import type { Command } from '#core/extension/command.ts';
+import { accountOption, type SelectionOptions, sinceOption, zoneOf, zoneOption } from './request-options.ts';
+import { examples, withHost } from './with-host.ts';
+
+interface UsageOptions extends SelectionOptions {
+  readonly by: 'account' | 'model' | 'route' | 'hour';
+  readonly json?: true;
+}
+
+/** `gateway usage …`: for the operator. Works beside a running gateway. */
+export const usageCommand: Command = {
+  name: 'usage',
+  define(parser, context) {
+    parser
+      .description('count requests, errors and tokens by account, model, route or hour')
+      .addOption(
+        new Option('--by <group>', 'what to count by').choices(['account', 'model', 'route', 'hour']).default('model'),
+      )
+      .addOption(accountOption())
+      .option('--model <model>', 'of this model, whichever name the client used', parseLine)
+      .option('--route <route>', 'served by this route, such as openai/gpt-5', parseLine)
+      .addOption(sinceOption())
+      .option('--json', 'print JSON')
+      .addOption(zoneOption())
+      .addHelpText(
+        'after',
+        `
+Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries are all attempts on the route,
+whichever one served in the end.${examples(['gateway usage --by account --since 30d', 'gateway usage --by hour --model dp/gpt-5 --json'])}`,
+      )
+      .action((options: UsageOptions) =>
+        withHost(context, async (host) => {
+          const { printUsage, readSelection } = await import('./operations.ts');
+          await printUsage(host, await readSelection(host, options), options.by, {
+            print: context.print,
+            isJson: options.json === true,
+            timeZone: zoneOf(host, options),
+          });
+        }),
+      );
+  },
+};

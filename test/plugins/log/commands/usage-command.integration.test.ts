@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
+import type { Database } from '#core/database/database.ts';
+import { usageCommand } from '../../../../plugins/log/commands/usage-command.ts';
+import { day, hour, RecordBook, today } from '../../../core/records/record-fixture.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { createCommandHost, runCommand } from './fixture.ts';
+
+const now = today + 13 * hour;
+
+let database: Database;
+let accountId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ accountId } = await createAccount(database, 'dp', { name: 'Ani', email: 'ani@example.com' }));
+  const attempts = [
+    {
+      route: 'a/m',
+      outcome: 'failed' as const,
+      fault: 'route' as const,
+      error: 'HTTP 503',
+      started_ms: 0,
+      duration_ms: 0,
+    },
+    { route: 'b/m', outcome: 'served' as const },
+  ];
+  const own = { account_id: accountId, model: 'dp/gpt-5', route: 'b/m', started_at: now, attempts };
+  await new RecordBook(database).write(
+    { ...own, first_content_ms: 700, input_tokens: 1_000, has_failover: true },
+    { ...own, started_at: now - 2 * day },
+    { account_id: accountId, model: null, started_at: now, outcome: 'refused' },
+    { model: 'dp/other', started_at: now - hour, outcome: 'failed' },
+  );
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const gateway = (...words: string[]) => runCommand(usageCommand, createCommandHost(database, now), words);
+const tableOf = async (...words: string[]) =>
+  (await gateway(...words)).output.split('\n').map((line) => line.trim().replace(/ {2,}/g, '|'));
+
+it('counts by model in the last 24 hours, and says what it covers', async () => {
+  const table = await tableOf();
+  expect(table[0]).toBe('model|requests|errors|failed|failovers|cached|tokens in|tokens out|first token|95 % below');
+  expect(table.slice(1, 4).toSorted()).toEqual([
+    '(no model)|1|1 (100%)|0|0|0|0|0',
+    expect.stringMatching(/^dp\/gpt-5\|1\|0 \(0%\)\|0\|1\|0\|1,000\|0\|0\.\d\d s\|0\.\d\d s$/),
+    'dp/other|1|1 (100%)|1|0|0|0|0',
+  ]);
+  expect(table).toContain('since 2031-05-11 13:00:00 (UTC), by whole hours in UTC');
+  expect(table.join()).not.toContain('usage begins');
+});
+
+it('names accounts, the most used first, and says where usage begins', async () => {
+  const table = await tableOf('--by', 'account', '--since', '30d');
+  expect(table[1]).toMatch(new RegExp(String.raw`^${accountId}\|Ani <ani@example.com>\|3\|1 \(33%\)\|`));
+  expect(table).toContain('usage begins at 2031-05-10 13:00:00');
+});
+
+it('shows tries and the last fault of routes, those that served nothing included', async () => {
+  const table = await tableOf('--by', 'route', '--since', '7d');
+  expect(table).toContainEqual(expect.stringMatching(/^b\/m\|2\|.*\|2\|0$/));
+  expect(table).toContainEqual(expect.stringMatching(/^a\/m\|0\|.*\|2\|2\|2031-05-12 13:00:00 route: HTTP 503$/));
+});
+
+it('counts hours in their order, of an account and a model', async () => {
+  const { output } = await gateway(
+    '--by',
+    'hour',
+    '--since',
+    '7d',
+    '--account',
+    'ani@example.com',
+    '--model',
+    'alias',
+    '--json',
+  );
+  expect(JSON.parse(output)).toMatchObject({
+    complete_since: '2031-05-10T13:00:00.000Z',
+    usage: [
+      { hour: '2031-05-10T13:00:00.000Z', requests: 1 },
+      {
+        hour: '2031-05-12T13:00:00.000Z',
+        requests: 1,
+        failovers: 1,
+        input_tokens: 1_000,
+        first_token_ms: { p50: 695 },
+      },
+    ],
+  });
+});
+
+it('says so when there is nothing', async () => {
+  expect((await gateway('--route', 'no/where')).output).toBe(
+    'No requests since 2031-05-11 13:00:00 (UTC), by whole hours in UTC.',
+  );
+});
+
+it('refuses unknown groups', async () => {
+  expect(await gateway('--by', 'key')).toMatchObject({ exitCode: 2, error: expect.stringContaining('choices') });
+});

@@ -35,13 +35,15 @@
 
   list.addEventListener('htmx:beforeRequest', (event) => {
     const row = event.target.closest('.request');
-    failure.hidden = true;
-    if (!openedAfter(row)) return;
-    event.preventDefault();
-    close(row);
+    const opened = openedAfter(row);
+    if (opened?.matches('.failed')) opened.remove();
+    else if (opened !== undefined) {
+      event.preventDefault();
+      close(row);
+    }
   });
   list.addEventListener('htmx:afterSwap', () => {
-    for (const opened of list.querySelectorAll('.opened')) {
+    for (const opened of list.querySelectorAll('.opened[id]')) {
       const link = linkOf(opened.previousElementSibling);
       link.setAttribute('aria-expanded', 'true');
       link.setAttribute('aria-controls', opened.id);
@@ -49,8 +51,9 @@
     followHold();
   });
   for (const type of ['htmx:responseError', 'htmx:sendError', 'htmx:timeout'])
-    list.addEventListener(type, () => {
-      failure.hidden = false;
+    list.addEventListener(type, ({ target }) => {
+      target.closest('.request')?.after(failure.content.cloneNode(true));
+      followHold();
     });
   list.addEventListener('keydown', (event) => {
     const row = event.target.closest('.opened')?.previousElementSibling ?? event.target.closest('.request');

@@ -79,7 +79,7 @@ function detailsOfTokens(record: RequestRecord, { t, format }: Reader): string |
     ['reasoning', record.reasoning_tokens],
   ];
   const known = parts.flatMap(([name, tokens]) =>
-    tokens === null ? [] : [t(`requests.tokens.${name}`, { tokens: format.number(tokens) })],
+    tokens === null || tokens === 0 ? [] : [t(`requests.tokens.${name}`, { tokens: format.number(tokens) })],
   );
   return known.length === 0 ? undefined : known.join(' · ');
 }

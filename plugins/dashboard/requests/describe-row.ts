@@ -36,6 +36,11 @@ export interface RequestDay {
 /** Stands for what is not known, or does not apply. */
 export const dash = '—';
 
+/** Columns of the table. */
+export function columnsOf({ areShown }: RouteNames): number {
+  return areShown ? 9 : 8;
+}
+
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** The rows of a page, by day. @param now epoch ms */

@@ -7,7 +7,7 @@ import { findRequest } from '#core/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from './describe-facts.ts';
-import { firstTokenOf } from './describe-row.ts';
+import { columnsOf, firstTokenOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
 import { requestsPath } from './query.ts';
 
@@ -38,6 +38,7 @@ async function describeRequest(request: PageRequest) {
   const record = await findRequest(host.database, params['id'] ?? '', accountOf(request).id);
   if (record === undefined)
     throw new PageError(404, 'requests.unknown', { action: { path: requestsPath, label: 'requests.back' } });
+  const routes = routeNamesFor(request);
   return {
     id: record.id,
     path: `${requestsPath}/${record.id}`,
@@ -45,7 +46,8 @@ async function describeRequest(request: PageRequest) {
     time: format.time(new Date(record.started_at)),
     status: describeStatus(record, t),
     figures: describeFigures(record, request),
-    attempts: describeAttempts(record, request, routeNamesFor(request)),
+    columns: columnsOf(routes),
+    attempts: describeAttempts(record, request, routes),
     without: t(`requests.without.${whyWithoutAttempts(record)}`),
     facts: describeFacts(record, request, await isContentKept(host.database, record.id)),
   };

@@ -4,7 +4,7 @@ import { countRequests, type RequestCount } from '#core/records/count-requests.t
 import { countUsage } from '#core/records/usage.ts';
 import { listRequests } from '#core/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
-import { describeRows } from './describe-row.ts';
+import { columnsOf, describeRows } from './describe-row.ts';
 import { addressOf, filterOf, isNarrowed, readQuery, requestsPath, type RequestsQuery } from './query.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
@@ -51,6 +51,7 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     asOf: t('requests.as_of', { time: format.clock(new Date(now)).text }),
     days: describeRows(page.records, request, routes, now),
     hasRoutes: routes.areShown,
+    columns: columnsOf(routes),
     empty: page.records.length > 0 ? undefined : describeEmpty(await whyEmpty(query, request), query, t),
     count: t(`requests.count.${query.time}`, { count: counted.count, requests: numberOf(counted, request) }),
     zone: t('requests.zone', { zone: format.timeZone.replaceAll('_', ' ') }),

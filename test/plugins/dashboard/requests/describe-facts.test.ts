@@ -18,9 +18,9 @@ describe('the facts of a request', () => {
     expect(factsOf({ input_tokens: 1284, usage_estimated: true })).toMatchObject({ Tokens: '1,284 in, estimated' });
   });
 
-  it('have the tokens of prompt cache and reasoning, zero included', () => {
+  it('have the tokens of prompt cache and reasoning, unless there were none', () => {
     expect(factsOf({ cache_read_tokens: 1024, cache_write_tokens: 0, reasoning_tokens: 64 })).toMatchObject({
-      'Of which': '1,024 from prompt cache · 0 into prompt cache · 64 reasoning',
+      'Of which': '1,024 from prompt cache · 64 reasoning',
     });
   });
 

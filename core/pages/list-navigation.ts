@@ -46,6 +46,7 @@ export function listNavigation(
 
 function nearest(entries: readonly Listed[], current: string): Listed | undefined {
   return entries
+    .flatMap((entry) => [entry.path, ...(entry.covers ?? [])].map((path) => ({ entry, path })))
     .filter(({ path }) => current === path || current.startsWith(`${path}/`))
-    .toSorted((one, other) => other.path.length - one.path.length)[0];
+    .toSorted((one, other) => other.path.length - one.path.length)[0]?.entry;
 }

@@ -12,4 +12,6 @@ export interface Navigation {
   readonly place?: 'main' | 'menu';
   /** Where it leads; the page's own path when left out. For parts of a page: `/#plans`. */
   readonly path?: string;
+  /** Paths of pages that it leads to and that are not below its own: it is marked there, too. */
+  readonly covers?: readonly string[];
 }

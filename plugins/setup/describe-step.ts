@@ -22,8 +22,16 @@ export interface ShownStep {
   /** Where a form is; '' for other steps. */
   readonly where: string;
   readonly boxes: readonly CodeBox[];
-  readonly fields: readonly { readonly id: string; readonly label: string; readonly value: string }[];
+  readonly fields: readonly ShownField[];
   readonly notes: readonly string[];
+}
+
+/** What is typed into a field. The key is not here to be copied. */
+export interface ShownField {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly isKey: boolean;
 }
 
 interface Reader {
@@ -79,7 +87,12 @@ function bodyOf(step: Step, number: number, { t, system, values }: Reader): Part
       return {
         title: t('setup.step.form'),
         where: step.where,
-        fields: step.fields.map(({ label, value }, index) => ({ id: `step-${number}-${index}`, label, value })),
+        fields: step.fields.map(({ label, value }, index) => ({
+          id: `step-${number}-${index}`,
+          label,
+          value: value === values.key ? t('setup.key') : value,
+          isKey: value === values.key,
+        })),
       };
     case 'sample':
       return {

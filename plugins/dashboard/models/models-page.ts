@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi';
 import { readAbilities } from '#core/catalog/abilities.ts';
 import { readModelHealth } from '#core/model-health/model-health.ts';
 import type { Page, PageRequest } from '#core/pages/page.ts';
+import { tryPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeDetail, describeRow, type ModelReading, speaksOf } from './describe-model.ts';
 import { addressOf, matches, modelsPath, readQuery } from './query.ts';
@@ -18,7 +19,7 @@ export function createModelsPage(gateway: Gateway): Page {
     path: modelsPath,
     role: 'account',
     title: 'models.title',
-    navigation: { label: 'models.title', icon: 'models', order: 30 },
+    navigation: { label: 'models.title', icon: 'models', order: 30, covers: [tryPath] },
     template: join(views, 'models.eta'),
     styles: ['models.css'],
     scripts: ['htmx.js'],

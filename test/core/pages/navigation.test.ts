@@ -5,7 +5,10 @@ import { listNavigation } from '#core/pages/list-navigation.ts';
 import { pageAt } from './page-fixture.ts';
 
 const pages = [
-  pageAt('/dashboard/requests', { role: 'account', navigation: { label: 'requests', order: 20, icon: 'list' } }),
+  pageAt('/dashboard/requests', {
+    role: 'account',
+    navigation: { label: 'requests', order: 20, icon: 'list', covers: ['/dashboard/exports'] },
+  }),
   pageAt('/dashboard', { role: 'account', navigation: { label: 'home', order: 10 } }),
   pageAt('/account/key', { role: 'account', navigation: { label: 'key', place: 'menu' } }),
   pageAt('/late', { role: 'account', navigation: 'late' }),
@@ -42,6 +45,7 @@ describe('the navigation of a layout', () => {
     ['/dashboard', 'HOME'],
     ['/dashboard/requests', 'REQUESTS'],
     ['/dashboard/requests/req_1', 'REQUESTS'],
+    ['/dashboard/exports', 'REQUESTS'],
     ['/dashboard/other', 'HOME'],
     ['/dashboards', undefined],
   ])('at %s marks %s', (current, label) => {

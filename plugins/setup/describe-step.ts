@@ -63,6 +63,7 @@ function bodyOf(step: Step, number: number, { t, system, values }: Reader): Part
         title: t(step.isOwn === true ? 'setup.step.own_file' : 'setup.step.file'),
         boxes: [box(placeOn(system, step.place), code)],
         notes: [
+          ...elsewhere(step.place, system, t),
           ...(step.isOwn === true ? [] : [t('setup.step.file_merge')]),
           ...(hasKey ? [t('setup.step.file_key', { placeholder: values.key })] : []),
         ],
@@ -81,7 +82,11 @@ function bodyOf(step: Step, number: number, { t, system, values }: Reader): Part
       if (step.place === undefined) return { title: t('setup.step.run'), boxes: [box(terminalOf(system), code)] };
       // The file has the syntax of a POSIX shell on every system.
       const lines = step.commands.map((words) => posix.command(words)).join('\n');
-      return { title: t('setup.step.file'), boxes: [box(placeOn(system, step.place), lines)] };
+      return {
+        title: t('setup.step.file'),
+        boxes: [box(placeOn(system, step.place), lines)],
+        notes: elsewhere(step.place, system, t),
+      };
     }
     case 'form':
       return {
@@ -114,6 +119,11 @@ function terminalOf(system: System): string {
 
 function placeOn(system: System, { path, macos, windows }: FilePlace): string {
   return (system === 'windows' ? windows : system === 'macos' ? macos : undefined) ?? path;
+}
+
+/** The path on Windows is not known of every tool. */
+function elsewhere({ windows }: FilePlace, system: System, t: PageRequest['t']): string[] {
+  return system === 'windows' && windows === undefined ? [t('setup.step.path_elsewhere')] : [];
 }
 
 function comment(language: string): string {

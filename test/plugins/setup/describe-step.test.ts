@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { Translator } from '#core/pages/translator.ts';
+import { describeStep, type System } from '../../../plugins/setup/describe-step.ts';
+import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/setup/texts/id.json' with { type: 'json' };
+import type { Step } from '../../../plugins/setup/tool.ts';
+import type { SetupValues } from '../../../plugins/setup/values.ts';
+
+const t = new Translator([{ en, id }]).in('en');
+const values = { key: 'YOUR_KEY', providerId: 'daypass', providerName: 'Daypass' } as SetupValues;
+const shown = (step: Step, system: System = 'linux') => describeStep(step, 1, { t, system, values });
+const codeIn = (step: Step, system?: System) =>
+  shown(step, system).boxes.map(({ pieces }) => pieces.map(({ text }) => text).join(''));
+
+const file: Step = {
+  kind: 'file',
+  place: { path: '~/.x/x.json', macos: '~/Library/x.json', windows: '%APPDATA%\\x.json' },
+  format: 'json',
+  settings: { key: 'YOUR_KEY' },
+};
+
+describe('a step', () => {
+  it.each([
+    ['linux', '~/.x/x.json'],
+    ['macos', '~/Library/x.json'],
+    ['windows', '%APPDATA%\\x.json'],
+  ] as const)('names the file of %s', (system, path) => {
+    expect(shown(file, system).boxes[0]?.label).toBe(path);
+  });
+
+  it('says so where only another system’s path is known', () => {
+    const elsewhere = { ...file, place: { path: '~/.x' } };
+    expect(shown(elsewhere, 'windows').notes).toContain('This is the path on Linux and macOS.');
+    expect(shown(elsewhere, 'macos').notes).not.toContain('This is the path on Linux and macOS.');
+  });
+
+  it('keeps what else is in a shared file, and makes one of its own', () => {
+    expect(shown(file)).toMatchObject({
+      title: 'Add this to the file',
+      notes: expect.arrayContaining(['Keep what else is in the file.']),
+    });
+    const own = shown({ ...file, isOwn: true });
+    expect([own.title, own.notes]).toEqual([
+      'Create this file',
+      [expect.stringContaining('Put your key where YOUR_KEY stands')],
+    ]);
+  });
+
+  it('asks for the key in the words of the reader and the shell of the system', () => {
+    const step: Step = { kind: 'environment', variables: {}, key: 'A_KEY' };
+    expect(codeIn(step)[0]).toContain(`printf '%s' 'Daypass API key: '; stty -echo; read -r A_KEY`);
+    expect(codeIn(step, 'windows')[0]).toContain('$env:A_KEY = ');
+    expect(shown(step).title).toBe('Give the terminal your key');
+    expect(shown({ ...step, variables: { A: 'b' } }).title).toBe('Set these variables');
+  });
+
+  it('does not offer the placeholder of the key to be copied', () => {
+    const { fields } = shown({ kind: 'form', where: 'Settings', fields: [{ label: 'Key', value: 'YOUR_KEY' }] });
+    expect(fields).toEqual([{ id: 'step-1-0', label: 'Key', value: 'Your key', isKey: true }]);
+  });
+
+  it('has samples with what installs them, in boxes of their own ids', () => {
+    const samples = ['Python', 'TypeScript'].map((title) => ({ title, install: 'get it', code: 'run()' }));
+    const step: Step = { kind: 'sample', samples };
+    expect(codeIn(step)).toEqual(['# get it\nrun()', '// get it\nrun()']);
+    expect(new Set(shown(step).boxes.map((box) => box.id)).size).toBe(2);
+  });
+});

@@ -184,15 +184,6 @@ describe('new requests', () => {
 });
 
 describe('the list', () => {
-  it('finds a request by its id', async () => {
-    const { window, page, write } = await openWindow();
-    await using _ = window;
-    const id = await write({});
-    await page.getByLabel('Request ID').fill(` ${id} `);
-    await page.keyboard.press('Enter');
-    await page.waitForURL(`**${path}/${id}`);
-  });
-
   it('has two lines a row on phones, the form behind a button', async () => {
     const { window, page } = await openWindow(narrow);
     await using _ = window;

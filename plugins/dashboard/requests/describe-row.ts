@@ -22,8 +22,8 @@ export interface RequestRow {
   readonly output: string;
   readonly firstToken: string;
   readonly total: string;
-  /** On the scale of the page's slowest request. */
-  readonly bar: LatencyBar;
+  /** On the scale of the page's slowest request; undefined for one whose end is not known. */
+  readonly bar: LatencyBar | undefined;
 }
 
 /** The requests of one day, as the reader counts days. */
@@ -63,7 +63,7 @@ export function describeRows(
 function describeRow(record: RequestRecord, { t, format }: Reader, routes: RouteNames, longest: number): RequestRow {
   const status = describeStatus(record, t);
   const first = firstTokenOf(record);
-  const total = record.duration_ms ?? 0;
+  const { duration_ms: total } = record;
   const tries = record.attempts?.length ?? 0;
   const count = (tokens: number | null) => (tokens === null ? dash : format.number(tokens));
   return {
@@ -78,8 +78,8 @@ function describeRow(record: RequestRecord, { t, format }: Reader, routes: Route
     input: count(record.input_tokens),
     output: count(record.output_tokens),
     firstToken: first === undefined ? dash : format.duration(first).text,
-    total: record.duration_ms === null ? dash : format.duration(total).text,
-    bar: latencyBar(first, total, longest, status.tone === 'bad'),
+    total: total === null ? dash : format.duration(total).text,
+    bar: total === null ? undefined : latencyBar(first, total, longest, status.tone === 'bad'),
   };
 }
 

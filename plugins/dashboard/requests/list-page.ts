@@ -46,13 +46,15 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
     countRequests(host.database, filter),
   ]);
   const routes = routeNamesFor(request);
+  const why = page.records.length > 0 ? undefined : await whyEmpty(query, request);
   return {
     isLive: query.isLive && query.before === '',
     asOf: t('requests.as_of', { time: format.clock(new Date(now)).text }),
     days: describeRows(page.records, request, routes, now),
     hasRoutes: routes.areShown,
     columns: columnsOf(routes),
-    empty: page.records.length > 0 ? undefined : describeEmpty(await whyEmpty(query, request), query, t),
+    empty: why === undefined ? undefined : describeEmpty(why, query, t),
+    hasRequests: why !== 'none',
     count: t(`requests.count.${query.time}`, { count: counted.count, requests: numberOf(counted, request) }),
     zone: t('requests.zone', { zone: format.timeZone.replaceAll('_', ' ') }),
     newest: addressOf(query),

@@ -26,8 +26,8 @@ describe('a row', () => {
   });
 
   it('has a dash for what is not known', () => {
-    const { route, input, output, firstToken, total } = rowOf({ duration_ms: null }) ?? {};
-    expect([route, input, output, firstToken, total]).toEqual(['—', '—', '—', '—', '—']);
+    const { route, input, output, firstToken, total, bar } = rowOf({ duration_ms: null }) ?? {};
+    expect([route, input, output, firstToken, total, bar]).toEqual(['—', '—', '—', '—', '—', undefined]);
   });
 
   it('of a request that failed has the route that was tried last', () => {
@@ -57,7 +57,7 @@ describe('a row', () => {
 describe('rows', () => {
   it('have bars on the scale of the slowest', () => {
     const [day] = rowsOf([{ duration_ms: 1000 }, { duration_ms: 4000 }]);
-    expect(day?.rows.map(({ bar }) => bar.run.width)).toEqual([250, 1000]);
+    expect(day?.rows.map(({ bar }) => bar?.run.width)).toEqual([250, 1000]);
   });
 
   it('are grouped by the day of the reader, today without a name', () => {

@@ -60,6 +60,7 @@ export const donePage: Page = {
       samples: firstSamples(request.host, 'YOUR_KEY'),
       first,
       home: wellKnownPaths.dashboard,
+      connect: `${wellKnownPaths.dashboard}/connect`,
       ...(first === undefined && { refreshSeconds: plainRefresh }),
     };
   },

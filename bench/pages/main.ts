@@ -1,0 +1,97 @@
+/**
+ * `npm run bench:pages`: time and size of the pages, on 10 million requests over 30 days. A database that is empty is seeded, and the
+ * next run finds it again.
+ *
+ *     npm run bench:pages -- [--rows 10000000] [--data data/bench-pages] [--rounds 20]
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { Agent, request } from 'undici';
+import { Sessions } from '#core/pages/sessions.ts';
+import type { Ready } from '../process-figures.ts';
+import { openSeeded } from './open.ts';
+import { findPages, findVisitors, type VisitedPage, type Visitor } from './visited.ts';
+
+/** Aim for the server's time, p95 in ms, and for the HTML of a page, compressed, in kB. */
+const aims = { time: 50, size: 50 };
+/** Ms until the gateway must be ready. */
+const startTimeout = 60_000;
+
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '10000000' },
+    data: { type: 'string', default: join('data', 'bench-pages') },
+    rounds: { type: 'string', default: '20' },
+  },
+});
+await using database = await openSeeded(options.data, Number(options.rows));
+const visitors = await findVisitors(database);
+const pages = await findPages(database, visitors.largest, Date.now());
+const cookies = new Map<Visitor, string>();
+for (const [name, id] of Object.entries(visitors)) {
+  const { token } = await new Sessions(database).create(id, 'bench');
+  cookies.set(name as Visitor, `dp_session=${token}`);
+}
+const { gateway, port } = await startGateway(database.url);
+const agent = new Agent({ connections: 1 });
+try {
+  await measure(Number(options.rounds));
+} finally {
+  await agent.close();
+  gateway.kill('SIGTERM');
+  await once(gateway, 'exit');
+}
+
+async function startGateway(url: string): Promise<{ gateway: ChildProcess; port: number }> {
+  const child = fork(join(import.meta.dirname, 'gateway.ts'), [url]);
+  const [ready] = (await once(child, 'message', { signal: AbortSignal.timeout(startTimeout) })) as [Ready];
+  return { gateway: child, port: ready.port };
+}
+
+interface Visit {
+  readonly status: number;
+  readonly time: number; // ms
+  readonly html: Buffer;
+}
+
+/** Rounds over all pages, so that what else the machine does touches them all. */
+async function measure(rounds: number): Promise<void> {
+  const visits = new Map<VisitedPage, Visit[]>(pages.map((page) => [page, []]));
+  for (let round = 0; round <= rounds; round++)
+    for (const page of pages) {
+      const done = await visit(page);
+      // The first round fills caches.
+      if (round > 0) visits.get(page)?.push(done);
+    }
+  console.log(
+    `${'page'.padEnd(76)} ${'min'.padStart(7)} ${'p50'.padStart(7)} ${'p95 ms'.padStart(7)} ${'kB'.padStart(6)} compressed`,
+  );
+  for (const [page, done] of visits) console.log(describe(page, done));
+  console.log(`n = ${rounds} a page; aims: p95 under ${aims.time} ms, HTML under ${aims.size} kB compressed`);
+}
+
+async function visit({ path, visitor }: VisitedPage): Promise<Visit> {
+  const cookie = cookies.get(visitor);
+  const began = performance.now();
+  const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, {
+    dispatcher: agent,
+    headers: { accept: 'text/html', ...(cookie !== undefined && { cookie }) },
+  });
+  const html = Buffer.from(await body.arrayBuffer());
+  return { status: statusCode, time: performance.now() - began, html };
+}
+
+function describe({ path, visitor }: VisitedPage, visits: readonly Visit[]): string {
+  const name = `${visitor.padEnd(8)} ${path}`.slice(0, 76).padEnd(76);
+  const last = visits.at(-1);
+  if (last?.status !== 200) return `${name} status ${last?.status}`;
+  const times = visits.map(({ time }) => time).toSorted((a, b) => a - b);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+  const size = gzipSync(last.html).length / 1000;
+  const isOver = at(0.95) > aims.time || size > aims.size;
+  const figures = [at(0), at(0.5), at(0.95)].map((time) => time.toFixed(1).padStart(7)).join(' ');
+  return `${name} ${figures} ${(last.html.length / 1000).toFixed(1).padStart(6)} ${size.toFixed(1).padStart(6)}${isOver ? '  over' : ''}`;
+}

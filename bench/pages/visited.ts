@@ -1,0 +1,76 @@
+import type { Database } from '#core/database/database.ts';
+import { listRequests } from '#core/records/read-requests.ts';
+import { operator } from './catalog.ts';
+
+/** Who looks at a page. */
+export type Visitor = 'largest' | 'median' | 'operator' | 'nobody';
+
+export interface VisitedPage {
+  readonly path: string;
+  readonly visitor: Visitor;
+}
+
+const day = 86_400_000; // ms
+
+/** Accounts by the number of their requests. */
+export async function findVisitors(database: Database): Promise<Readonly<Record<Exclude<Visitor, 'nobody'>, string>>> {
+  const accounts = await database.query<{ id: string; email: string }>(
+    `SELECT account.id, account.email FROM account
+     LEFT JOIN (SELECT account_id, sum(answered) AS requests FROM usage_hour GROUP BY account_id) AS counted
+       ON counted.account_id = account.id
+     ORDER BY requests DESC NULLS LAST`,
+  );
+  return {
+    largest: idOf(accounts[0]),
+    median: idOf(accounts[Math.floor(accounts.length / 2)]),
+    operator: idOf(accounts.find(({ email }) => email === operator)),
+  };
+}
+
+function idOf(account: { readonly id: string } | undefined): string {
+  if (account === undefined) throw new Error('the database has no accounts of the seed; name an empty one');
+  return account.id;
+}
+
+/** The pages that are measured: each with what makes it slow. */
+export async function findPages(database: Database, accountId: string, now: number): Promise<VisitedPage[]> {
+  const [old] = (await listRequests(database, { accountId, until: now - 20 * day }, { limit: 1 })).records;
+  const [latest] = (await listRequests(database, { accountId, hasFailover: true }, { limit: 1 })).records;
+  const lists = [
+    '',
+    '?time=30d',
+    '?time=30d&show=errors',
+    '?time=30d&show=failover',
+    '?time=30d&show=cached',
+    '?time=30d&model=dp%2Fqwen3-coder',
+    '?time=30d&status=429',
+    '?time=30d&status=5xx',
+    '?time=30d&status=stopped',
+    '?time=30d&show=errors&model=dp%2Fqwen3-coder',
+    '?time=30d&show=failover&status=5xx',
+    '?time=30d&model=dp%2Fnever-called',
+    `?time=30d&before=${old?.id}`,
+    `?time=30d&show=errors&before=${old?.id}`,
+  ];
+  const customer = [
+    '/dashboard',
+    '/dashboard?range=30d',
+    ...lists.map((query) => `/dashboard/requests${query}`),
+    `/dashboard/requests/${latest?.id}`,
+    '/dashboard/models',
+    '/dashboard/try',
+    '/dashboard/connect',
+    '/orders',
+    '/account',
+  ];
+  const operatorPages = ['', '/orders', '/accounts', '/routes', '/health'].map((path) => `/operator${path}`);
+  return [
+    ...customer.map((path) => ({ path, visitor: 'largest' as const })),
+    ...['/dashboard', '/dashboard/requests', '/dashboard/requests?time=30d'].map((path) => ({
+      path,
+      visitor: 'median' as const,
+    })),
+    ...operatorPages.map((path) => ({ path, visitor: 'operator' as const })),
+    ...['/', '/status', '/docs', '/buy'].map((path) => ({ path, visitor: 'nobody' as const })),
+  ];
+}

@@ -17,6 +17,9 @@
 
   // Rows.
 
+  /** Rows that are being opened: a list that is swapped meanwhile would lose them. */
+  let loading = 0;
+
   /** Without this script a link leads to the page of its request, so only the script says that it opens something. */
   function markLinks() {
     for (const link of list.querySelectorAll('.open:not([aria-expanded])')) link.setAttribute('aria-expanded', 'false');
@@ -30,6 +33,7 @@
   function close(row) {
     openedAfter(row)?.remove();
     linkOf(row)?.setAttribute('aria-expanded', 'false');
+    linkOf(row)?.removeAttribute('aria-controls');
     followHold();
   }
 
@@ -39,8 +43,14 @@
     if (opened?.matches('.failed')) opened.remove();
     else if (opened !== undefined) {
       event.preventDefault();
-      close(row);
+      return close(row);
     }
+    loading++;
+    followHold();
+  });
+  list.addEventListener('htmx:afterRequest', () => {
+    loading--;
+    followHold();
   });
   list.addEventListener('htmx:afterSwap', () => {
     for (const opened of list.querySelectorAll('.opened[id]')) {
@@ -64,10 +74,13 @@
 
   // New requests.
 
-  /** Ids of the newest list that came, and the new ones that are not shown yet. */
+  /** Ids of the newest list that came. */
   let known = idsIn(list);
-  const waiting = new Set();
+  /** New requests that are not shown yet, and that were not read out yet. */
+  let waiting = 0;
   let announced = 0;
+  /** True when a whole list was new: there were more than it shows. */
+  let isMore = false;
 
   function idsIn(part) {
     return [...part.querySelectorAll('[data-row]')].map(({ dataset }) => dataset.row);
@@ -76,7 +89,8 @@
   function isReading() {
     const selection = getSelection();
     const hasSelection = !selection.isCollapsed && list.contains(selection.anchorNode);
-    return list.getBoundingClientRect().top < 0 || list.querySelector('.opened') !== null || hasSelection;
+    const hasOpened = loading > 0 || list.querySelector('.opened') !== null;
+    return hasOpened || hasSelection || list.getBoundingClientRect().top < 0;
   }
 
   /** Ids begin with the time of their request: what is older than the oldest known one only moved up. */
@@ -87,12 +101,15 @@
     const seen = new Set(known);
     const oldest = known.at(-1) ?? '';
     const fresh = ids.filter((id) => !seen.has(id) && id > oldest);
+    isMore ||= known.length > 0 && ids.length > 0 && fresh.length === ids.length;
     known = ids;
-    return fresh;
+    return fresh.length;
   }
 
   function wordsFor(count) {
-    return count === 1 ? button.dataset.one : button.dataset.other.replace('{count}', count.toLocaleString(document.documentElement.lang));
+    if (count === 1 && !isMore) return button.dataset.one;
+    const number = count.toLocaleString(document.documentElement.lang) + (isMore ? '+' : '');
+    return button.dataset.other.replace('{count}', number);
   }
 
   function followHold() {
@@ -103,8 +120,8 @@
   }
 
   function showWaiting() {
-    button.hidden = waiting.size === 0;
-    button.textContent = wordsFor(waiting.size);
+    button.hidden = waiting === 0;
+    button.textContent = wordsFor(waiting);
   }
 
   // Before live.js hears of it: in its phase of capture.
@@ -115,16 +132,17 @@
       unmarkLinks();
       queueMicrotask(markLinks);
       const fresh = addNews(detail.data);
-      announced += fresh.length;
+      announced += fresh;
       followHold();
-      if (list.hasAttribute('data-hold')) for (const id of fresh) waiting.add(id);
+      if (list.hasAttribute('data-hold')) waiting += fresh;
       showWaiting();
     },
     { capture: true },
   );
   document.addEventListener('htmx:sseMessage', ({ target }) => {
     if (target !== list) return;
-    waiting.clear();
+    waiting = 0;
+    isMore = false;
     showWaiting();
     markLinks();
   });

@@ -158,6 +158,21 @@ describe('new requests', () => {
     expect([await page.locator('.opened').count(), await page.locator('#show-new').isVisible()]).toEqual([0, false]);
   });
 
+  it('do not come between a click and the request that it opens', async () => {
+    const { window, page, write } = await openWindow();
+    await using _ = window;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route('**/row', async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.locator('.request .open').first().click();
+    await write({});
+    await page.getByRole('button', { name: '1 new request' }).waitFor();
+    resolve();
+    await page.locator('.opened').waitFor();
+  });
+
   it('are counted while the list is scrolled, and shown at its top again', async () => {
     const { window, page, write } = await openWindow({ viewport: { width: 1280, height: 500 } }, 20);
     await using _ = window;

@@ -1,0 +1,42 @@
+import type { Reader, ScreenWorld } from './world.ts';
+
+/** A page, or one of its states, as the screenshots and the audit visit it. */
+export interface Screen {
+  /** Of the file. */
+  readonly name: string;
+  readonly reader: Reader;
+  readonly path: string;
+  /** What must be on the page, so that an error page is not taken for it. */
+  readonly shows: string;
+}
+
+/** Every page and state, in the order of a customer's first day. */
+export function screensOf({ orders }: Pick<ScreenWorld, 'orders'>): readonly Screen[] {
+  const screens: [name: string, reader: Reader, path: string, shows: string][] = [
+    ['landing', 'visitor', '/', '.hero'],
+    ['sign-in', 'visitor', '/sign-in', 'h1'],
+    ['buy', 'buyer', '/buy', '.buy'],
+    ['pay', 'buyer', `/orders/${orders.waiting}`, '#qr'],
+    ['pay-expired', 'buyer', `/orders/${orders.expired}`, '#pay'],
+    ['pay-failed', 'buyer', `/orders/${orders.failed}`, '#pay'],
+    ['pay-wrong-amount', 'buyer', `/orders/${orders.wrong}`, '#pay'],
+    ['done', 'buyer', `/orders/${orders.paid}/done`, 'main'],
+    ['receipt', 'buyer', `/orders/${orders.paid}/receipt`, '.receipt'],
+    ['home', 'customer', '/dashboard', '.pass'],
+    ['home-empty', 'newcomer', '/dashboard', '.pass'],
+    ['requests', 'customer', '/dashboard/requests', 'table'],
+    ['requests-empty', 'newcomer', '/dashboard/requests', '.empty'],
+    ['connect', 'customer', '/dashboard/connect', 'h1'],
+    ['orders', 'buyer', '/orders', 'table'],
+    ['orders-empty', 'newcomer', '/orders', '.empty'],
+    ['key', 'customer', '/account/key', 'h1'],
+    ['sign-ins', 'customer', '/account/sign-ins', 'h1'],
+    ['delete', 'customer', '/account/delete', 'h1'],
+    ['account', 'customer', '/account', 'h1'],
+    ['preferences', 'visitor', '/preferences', 'select'],
+    ['docs', 'visitor', '/docs', 'h1'],
+    ['status', 'visitor', '/status', '.day-bars'],
+    ['not-found', 'visitor', '/nothing', 'h1'],
+  ];
+  return screens.map(([name, reader, path, shows]) => ({ name, reader, path, shows }));
+}

@@ -1,0 +1,225 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Database } from '#core/database/database.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { RecordBook } from '../core/records/record-fixture.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+type Draft = Partial<RequestRecord>;
+
+/** Numbers that look random and are the same each time. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ;) {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    yield state / 4_294_967_296;
+  }
+}
+
+/** A week that began some days ago, so that its ticks are half used. */
+export async function grantWeek(database: Database, accountId: string, now: number): Promise<void> {
+  const start = new Date(now - 2.7 * day);
+  const end = new Date(start.getTime() + 7 * day);
+  await database.query(
+    `insert into plan_period (id, account_id, starts_at, ends_at, days, reason, label) values (?, ?, ?, ?, 7, 'grant', 'for weekly work')`,
+    [randomUUIDv7(), accountId, start, end],
+  );
+}
+
+/** What the upstreams of the world serve, busiest first, with the share of requests. */
+const models = [
+  { model: 'dp/claude-sonnet-4-5', route: 'claude/claude-sonnet-4-5', share: 0.48, first: 660 },
+  { model: 'dp/gpt-5', route: 'openai/gpt-5', share: 0.73, first: 580 },
+  { model: 'dp/gemini-2.5-pro', route: 'google/gemini-2.5-pro', share: 0.89, first: 1400 },
+  { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', share: 1, first: 410 },
+] as const;
+
+const clients = ['openai-python/1.54.0', 'claude-cli/2.0.1 (external, cli)', 'codex_cli_rs/0.46.0', 'curl/8.7.1'];
+
+function answered(at: number, random: () => number): Draft {
+  const pick = random();
+  const { model, route, first } = models.find(({ share }) => pick < share) ?? models[0];
+  const firstContent = Math.round(first * (0.7 + random() * 0.8));
+  return {
+    started_at: at,
+    endpoint: 'responses',
+    path: '/v1/responses',
+    format: 'responses',
+    is_stream: true,
+    model,
+    route,
+    status: 200,
+    outcome: 'answered',
+    first_byte_ms: firstContent - 40,
+    first_content_ms: firstContent,
+    duration_ms: firstContent + Math.round(400 + random() * 6000),
+    input_tokens: Math.round(200 + random() ** 3 * 24_000),
+    output_tokens: Math.round(40 + random() ** 2 * 2400),
+    user_agent: clients[Math.floor(random() * clients.length)] ?? null,
+    attempts: [{ route, outcome: 'served', started_ms: 12, duration_ms: firstContent + 900, status: 200 }] as never,
+  };
+}
+
+/** What stands on the first page of requests: each kind of end, newest first. */
+function latest(now: number, random: () => number): Draft[] {
+  const plain = (seconds: number, changes: Draft): Draft => ({ ...answered(now - seconds * 1000, random), ...changes });
+  const sonnet = {
+    model: 'dp/claude-sonnet-4-5',
+    route: 'claude/claude-sonnet-4-5',
+    format: 'messages',
+    endpoint: 'messages',
+    path: '/v1/messages',
+  };
+  const none = { route: null, first_content_ms: null, first_byte_ms: null, output_tokens: null, attempts: null };
+  return [
+    plain(8, { ...sonnet, first_content_ms: 710, duration_ms: 6840, input_tokens: 8412, output_tokens: 1106 }),
+    plain(23, {
+      model: 'dp/gpt-5',
+      route: 'other/gpt-5',
+      has_failover: true,
+      first_content_ms: 1090,
+      duration_ms: 4280,
+      input_tokens: 1284,
+      output_tokens: 402,
+      user_agent: 'openai-python/1.54.0',
+      attempts: [
+        {
+          route: 'openai/gpt-5',
+          outcome: 'failed',
+          started_ms: 0,
+          duration_ms: 412,
+          status: 503,
+          fault: 'route',
+          error: 'route: 503 overloaded',
+        },
+        { route: 'other/gpt-5', outcome: 'served', started_ms: 412, duration_ms: 3868, status: 200 },
+      ] as never,
+    }),
+    plain(35, {
+      model: 'dp/gemini-2.5-pro',
+      route: 'google/gemini-2.5-pro',
+      input_tokens: 23_907,
+      output_tokens: 88,
+      duration_ms: 2020,
+      first_content_ms: 1400,
+    }),
+    plain(54, { ...sonnet, input_tokens: 7960, output_tokens: 2371, duration_ms: 9610, first_content_ms: 660 }),
+    plain(77, {
+      ...none,
+      model: 'dp/gpt-5',
+      cache: 'hit',
+      duration_ms: 12,
+      first_content_ms: 9,
+      input_tokens: 512,
+      output_tokens: 96,
+    }),
+    plain(91, {
+      ...none,
+      model: 'dp/qwen3-coder',
+      outcome: 'refused',
+      status: 429,
+      error_code: 'rate_limited' as never,
+      error_message: 'Too many requests.',
+      duration_ms: 2,
+      input_tokens: null,
+    }),
+    plain(104, { model: 'dp/gpt-5', route: 'openai/gpt-5', input_tokens: 3118, output_tokens: 640 }),
+    plain(138, {
+      ...none,
+      ...sonnet,
+      outcome: 'failed',
+      status: 502,
+      error_code: 'upstream_failed' as never,
+      error_message: 'All routes failed.',
+      duration_ms: 3100,
+      input_tokens: 8004,
+    }),
+    plain(183, { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', input_tokens: 2046, output_tokens: 311 }),
+    plain(215, {
+      model: 'dp/gpt-5',
+      route: 'openai/gpt-5',
+      outcome: 'aborted',
+      duration_ms: 1220,
+      first_content_ms: 380,
+      input_tokens: 640,
+      output_tokens: 120,
+    }),
+  ];
+}
+
+/** Days of one account, most of it in the last one. */
+export async function writeAccount(database: Database, accountId: string, now: number, days: number): Promise<void> {
+  const source = numbers(7);
+  const random = () => source.next().value;
+  const records = latest(now, random);
+  for (let count = 0; count < 420; count++) {
+    const at = now - 5 * minute - (random() + random()) * 0.5 * 23.5 * hour;
+    const record = answered(at, random);
+    const isFailed = random() < 0.015;
+    records.push(
+      isFailed ? { ...record, outcome: 'failed', status: 502, first_content_ms: null, output_tokens: null } : record,
+    );
+  }
+  for (let count = 0; count < 160; count++) records.push(answered(now - day - random() * (days - 2) * day, random));
+  await write(database, accountId, records);
+}
+
+/** Days of every model, of another account: what the status page is made of. */
+export async function writeTraffic(database: Database, accountId: string, now: number, days: number): Promise<void> {
+  const source = numbers(11);
+  const random = () => source.next().value;
+  /** Days ago, and the share of failures then. */
+  const badDays = new Map([
+    [
+      'dp/gpt-5',
+      [
+        [50, 0.04],
+        [49, 0.6],
+        [13, 0.03],
+      ],
+    ],
+    ['dp/claude-sonnet-4-5', [[28, 0.03]]],
+    [
+      'dp/gemini-2.5-pro',
+      [
+        [79, 0.04],
+        [78, 0.5],
+        [77, 0.55],
+        [34, 0.04],
+      ],
+    ],
+  ] as [string, number[][]][]);
+  const records: Draft[] = [];
+  for (const { model, route, first } of models) {
+    const age = model === 'dp/qwen3-coder' ? Math.ceil(days / 3) : days;
+    for (let ago = 0; ago < age; ago++) {
+      const share = badDays.get(model)?.find(([bad]) => bad === ago)?.[1] ?? 0;
+      for (let count = 0; count < 24; count++) {
+        const at = now - ago * day - random() * (ago === 0 ? 50 * minute : 20 * hour) - minute;
+        const isFailed = count < share * 24;
+        const firstContent = Math.round(first * (0.8 + random() * 0.4));
+        records.push({
+          started_at: at,
+          model,
+          route,
+          outcome: isFailed ? 'failed' : 'answered',
+          status: isFailed ? 502 : 200,
+          duration_ms: firstContent + 2000,
+          first_content_ms: isFailed ? null : firstContent,
+        });
+      }
+    }
+  }
+  await write(database, accountId, records);
+}
+
+async function write(database: Database, accountId: string, records: readonly Draft[]): Promise<void> {
+  const book = new RecordBook(database);
+  const whole = records.map((record) => ({
+    ...record,
+    account_id: accountId,
+    started_at: Math.round(record.started_at ?? 0),
+  }));
+  for (let start = 0; start < records.length; start += 1000) await book.write(...whole.slice(start, start + 1000));
+}

@@ -1,0 +1,118 @@
+import { rm } from 'node:fs/promises';
+import { createAccount } from '#core/accounts/accounts.ts';
+import { Gateway } from '#core/app.ts';
+import { Sessions } from '#core/pages/sessions.ts';
+import { createGatewayFolder } from '../support/gateway-home.ts';
+import { PageClient } from '../support/page-client.ts';
+import { grantWeek, writeAccount, writeTraffic } from './seed.ts';
+
+/** Nobody calls these upstreams; only the catalog needs them. */
+const yaml = `
+service: { name: Daypass, base_url: "http://daypass.example", contact: "mailto:hello@daypass.example" }
+operators: [admin@daypass.example]
+sign_in:
+  google: { client_id: screens, client_secret: screens }
+  github: { client_id: screens, client_secret: screens }
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: 60, period: 60, burst: 60, concurrent: 8 }
+  - cache
+  - format
+  - upstream
+  - log
+upstreams:
+  openai: { vendor: openai, api_keys: [screens] }
+  claude: { vendor: anthropic, api_keys: [screens] }
+  google: { vendor: gemini, api_keys: [screens] }
+  other: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
+models:
+  claude-sonnet-4-5: { routes: [claude/claude-sonnet-4-5, other/claude-sonnet-4-5] }
+  gpt-5: { routes: [openai/gpt-5, other/gpt-5] }
+  gemini-2.5-pro: { routes: [google/gemini-2.5-pro, other/gemini-2.5-pro] }
+  qwen3-coder: { routes: [other/qwen3-coder] }
+`;
+
+const quiet = { info: () => undefined, warn: () => undefined, error: console.error };
+
+/** Whose eyes a page is seen with: an account with requests, one with orders, one without either, the operator, nobody. */
+export const readers = ['customer', 'buyer', 'newcomer', 'operator', 'visitor'] as const;
+export type Reader = (typeof readers)[number];
+
+/** Orders of the buyer in the order they were made, with their days and what the sandbox's bank did with them. */
+const orderStates = {
+  paid: { days: '7', action: 'pay' },
+  wrong: { days: '30', action: 'pay-wrong-amount' },
+  failed: { days: '1', action: 'fail' },
+  expired: { days: '3', action: 'expire' },
+  waiting: { days: '7', action: undefined },
+} as const;
+export type OrderState = keyof typeof orderStates;
+
+/** A running gateway whose pages have something to show. */
+export interface ScreenWorld extends AsyncDisposable {
+  readonly url: string;
+  /** Value of the cookie `dp_session`; undefined for a visitor. */
+  readonly sessions: Readonly<Record<Reader, string | undefined>>;
+  readonly orders: Readonly<Record<OrderState, string>>;
+}
+
+/**
+ * @param databaseUrl a migrated, empty database
+ * @param days of traffic behind the status page and the chart
+ */
+export async function openScreenWorld(databaseUrl: string, days: number): Promise<ScreenWorld> {
+  const { folder, file } = await createGatewayFolder(yaml);
+  const gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl }, log: quiet });
+  const { database } = gateway.host;
+  const [customer, buyer, newcomer, operator, others] = await Promise.all([
+    createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani@example.com' }),
+    createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani.putri@example.com' }),
+    createAccount(database, 'dp', { name: 'Budi', email: 'budi@example.com' }),
+    createAccount(database, 'dp', { name: 'Ayu Dewi', email: 'admin@daypass.example' }),
+    createAccount(database, 'dp', { name: 'Sari', email: 'sari@example.com', period: { days: 30, reason: 'grant' } }),
+  ]);
+  await database.query(
+    `insert into identity (provider, subject, account_id, email, name) select 'google', email, id, email, name from account`,
+  );
+  const store = new Sessions(database);
+  const device =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
+  const tokenFor = async (accountId: string) => (await store.create(accountId, device)).token;
+  const sessions = {
+    customer: await tokenFor(customer.accountId),
+    buyer: await tokenFor(buyer.accountId),
+    newcomer: await tokenFor(newcomer.accountId),
+    operator: await tokenFor(operator.accountId),
+    visitor: undefined,
+  };
+  const orders = await makeOrders(gateway.url, sessions.buyer);
+  const now = Date.now();
+  await grantWeek(database, customer.accountId, now);
+  await writeAccount(database, customer.accountId, now, days);
+  await writeTraffic(database, others.accountId, now, days);
+  return {
+    url: gateway.url,
+    sessions,
+    orders,
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An order in each state, each made and brought there over HTTP. */
+async function makeOrders(url: string, session: string): Promise<Record<OrderState, string>> {
+  const orders: Partial<Record<OrderState, string>> = {};
+  for (const [state, { days, action }] of Object.entries(orderStates)) {
+    const client = new PageClient(url);
+    client.cookies.set('dp_session', session);
+    const made = await client.submit('/buy', '/buy', { days });
+    const code = made.location.split('/').at(-1) ?? '';
+    if (!code.startsWith('ORD-')) throw new Error(`no order: ${made.status} ${made.location}`);
+    orders[state as OrderState] = code;
+    if (action !== undefined) await client.submit(`/sandbox/${code}.1`, `/sandbox/${code}.1`, { action });
+  }
+  return orders as Record<OrderState, string>;
+}

@@ -11,7 +11,7 @@ export interface Screen {
 }
 
 /** Every page and state, in the order of a customer's first day. */
-export function screensOf({ orders }: Pick<ScreenWorld, 'orders'>): readonly Screen[] {
+export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'failover'>): readonly Screen[] {
   const screens: [name: string, reader: Reader, path: string, shows: string][] = [
     ['landing', 'visitor', '/', '.hero'],
     ['sign-in', 'visitor', '/sign-in', 'h1'],
@@ -25,7 +25,11 @@ export function screensOf({ orders }: Pick<ScreenWorld, 'orders'>): readonly Scr
     ['home', 'customer', '/dashboard', '.pass'],
     ['home-empty', 'newcomer', '/dashboard', '.pass'],
     ['requests', 'customer', '/dashboard/requests', 'table'],
+    ['request', 'customer', `/dashboard/requests/${failover}`, '.attempts'],
+    ['requests-errors', 'customer', '/dashboard/requests?errors=1', 'table'],
     ['requests-empty', 'newcomer', '/dashboard/requests', '.empty'],
+    ['models', 'customer', '/dashboard/models', 'table'],
+    ['try', 'customer', '/dashboard/try', 'textarea'],
     ['connect', 'customer', '/dashboard/connect', 'h1'],
     ['orders', 'buyer', '/orders', 'table'],
     ['orders-empty', 'newcomer', '/orders', '.empty'],
@@ -36,6 +40,11 @@ export function screensOf({ orders }: Pick<ScreenWorld, 'orders'>): readonly Scr
     ['preferences', 'visitor', '/preferences', 'select'],
     ['docs', 'visitor', '/docs', 'h1'],
     ['status', 'visitor', '/status', '.day-bars'],
+    ['operator', 'operator', '/operator', '.tile'],
+    ['operator-orders', 'operator', '/operator/orders', 'table'],
+    ['operator-accounts', 'operator', '/operator/accounts', 'table'],
+    ['operator-routes', 'operator', '/operator/routes', 'table'],
+    ['operator-health', 'operator', '/operator/health', 'h1'],
     ['not-found', 'visitor', '/nothing', 'h1'],
   ];
   return screens.map(([name, reader, path, shows]) => ({ name, reader, path, shows }));

@@ -148,8 +148,8 @@ function latest(now: number, random: () => number): Draft[] {
   ];
 }
 
-/** Days of one account, most of it in the last one. */
-export async function writeAccount(database: Database, accountId: string, now: number, days: number): Promise<void> {
+/** Days of one account, most of it in the last one. @returns the id of a request that two routes tried */
+export async function writeAccount(database: Database, accountId: string, now: number, days: number): Promise<string> {
   const source = numbers(7);
   const random = () => source.next().value;
   const records = latest(now, random);
@@ -162,7 +162,8 @@ export async function writeAccount(database: Database, accountId: string, now: n
     );
   }
   for (let count = 0; count < 160; count++) records.push(answered(now - day - random() * (days - 2) * day, random));
-  await write(database, accountId, records);
+  const ids = await write(database, accountId, records);
+  return ids[1] ?? '';
 }
 
 /** Days of every model, of another account: what the status page is made of. */
@@ -214,12 +215,15 @@ export async function writeTraffic(database: Database, accountId: string, now: n
   await write(database, accountId, records);
 }
 
-async function write(database: Database, accountId: string, records: readonly Draft[]): Promise<void> {
+async function write(database: Database, accountId: string, records: readonly Draft[]): Promise<string[]> {
   const book = new RecordBook(database);
   const whole = records.map((record) => ({
     ...record,
     account_id: accountId,
     started_at: Math.round(record.started_at ?? 0),
   }));
-  for (let start = 0; start < records.length; start += 1000) await book.write(...whole.slice(start, start + 1000));
+  const ids: string[] = [];
+  for (let start = 0; start < whole.length; start += 1000)
+    ids.push(...(await book.write(...whole.slice(start, start + 1000))));
+  return ids;
 }

@@ -20,7 +20,7 @@ pipeline:
   - cache
   - format
   - upstream
-  - log
+  - log: { keep_days: 400 }
 upstreams:
   openai: { vendor: openai, api_keys: [screens] }
   claude: { vendor: anthropic, api_keys: [screens] }
@@ -55,6 +55,8 @@ export interface ScreenWorld extends AsyncDisposable {
   /** Value of the cookie `dp_session`; undefined for a visitor. */
   readonly sessions: Readonly<Record<Reader, string | undefined>>;
   readonly orders: Readonly<Record<OrderState, string>>;
+  /** Id of a request of the customer that two routes tried. */
+  readonly failover: string;
 }
 
 /**
@@ -89,12 +91,13 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   const orders = await makeOrders(gateway.url, sessions.buyer);
   const now = Date.now();
   await grantWeek(database, customer.accountId, now);
-  await writeAccount(database, customer.accountId, now, days);
+  const failover = await writeAccount(database, customer.accountId, now, days);
   await writeTraffic(database, others.accountId, now, days);
   return {
     url: gateway.url,
     sessions,
     orders,
+    failover,
     async [Symbol.asyncDispose]() {
       await gateway.stop();
       await rm(folder, { recursive: true, force: true });

@@ -1,6 +1,5 @@
 // For every page: the reader's zone, copying, countdowns, dialogs, menus, relative times. Pages work without it.
 const { prefix } = document.documentElement.dataset;
-const { lang } = document.documentElement;
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const secure = location.protocol === 'https:' ? '; secure' : '';
 // The server writes times in this zone from the next page on.
@@ -126,7 +125,9 @@ function writeLeft(element, left) {
   if (drain !== null) drain.value = left / second;
 }
 
-const relative = new Intl.RelativeTimeFormat(lang, { numeric: 'auto', style: 'short' });
+// As the server writes them.
+const locale = document.documentElement.lang === 'en' ? 'en-GB' : 'id-ID';
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
 const steps = [['day', day], ['hour', hour], ['minute', 60 * second]];
 
 /** `<time data-relative>` keeps saying how long ago it was, up to a week. */

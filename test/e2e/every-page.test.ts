@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { screensOf } from '../screens/pages.ts';
+import { openScreenWorld, type ScreenWorld } from '../screens/world.ts';
+import { auditPage } from '../support/audit-page.ts';
+import { launchBrowser, type TestBrowser } from '../support/browser.ts';
+import { createBareDatabase, dropDatabase } from '../support/database.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+let browser: TestBrowser;
+let databaseUrl: string;
+let world: ScreenWorld;
+
+beforeAll(async () => {
+  databaseUrl = await createBareDatabase();
+  [browser, world] = await Promise.all([launchBrowser(), openScreenWorld(databaseUrl, 3)]);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+  await dropDatabase(databaseUrl);
+});
+
+/** Each page once on a phone and once on a laptop, each theme and language with both: what one hides, another shows. */
+const looks = [
+  { views: [{ language: 'id', theme: 'light' }], widths: [320, 360], axeWidths: [360] },
+  { views: [{ language: 'en', theme: 'dark' }], widths: [1280], axeWidths: [1280] },
+  { views: [{ language: 'id', theme: 'dark' }], widths: [320, 360], axeWidths: [360] },
+  { views: [{ language: 'en', theme: 'light' }], widths: [1280], axeWidths: [1280] },
+] as const;
+
+it('every page and state is accessible, fits, and breaks no policy', async () => {
+  const wrong: string[] = [];
+  for (const [index, { name, reader, path, shows }] of screensOf(world).entries()) {
+    await using window = await browser.open({ reducedMotion: 'reduce' });
+    const { page } = window;
+    const value = world.sessions[reader];
+    if (value !== undefined) await page.context().addCookies([{ name: 'dp_session', value, url: world.url }]);
+    for (const look of looks.slice((index % 2) * 2, (index % 2) * 2 + 2)) {
+      const lines = await auditPage(window, world.url + path, {
+        ...look,
+        prepare: () => page.locator(shows).first().waitFor({ state: 'attached' }),
+      });
+      wrong.push(
+        ...lines.filter((line) => name !== 'not-found' || !line.includes('404')).map((line) => `${name} ${line}`),
+      );
+    }
+  }
+  expect(wrong).toEqual([]);
+});

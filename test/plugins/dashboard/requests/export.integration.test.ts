@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import type { Database } from '#core/database/database.ts';
 import { maxPage } from '#core/records/read-requests.ts';
-import { createTestDatabase } from '../../../support/database.ts';
+import { createTestDatabase, silentLog } from '../../../support/database.ts';
 import { failover } from './fixture.ts';
 import { serveRequests } from './serve-fixture.ts';
 
@@ -16,6 +16,8 @@ let origin: string;
 /** Pages of records that were asked for, and what all but the first of an export wait for. */
 let reads = 0;
 let gate: Promise<void> | undefined;
+/** Lines of the log. */
+const errors: string[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -24,7 +26,8 @@ beforeAll(async () => {
     if (sql.includes('(started_at, id) <')) await gate;
     return database.query(sql, parameters);
   };
-  pages = await serveRequests({ ...database, query, fork: () => database.fork() });
+  const log = { ...silentLog, error: (message: string) => void errors.push(message) };
+  pages = await serveRequests({ ...database, query, fork: () => database.fork() }, { parts: { log } });
   await pages.server.start();
   origin = `http://127.0.0.1:${(pages.server.listener.address() as AddressInfo).port}`;
 });
@@ -105,7 +108,18 @@ describe('an export', () => {
     resolve();
     await expect.poll(async () => (await open('csv', 'HEAD')).statusCode, { timeout: 5_000 }).toBe(200);
     // The third is of the second export.
-    expect(reads).toBe(3);
+    expect([reads, errors]).toEqual([3, []]);
+  });
+
+  it('breaks off when the database fails, so that nobody takes a part for the whole', async () => {
+    const { open } = await accountWith(2 * maxPage);
+    gate = Promise.reject(new Error('the database is gone'));
+    gate.catch(() => undefined);
+    const { body, statusCode } = await open('jsonl');
+    await expect(body.text()).rejects.toThrow();
+    gate = undefined;
+    expect([statusCode, errors.splice(0)]).toEqual([200, ['an export of requests broke off']]);
+    expect((await open('csv', 'HEAD')).statusCode).toBe(200);
   });
 
   it('that is only asked for its headers leaves room as well', async () => {

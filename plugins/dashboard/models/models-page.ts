@@ -3,7 +3,8 @@ import type { Server } from '@hapi/hapi';
 import { readAbilities } from '#core/catalog/abilities.ts';
 import { readModelHealth } from '#core/model-health/model-health.ts';
 import type { Page, PageRequest } from '#core/pages/page.ts';
-import { tryPath } from '../paths.ts';
+import { needsPass } from '../needs-pass.ts';
+import { plansPath, tryPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeDetail, describeRow, type ModelReading, speaksOf } from './describe-model.ts';
 import { addressOf, matches, modelsPath, readQuery } from './query.ts';
@@ -27,9 +28,19 @@ export function createModelsPage(gateway: Gateway): Page {
       path: modelsPath,
       search: readQuery(request.query).search,
       isEmpty: request.host.catalog.models.length === 0,
+      noPass: (await needsPass(request)) ? describeNoPass(request) : undefined,
       ...(await list(request)),
     }),
     live: { topics: ['health'], parts: { catalog: join(views, 'models', 'catalog.eta') }, values: list },
+  };
+}
+
+function describeNoPass({ t }: PageRequest) {
+  return {
+    kind: 'warn',
+    title: t('models.no_pass'),
+    text: t('models.no_pass_text'),
+    action: { path: plansPath, label: t('models.choose_plan') },
   };
 }
 

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccount } from '#core/accounts/accounts.ts';
 import { Sessions } from '#core/pages/sessions.ts';
 import { PageClient } from '../../../support/page-client.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
@@ -19,10 +20,10 @@ afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
 });
 
-/** A browser that is signed in to the account of the gateway's key. */
-async function signedIn(): Promise<PageClient> {
+/** A browser that is signed in, to the account of the gateway's key unless to another one. */
+async function signedIn(accountId = gateway.accountId): Promise<PageClient> {
   const client = new PageClient(gateway.url);
-  const { token } = await new Sessions(gateway.database).create(gateway.accountId, 'Firefox');
+  const { token } = await new Sessions(gateway.database).create(accountId, 'Firefox');
   await client.get('/sign-in');
   const cookie = client.cookies.keys().find((key) => key.endsWith('session')) ?? '';
   client.cookies.set(cookie, token);
@@ -101,6 +102,13 @@ describe('the pages of models and tools', () => {
     expect(reply.text).toContain('%USERPROFILE%\\.codex\\daypass.config.toml');
     expect(reply.text).toContain('http://ai.example/v1');
     expect(reply.text).toContain('dp/test');
+  });
+
+  it('say to an account without days what its key can do about the models', async () => {
+    const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
+    const [without, having] = [await signedIn(accountId), await signedIn()];
+    expect((await without.get('/dashboard/models')).text).toContain('No active pass.');
+    expect((await having.get('/dashboard/models')).text).not.toContain('No active pass.');
   });
 
   it('are for accounts alone', async () => {

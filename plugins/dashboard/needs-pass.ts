@@ -1,0 +1,11 @@
+import { activePeriod, readAccounts } from '#core/accounts/account-record.ts';
+import { configuredProvider } from '#core/payments/connections.ts';
+import { accountOf, type PageRequest } from '#core/pages/page.ts';
+
+/** True for an account that must buy days before a model answers. Only where days are sold: elsewhere nobody could. */
+export async function needsPass(request: PageRequest): Promise<boolean> {
+  const { host } = request;
+  if (configuredProvider(host) === undefined) return false;
+  const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);
+  return account !== undefined && activePeriod(account, account.readAt) === undefined;
+}

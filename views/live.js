@@ -142,13 +142,13 @@
     showing ??= setTimeout(() => show(state), shownAfter);
   }
 
-  /** The gateway has been updated under the page. Nothing that the reader has begun is lost; twice in a minute is a loop. */
+  /** The gateway has been updated under the page. Nothing that the reader has begun, or sees but once, is lost; twice in a minute is a loop. */
   function reloadOnce() {
     const key = 'live-reloaded';
     const isRecent = Date.now() - Number(sessionStorage.getItem(key)) < 60_000;
     const fields = [...document.querySelectorAll('main input, main textarea')];
     const isTouched = fields.some((field) => field.value !== field.defaultValue || field === document.activeElement);
-    if (isRecent || isTouched || document.querySelector('dialog[open]')) return;
+    if (isRecent || isTouched || document.querySelector('dialog[open], [data-once]')) return;
     sessionStorage.setItem(key, String(Date.now()));
     setTimeout(() => location.reload(), Math.random() * 3_000);
   }

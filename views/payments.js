@@ -1,8 +1,8 @@
-// Keeps the countdown true, looks again when the reader comes back, and shares the QR code. Pages work without it.
+// Keeps the countdown true, shows another state of the order whole, and shares the QR code. Pages work without it.
 {
-  const live = document.querySelector('#live');
+  const bill = document.querySelector('.bill');
   const left = document.querySelector('#left');
-  const refetch = () => live && window.htmx?.trigger(live, 'refetch');
+  const end = document.querySelector('.until time')?.dateTime;
 
   if (left) {
     document.querySelector('.until').hidden = true;
@@ -13,28 +13,26 @@
   document.addEventListener('countdown-end', () => {
     document.querySelector('#qr')?.remove();
     document.querySelector('#save')?.remove();
-    refetch();
   });
 
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') refetch();
+  // Another state has other buttons, so the page is loaded again.
+  document.addEventListener('htmx:sseMessage', () => {
+    const state = document.querySelector('#state [data-state]')?.dataset.state;
+    if (state !== undefined && state !== bill?.dataset.view) location.replace(location.pathname);
   });
+
   // A page that comes back from the cache of the browser is as old as when it was left.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) location.reload();
   });
 
-  // Each answer has the server's time: a phone that slept, or whose clock was set, counts on from there.
-  document.addEventListener('htmx:afterRequest', ({ detail }) => {
-    const now = Date.parse(detail.xhr.getResponseHeader('date'));
-    const end = Date.parse(document.querySelector('.until time')?.dateTime);
-    if (left && Math.abs(end - now - shown()) > 2_000) left.dataset.countdown = String(Math.max(0, end - now));
+  // Readers come back from their wallet to a phone that has slept, or whose clock was set: the server's counts.
+  document.addEventListener('visibilitychange', async () => {
+    if (document.visibilityState !== 'visible' || !left) return;
+    const reply = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
+    const now = Date.parse(reply?.headers.get('date'));
+    if (now > 0) left.dataset.countdown = String(Math.max(0, Date.parse(end) - now));
   });
-
-  /** Ms that the page shows: `12:48`, or `1:02:03`. */
-  function shown() {
-    return left.textContent.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) * 1000;
-  }
 
   // Where pictures can be shared, phones offer to save them among the photos; downloads go where wallets do not look.
   const save = document.querySelector('#save');

@@ -133,22 +133,17 @@ describe('the purchase', () => {
     expect(laptop.complaints).toEqual([]);
   });
 
-  it('has no page and no state that axe, the console or a narrow window complains about', async () => {
+  it('has no state that axe, the console or a narrow window complains about, beside those of every-page.test.ts', async () => {
     await using laptop = await browser.open();
     await signIn(laptop, 'sehat@example.com', 'Rina Pratiwi');
     const audit = async (path: string) =>
       auditPage(laptop, shop.url + path, { widths: [320, 1280], axeWidths: [1280] });
-    const found = await audit('/orders');
-    const [first, second] = [await order(laptop, 1), await order(laptop, 30)];
-    found.push(...(await audit('/buy')), ...(await audit(`${second}?checked=1`)));
-    for (const state of ['expired', 'failed']) {
-      await setState(second, state);
-      found.push(...(await audit(second)));
-    }
-    await pay(laptop, first);
-    for (const path of [`${first}/done`, `${first}/receipt`, '/orders', '/docs']) found.push(...(await audit(path)));
-    const account = ['key', 'key/rotate', 'sign-ins', 'delete'];
-    for (const name of account) found.push(...(await audit(`/account/${name}`)));
+    const path = await order(laptop, 30);
+    const found = [...(await audit('/buy')), ...(await audit(`${path}?checked=1`))];
+    // An open page of the order would load itself again while it is looked at.
+    await laptop.page.goto('about:blank');
+    await setState(path, 'failed');
+    for (const other of [path, '/account/key/rotate', '/account-deleted']) found.push(...(await audit(other)));
     expect(found).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     view,
     total,
     isPayable,
-    isPolled: isOpenView(view),
+    isLive: isOpenView(view),
     qr: qr === undefined ? undefined : drawQr(qr),
     qrLabel: t('payments.pay.qr', { price: total, code }),
     fileName: `${host.service.slug}-${code}.png`,
@@ -39,8 +39,15 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     ways: qr === undefined ? [] : waysToPay(merchantOf(qr, request), total, request),
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
-    state: view === 'wrong' ? describeWrong(order, total, request) : describeState(view, request),
+    state: describeState(order, view, request),
   };
+}
+
+/** What has become of the order, in one note. */
+export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
+  if (view === 'wrong') return describeWrong(order, request);
+  const { t } = request;
+  return { kind: kinds[view] ?? 'waiting', title: t(`payments.pay.${view}`), text: t(`payments.pay.${view}_more`) };
 }
 
 /** Px of a side: whole ones for each module, so that edges are sharp; at least four. */
@@ -112,12 +119,9 @@ const kinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
   failed: 'bad',
 };
 
-function describeState(view: OrderView, { t }: PageRequest): Note {
-  return { kind: kinds[view] ?? 'waiting', title: t(`payments.pay.${view}`), text: t(`payments.pay.${view}_more`) };
-}
-
 /** What came, and whom to write to. */
-function describeWrong({ code, payments }: Order, price: string, request: PageRequest): Note {
+function describeWrong({ code, payments, ...order }: Order, request: PageRequest): Note {
+  const price = request.format.money(order.attempt?.amount ?? order.price, order.currency);
   const payment = payments.findLast(({ outcome }) => outcome.startsWith('wrong_'));
   const paid = payment && request.format.money(payment.amount, payment.currency);
   return {

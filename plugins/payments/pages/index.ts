@@ -4,7 +4,7 @@ import { defineTexts } from '#core/pages/texts.ts';
 import { buyPage } from './buy.ts';
 import { donePage } from './done.ts';
 import { ordersPage } from './orders.ts';
-import { livePage, payPage } from './pay.ts';
+import { payPage } from './pay.ts';
 import { qrDownload } from './qr-download.ts';
 import { receiptPage } from './receipt.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -17,5 +17,5 @@ export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.assets({ name: 'payments.css', path: join(views, 'payments.css') });
   gateway.assets({ name: 'payments.js', path: join(views, 'payments.js') });
-  for (const page of [buyPage, payPage, livePage, qrDownload, donePage, ordersPage, receiptPage]) gateway.page(page);
+  for (const page of [buyPage, payPage, qrDownload, donePage, ordersPage, receiptPage]) gateway.page(page);
 }

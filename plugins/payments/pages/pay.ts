@@ -4,9 +4,10 @@ import { CheckoutError } from '#core/payments/checkout-error.ts';
 import type { Order } from '#core/payments/order.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/pages/page.ts';
 import { PageError } from '#core/pages/page-error.ts';
-import { describePay } from './describe-pay.ts';
+import { describePay, describeState } from './describe-pay.ts';
 import { isOpenView, ownOrder, pathOf, readView } from './order-view.ts';
 
+const views = join(import.meta.dirname, '..', '..', '..', 'views');
 /** Seconds between two looks at an order that waits, where JavaScript does not run. */
 const plainRefresh = 10;
 
@@ -17,9 +18,22 @@ export const payPage: Page = {
   layout: 'plain',
   title: 'payments.pay.title',
   note: 'payments.order_number',
-  template: join(import.meta.dirname, '..', '..', '..', 'views', 'pay.eta'),
+  template: join(views, 'pay.eta'),
   styles: ['payments.css'],
-  scripts: ['htmx.js', 'payments.js'],
+  scripts: ['payments.js'],
+  live: {
+    topics: ['orders'],
+    // A notification that is being checked, and the end of the time, change no order.
+    everySeconds: 3,
+    parts: { state: join(views, 'payments', 'state.eta') },
+    async values(request) {
+      const order = await ownOrder(request);
+      const view = await readView(order, request);
+      return view === 'paid' || view === 'refunded'
+        ? new Redirect(pathOf(order))
+        : { view, state: describeState(order, view, request) };
+    },
+  },
   async show(request) {
     const order = await ownOrder(request);
     const view = await readView(order, request);
@@ -32,22 +46,6 @@ export const payPage: Page = {
     action('cancel', ({ id }, { host }) => cancelOrder(host, id)),
     action('charge', ({ id }, { host }) => newCharge(host, id)),
   ],
-};
-
-/**
- * What the pay page asks for every few seconds: nothing while the order is as that page shows it, and otherwise the page
- * to load instead.
- */
-export const livePage: Page = {
-  path: '/orders/{code}/live',
-  role: 'account',
-  layout: 'none',
-  title: 'payments.pay.title',
-  async show(request) {
-    const order = await ownOrder(request);
-    const view = await readView(order, request);
-    return view === request.query['view'] ? {} : new Redirect(pathOf(order));
-  },
 };
 
 /** A form of the pay page without fields. @param query of the page that follows, unless the order is paid by then */

@@ -225,18 +225,10 @@ describe('the pay page', () => {
     await browser.send(`${path}/cancel`, {}, {}, path);
     expect((await orderAt(path)).state).toBe('cancelled');
   });
-
-  it('changes by itself: htmx gets nothing while nothing has happened, then the page to load', async () => {
-    const path = await buy();
-    const ask = () => browser.get(`${path}/live?view=waiting`, { 'hx-request': 'true' });
-    expect((await ask()).statusCode).toBe(204);
-    await pay(path);
-    expect((await ask()).headers['hx-redirect']).toBe(`${path}/done`);
-  });
 });
 
 describe('an order of another account', () => {
-  it.each(['', '/live', '/qr.png', '/done', '/receipt'])('is not found at %s', async (part) => {
+  it.each(['', '/qr.png', '/done', '/receipt'])('is not found at %s', async (part) => {
     const path = await buy();
     const { browser: other } = await shop.signIn();
     expect((await other.get(path + part)).statusCode).toBe(404);

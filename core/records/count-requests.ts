@@ -67,9 +67,14 @@ async function countUpTo(database: Queries, filter: RequestFilter, limit: number
   return { count: Math.min(count, limit), isCapped: count > limit };
 }
 
+/** The start of the oldest partition: usage is kept longer than records. The least time of a record would be planned over all. */
 async function oldestRecord(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ oldest: number | null }>(
-    'SELECT (extract(epoch FROM min(started_at)) * 1000)::float8 AS oldest FROM request_log',
+    String.raw`SELECT (extract(epoch FROM min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)) * 1000)::float8 AS oldest
+     FROM (
+       SELECT pg_get_expr(relpartbound, oid) AS bound FROM pg_class
+       WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'request_log'::regclass)
+     ) AS partitions`,
   );
   return row?.oldest ?? undefined;
 }

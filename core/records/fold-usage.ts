@@ -36,7 +36,8 @@ const addToHours = (table: string, key: string) => `
 
 const foldRequests = `
   WITH ${moved('usage_delta')},
-    by_account AS (${addToHours('usage_hour', 'account_id, hour, model, route')}),
+    by_account AS (${addToHours('usage_account', 'account_id, hour')}),
+    by_account_and_model AS (${addToHours('usage_hour', 'account_id, hour, model, route')}),
     by_model AS (${addToHours('usage_total', 'hour, model, route')})
   SELECT count(*)::integer AS deltas FROM moved`;
 
@@ -90,13 +91,14 @@ export async function removeUsage(database: Pick<Database, 'fork'>, accountId: s
     // Nothing moves meanwhile. What is not folded yet must first reach the counts over all accounts.
     await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
     while (await fold(transaction));
-    await transaction.execute('DELETE FROM usage_hour WHERE account_id = ?', [accountId]);
+    for (const table of ['usage_account', 'usage_hour'])
+      await transaction.execute(`DELETE FROM ${table} WHERE account_id = ?`, [accountId]);
   });
 }
 
 /** Removes usage of more than these days ago. */
 export async function removeOldUsage(database: Pick<Database, 'query'>, days: number): Promise<void> {
-  for (const table of ['usage_hour', 'usage_total', 'route_usage_hour']) {
+  for (const table of ['usage_account', 'usage_hour', 'usage_total', 'route_usage_hour']) {
     let removed = removedAtOnce;
     while (removed === removedAtOnce) removed = (await database.query(removal(table), [days])).length;
   }

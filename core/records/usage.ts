@@ -131,9 +131,11 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
   return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
 }
 
-/** The table over all accounts is the smaller one. */
-function tableFor({ accountId }: UsageFilter, by: readonly UsageBy[]): string {
-  return accountId === undefined && !by.includes('account') ? 'usage_total' : 'usage_hour';
+/** The smallest table that has all that is filtered and grouped by. */
+function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
+  if (accountId === undefined && !by.includes('account')) return 'usage_total';
+  const hasModel = model !== undefined || route !== undefined || by.includes('model') || by.includes('route');
+  return hasModel ? 'usage_hour' : 'usage_account';
 }
 
 function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {

@@ -6,6 +6,7 @@ export class FaultyTables {
     'usage_delta',
     'route_usage_delta',
     'usage_hour',
+    'usage_account',
     'usage_total',
     'route_usage_hour',
   ] as const;

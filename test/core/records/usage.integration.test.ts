@@ -1,3 +1,4 @@
+import type { Migration } from '@mikro-orm/migrations';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#core/database/database.ts';
@@ -7,6 +8,7 @@ import { quantile, sizeOf } from '#core/records/latency-histogram.ts';
 import { readRouteUsage } from '#core/records/route-usage.ts';
 import { countUsage, readUsage, type UsageBy, usageReach } from '#core/records/usage.ts';
 import { Migration20261122000005_usage as UsageMigration } from '../../../migrations/Migration20261122000005_usage.ts';
+import { Migration20261122000007_usage_account as AccountMigration } from '../../../migrations/Migration20261122000007_usage_account.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { day, hour, RecordBook, today } from './record-fixture.ts';
 import { FaultyTables } from './faulty-tables.ts';
@@ -24,6 +26,7 @@ const groups: readonly (readonly UsageBy[])[] = [
   ['account'],
   ['model'],
   ['route'],
+  ['account', 'hour'],
   ['account', 'model', 'hour'],
 ];
 
@@ -236,8 +239,9 @@ describe('records from before', () => {
       { first_content_ms: 100, attempts: [{ route: 'a/b', outcome: 'served' }] },
       { outcome: 'failed', model: null },
     );
-    for (const sql of statementsOf('down')) await own.query(sql);
-    for (const sql of statementsOf('up')) await own.query(sql);
+    const migration = new UsageMigration(undefined as never, undefined as never);
+    for (const sql of statementsOf(migration, 'down')) await own.query(sql);
+    for (const sql of statementsOf(migration, 'up')) await own.query(sql);
     const usage = await readUsage(own, { since: 0 }, ['account', 'model', 'hour']);
     expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
       countRecords(await readAll(own), ['account', 'model', 'hour']),
@@ -246,8 +250,27 @@ describe('records from before', () => {
   });
 });
 
-function statementsOf(direction: 'up' | 'down'): string[] {
-  const migration = new UsageMigration(undefined as never, undefined as never);
+describe('usage from before usage by account alone', () => {
+  it('is added up by the migration', async () => {
+    await using own = await createTestDatabase();
+    const { accountId } = new RecordBook(own);
+    const before = { account_id: accountId, first_content_ms: 100 };
+    await new RecordBook(own).write({ ...before, model: 'a' }, { ...before, model: 'b' }, { account_id: null });
+    await foldUsage(own);
+    const migration = new AccountMigration(undefined as never, undefined as never);
+    const expected = await readUsage(own, { since: 0 }, ['account', 'hour']);
+    expect(expected).toMatchObject([
+      { account: accountId, requests: 2 },
+      { account: null, requests: 1 },
+    ]);
+    for (const sql of statementsOf(migration, 'down')) await own.query(sql);
+    for (const sql of statementsOf(migration, 'up')) await own.query(sql);
+    expect(await readUsage(own, { since: 0 }, ['account', 'hour'])).toEqual(expected);
+  });
+});
+
+function statementsOf(migration: Migration, direction: 'up' | 'down'): string[] {
+  migration.reset();
   migration[direction]();
   return migration.getQueries().map(String);
 }

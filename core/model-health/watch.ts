@@ -6,7 +6,7 @@ import { readRouteStatus } from '../model-call/route-status.ts';
 import { abandon, follow, type Incident, type Observation } from './incident.ts';
 import { readCurrentIncidents, removeIncident, writeIncident } from './incident-store.ts';
 import { troubleOf } from './model-health.ts';
-import { readModelSpeed } from './model-speed.ts';
+import { healthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 import { answeredShare } from './trouble.ts';
 
@@ -42,7 +42,10 @@ async function observe(
 ): Promise<ReadonlyMap<string, Observation>> {
   const { database, catalog } = host;
   const at = host.now();
-  const [traffic, speed] = await Promise.all([readRecentTraffic(database, catalog, at), readModelSpeed(database, at)]);
+  const [traffic, speed] = await Promise.all([
+    readRecentTraffic(database, catalog, at),
+    healthReadings(host).speed.get(),
+  ]);
   const statuses = readRouteStatus(gateway, host);
   return new Map(
     catalog.models.map((model) => {

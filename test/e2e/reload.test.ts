@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { configLoadState } from '#core/config/load-state.ts';
 import { createLogger } from '#core/logger.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
@@ -48,6 +49,17 @@ describe('a reload of the section listen', () => {
 
   it('of an unchanged file does nothing', async () => {
     expect(await gateway.gateway.reload()).toBe(false);
+  });
+
+  it('that is refused is kept with its reason, until the file is as it runs', async () => {
+    const running = await readFile(gateway.file, 'utf8');
+    await gateway.write('upstreams: nonsense');
+    await expect(gateway.gateway.reload()).rejects.toThrow('upstreams');
+    const { host } = gateway.gateway;
+    expect(configLoadState(host).refusal?.reason).toContain('upstreams');
+    await writeFile(gateway.file, running);
+    expect(await gateway.gateway.reload()).toBe(false);
+    expect(configLoadState(host).refusal).toBeUndefined();
   });
 });
 

@@ -56,7 +56,7 @@ async function describeOverviewRoutes(gateway: Pick<Registry, 'statusReports'>, 
 }
 
 /** Models with trouble first, the others in the order of gateway.yaml, until there are enough rows. */
-function mostNotable(rows: readonly RouteRow[]): RouteRow[] {
+export function mostNotable(rows: readonly RouteRow[]): RouteRow[] {
   const models = [...Map.groupBy(rows, ({ modelName }) => modelName).values()];
   const chosen = new Set<readonly RouteRow[]>();
   let count = 0;

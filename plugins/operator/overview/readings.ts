@@ -9,7 +9,7 @@ import { countChecks } from '#core/payments/check-counts.ts';
 import { FreshValue } from '#core/timing/fresh-value.ts';
 import { readRouteTraffic } from '../routes/route-traffic.ts';
 
-/** Ms for which a reading is used, so that many operators cost no more than one. */
+/** Ms after which a reading is made again, so that many operators cost no more than one. The old one is shown meanwhile. */
 const ages = { traffic: 5_000, passes: 30_000 };
 const deadline = 5_000;
 
@@ -21,7 +21,8 @@ export const trafficMinutes = 60;
 export const overviewReadings = perCatalog((host: Host) => {
   const { database, jobs } = host;
   const now = () => host.now();
-  const fresh = <T>(maxAge: number, read: () => Promise<T>) => new FreshValue<T>({ maxAge, deadline, now, read });
+  const fresh = <T>(maxAge: number, read: () => Promise<T>) =>
+    new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now, read });
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
   return {

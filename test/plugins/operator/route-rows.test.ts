@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { Catalog } from '#core/catalog/catalog.ts';
+import type { Host } from '#core/host.ts';
+import type { RouteStatus } from '#core/model-call/route-status.ts';
+import { formatterFor } from '#core/pages/formatter.ts';
+import { defineTexts } from '#core/pages/texts.ts';
+import { Translator } from '#core/pages/translator.ts';
+import { mostNotable } from '../../../plugins/operator/overview/page.ts';
+import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
+import type { RouteTraffic } from '../../../plugins/operator/routes/route-traffic.ts';
+import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+
+const now = Date.parse('2031-05-12T12:00:00Z');
+const translator = new Translator([defineTexts({ en, id })]);
+
+function catalogOf(models: Record<string, string[]>): Pick<Catalog, 'models'> {
+  const entries = Object.entries(models);
+  const described = entries.map(([name, routes]) => ({
+    publicName: name,
+    routes: routes.map((route) => ({ id: route })),
+  }));
+  return { models: described } as unknown as Catalog;
+}
+
+function rowsOf(
+  models: Record<string, string[]>,
+  statuses: RouteStatus[] = [],
+  recent: RouteTraffic[] = [],
+  language: 'en' | 'id' = 'en',
+): RouteRow[] {
+  const catalog = catalogOf(models) as Catalog;
+  const reader = {
+    t: translator.in(language),
+    format: formatterFor(language, 'Asia/Jakarta'),
+    host: { now: () => now } as Host,
+  };
+  return describeRoutes(
+    { catalog },
+    new Map(statuses.map((one) => [one.route, one])),
+    { since: now, routes: new Map(recent.map((one) => [one.route, one])) },
+    reader,
+  );
+}
+
+function status(route: string, state: RouteStatus['state'], seconds = 0, more: Partial<RouteStatus> = {}): RouteStatus {
+  return { route, state, open_until: new Date(now + seconds * 1_000).toISOString(), reason: null, ...more };
+}
+
+function traffic(route: string, change: Partial<RouteTraffic>): RouteTraffic {
+  return {
+    route,
+    attempts: 0,
+    served: 0,
+    failed: 0,
+    faults: {},
+    lastFault: undefined,
+    firstTokenMs: undefined,
+    ...change,
+  };
+}
+
+describe('the rows of routes', () => {
+  it('say how a breaker is, and when an open one lets a request pass', () => {
+    const states = [status('a/x', 'open', 22.4), status('b/x', 'half_open', -3), status('c/x', 'open', 300)];
+    const texts = (language: 'en' | 'id') =>
+      rowsOf({ 'dp/x': ['a/x', 'b/x', 'c/x', 'd/x'] }, states, [], language).map((row) =>
+        row.status.text.replaceAll('\u00a0', ' '),
+      );
+    expect(texts('en')).toEqual(['Open 23 s', 'Probing', 'Open 5 min', 'Closed']);
+    expect(texts('id')).toEqual(['Terputus 23 dtk', 'Mencoba', 'Terputus 5 mnt', 'Normal']);
+  });
+
+  it('name a model once, and leave out what is not known', () => {
+    const [first, second] = rowsOf({ 'dp/x': ['a/x', 'b/x'] });
+    expect(first).toMatchObject({
+      model: 'dp/x',
+      requests: '',
+      failed: '',
+      firstToken: '',
+      fault: '',
+      isTroubled: false,
+    });
+    expect(second).toMatchObject({ model: '', modelName: 'dp/x' });
+  });
+
+  it('show failures of the route, its speed, and its last fault without the kind before it', () => {
+    const at = Date.parse('2031-05-12T07:31:00Z');
+    const lastFault = { fault: 'route', at, error: `route: 503 overloaded ${'x'.repeat(100)}` };
+    const [row] = rowsOf(
+      { 'dp/x': ['a/x'] },
+      [],
+      [traffic('a/x', { attempts: 1_120, served: 590, failed: 410, firstTokenMs: 712, lastFault })],
+    );
+    expect(row).toMatchObject({
+      requests: '1,120',
+      failed: '41%',
+      firstToken: '0.71\u00a0s',
+      faultAt: '14:31',
+      isTroubled: true,
+    });
+    expect(row?.fault).toMatch(/^503 overloaded x+…$/);
+    expect(row?.fault).toHaveLength(80);
+  });
+
+  it('tell of keys that cool down', () => {
+    const [row] = rowsOf({ 'dp/x': ['a/x'] }, [status('a/x', 'closed', 0, { keys_cooling_down: 2 })]);
+    expect(row).toMatchObject({ keys: '2 keys cooling down', isTroubled: true });
+  });
+});
+
+describe('the routes of the overview', () => {
+  it('are those of models in trouble, then others, whole models in the order of gateway.yaml', () => {
+    const models = Object.fromEntries(
+      ['a', 'b', 'c', 'd', 'e'].map((name) => [`dp/${name}`, [`one/${name}`, `two/${name}`]]),
+    );
+    const rows = rowsOf(models, [status('two/e', 'open', 10)]);
+    expect(mostNotable(rows).map(({ route }) => route)).toEqual(['one/a', 'two/a', 'one/b', 'two/b', 'one/e', 'two/e']);
+  });
+});

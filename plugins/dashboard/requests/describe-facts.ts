@@ -26,6 +26,7 @@ export function describeFacts(record: RequestRecord, reader: Reader, hasContent 
   const { t } = reader;
   const client = record.user_agent ?? '';
   const facts: Fact[] = [
+    ['alias_of', record.alias_of ?? undefined],
     ['format', formatOf(record, t)],
     ['call', record.format === null ? `${record.method} ${record.path}` : undefined, { isCode: true }],
     ['client', clientName(client), { full: client }],

@@ -12,6 +12,7 @@ const fields: Readonly<Record<string, Field>> = {
   id: ({ id }) => id,
   time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),
   model: ({ model }) => model,
+  alias_of: (record) => record.alias_of,
   route: ({ route, model }, routes) => (route === null ? null : routes.label(route, model)),
   outcome: ({ outcome }) => outcome,
   status: ({ status }) => status,

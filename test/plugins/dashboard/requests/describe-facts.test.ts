@@ -47,6 +47,10 @@ describe('the facts of a request', () => {
     expect(labels.map((facts) => facts.includes('Kept by the operator'))).toEqual([false, true]);
   });
 
+  it('name the model that an alias stands for', () => {
+    expect(factsOf({ model: 'claude-3-haiku', alias_of: 'dp/claude' })).toMatchObject({ 'Alias of': 'dp/claude' });
+  });
+
   it('have the error that the client got', () => {
     expect(factsOf({ error_message: 'Model "dp/x" not found.' })).toMatchObject({ Error: 'Model "dp/x" not found.' });
   });

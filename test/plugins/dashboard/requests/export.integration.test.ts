@@ -59,7 +59,10 @@ describe('an export', () => {
     const { payload, headers } = await browser.get(`${path}.csv`);
     expect(headers['content-disposition']).toMatch(/^attachment; filename="daypass-requests-\d{4}-\d\d-\d\d\.csv"$/);
     expect(headers['content-type']).toBe('text/csv; charset=utf-8; header=present');
-    expect([payload.startsWith('\uFEFFid,time,model,route,'), payload.split('\r\n').length]).toEqual([true, 4]);
+    expect([payload.startsWith('\uFEFFid,time,model,alias_of,route,'), payload.split('\r\n').length]).toEqual([
+      true,
+      4,
+    ]);
   });
 
   it('has what the list has', async () => {

@@ -43,7 +43,7 @@ export class Migration20261122000007_usage_account extends Migration {
     this.addSql('CREATE UNIQUE INDEX usage_account_key ON usage_account (account_id, hour) NULLS NOT DISTINCT');
     this.addSql('CREATE INDEX usage_account_hour ON usage_account (hour)'); // all accounts, and what is expired
     for (const [name, condition] of rare) {
-      this.addSql(`DROP INDEX ${name}`);
+      this.addSql(`DROP INDEX IF EXISTS ${name}`);
       this.addSql(
         `CREATE INDEX ${name} ON request_log (account_id, started_at DESC, status, (coalesce(alias_of, model))) WHERE ${condition}`,
       );

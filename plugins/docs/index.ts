@@ -24,25 +24,30 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Documents for programs are in English, and the same for everybody. */
+/** Documents for programs are in English, and the same for everybody: written once for each configuration. */
 function routeDocuments(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');
-  const serve = (path: string, type: string, write: (api: DescribedApi, host: Host) => string) =>
+  const serve = (path: string, type: string, write: (api: DescribedApi, host: Host) => string) => {
+    const written = new WeakMap<Host, string>();
+    const read = (host: Host): string => {
+      const text = written.get(host) ?? write(describeApi(gateway.endpoints, host, t), host);
+      written.set(host, text);
+      return text;
+    };
     server.route({
       method: 'GET',
       path,
       options: { auth: false, state: { parse: false } },
       handler(_request: Request, h: ResponseToolkit) {
-        const host = server.host();
-        const text = write(describeApi(gateway.endpoints, host, t), host);
         return h
-          .response(text)
+          .response(read(server.host()))
           .type(type)
           .header('cache-control', 'no-cache')
           .header('access-control-allow-origin', '*');
       },
     });
+  };
   serve('/openapi.json', 'application/json', (api, { service, catalog }) => {
     const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
     return JSON.stringify(writeOpenApi(api, service, model), null, 1);

@@ -26,7 +26,7 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['home-empty', 'newcomer', '/dashboard', '.pass'],
     ['requests', 'customer', '/dashboard/requests', 'table'],
     ['request', 'customer', `/dashboard/requests/${failover}`, '.attempts'],
-    ['requests-errors', 'customer', '/dashboard/requests?errors=1', 'table'],
+    ['requests-errors', 'customer', '/dashboard/requests?show=errors', 'table'],
     ['requests-empty', 'newcomer', '/dashboard/requests', '.empty'],
     ['models', 'customer', '/dashboard/models', 'table'],
     ['try', 'customer', '/dashboard/try', 'textarea'],

@@ -39,11 +39,14 @@ async function describeRequest(request: PageRequest) {
   if (record === undefined)
     throw new PageError(404, 'requests.unknown', { action: { path: requestsPath, label: 'requests.back' } });
   const routes = routeNamesFor(request);
+  const startedAt = new Date(record.started_at);
   return {
     id: record.id,
     path: `${requestsPath}/${record.id}`,
     name: record.model ?? record.path,
-    time: format.time(new Date(record.started_at)),
+    time: format.clock(startedAt),
+    day: format.day(startedAt).text,
+    zone: format.timeZone.replaceAll('_', ' '),
     status: describeStatus(record, t),
     figures: describeFigures(record, request),
     columns: columnsOf(routes),

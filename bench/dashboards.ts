@@ -31,7 +31,9 @@ export async function measureDashboards(subject: DashboardSubject, load: Load, r
     const openFirst = round % 2 === 0;
     const first = await measureRound(subject, load, openFirst ? pages : 0);
     const second = await measureRound(subject, load, openFirst ? 0 : pages);
-    pairs.push(openFirst ? { open: first, none: second } : { none: first, open: second });
+    const pair = openFirst ? { open: first, none: second } : { none: first, open: second };
+    pairs.push(pair);
+    console.log(`  round ${round + 1}: ${describeRound(pair.none)} without, ${describeRound(pair.open)} with pages`);
   }
   console.log(`open home pages: ${rounds} rounds of ${load.requests} requests by ${pages} accounts`);
   for (const name of ['none', 'open'] as const) {
@@ -46,6 +48,9 @@ export async function measureDashboards(subject: DashboardSubject, load: Load, r
   const spread = ratios.map((ratio) => ratio.toFixed(3)).join(' ');
   console.log(`  ratio    ${median(ratios).toFixed(3).padStart(8)} × (aim: at most ${aim}; rounds: ${spread})`);
 }
+
+const describeRound = ({ cpu, throughput, updates }: Round) =>
+  `${cpu.toFixed(1)} µs, ${throughput.toFixed(0)} requests/s, ${updates.toFixed(1)} updates/s`;
 
 async function measureRound(subject: DashboardSubject, load: Load, count: number): Promise<Round> {
   const streams = await Promise.all(subject.visitors.slice(0, count).map((visitor) => openPage(subject.port, visitor)));

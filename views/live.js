@@ -23,12 +23,21 @@
       super();
       this.#url = url;
       const { signal } = this.#listening;
+      // Whatever the end of a countdown brings is there a moment later.
+      document.addEventListener('countdown-end', () => setTimeout(() => this.refresh(), 500), { signal });
       document.addEventListener('visibilitychange', () => this.#followVisibility(), { signal });
       addEventListener('pagehide', () => this.#disconnect(), { signal });
       addEventListener('pageshow', (event) => event.persisted && this.#connect(), { signal });
       addEventListener('online', () => this.#connect(), { signal });
       // htmx adds its listeners first.
       this.#timer = setTimeout(() => document.hidden || this.#connect());
+    }
+
+    /** Asks for what has changed at once. */
+    refresh() {
+      if (this.#request === undefined) return;
+      this.#disconnect();
+      this.#connect();
     }
 
     close() {

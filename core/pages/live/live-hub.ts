@@ -51,8 +51,7 @@ export class LiveHub implements AsyncDisposable {
   readonly #views = new Map<string, Followed>();
   /** Streams by account or address, oldest first. */
   readonly #owners = new Map<string, Set<LiveStream>>();
-  readonly #queue = new RenderQueue();
-  readonly #pace: RenderPace;
+  readonly #queue: RenderQueue;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stops: readonly (() => void)[];
   #isChecking = false;
@@ -60,7 +59,7 @@ export class LiveHub implements AsyncDisposable {
 
   constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderPace = new YieldingPace()) {
     this.#host = host;
-    this.#pace = pace;
+    this.#queue = new RenderQueue(pace);
     this.#filterSessions = filterSessions;
     const mark = (change: LiveChange) => this.#mark(change);
     this.#stops = [liveBus(host).listen(mark), followDatabase(host.database, mark)];
@@ -98,6 +97,7 @@ export class LiveHub implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearInterval(timer);
+    this.#queue.close();
     this.close();
   }
 
@@ -130,8 +130,7 @@ export class LiveHub implements AsyncDisposable {
       path: page.path,
       live,
       log: this.#host.log,
-      enqueue: (render) => this.#queue.add(render),
-      interval: () => this.#pace.interval,
+      enqueue: (render, isRoutine) => this.#queue.add(render, isRoutine),
     });
     const followed = { view, topics: new Set(live.topics), accountId: page.role === 'account' ? accountId : undefined };
     this.#views.set(viewKey, followed);
@@ -151,7 +150,6 @@ export class LiveHub implements AsyncDisposable {
 
   /** While sessions cannot be read, streams stay: they show nothing new either. */
   async #checkSessions(): Promise<void> {
-    this.#pace.adapt();
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
     this.#isChecking = true;

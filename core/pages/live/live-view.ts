@@ -8,6 +8,8 @@ import { Redirect } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { formatEvent, type LiveStream, type RenderedPart } from './live-stream.ts';
 
+/** Ms between two renderings, at least. */
+const interval = 1_000;
 /** Ms for the values of one rendering. */
 const renderTimeout = 10_000;
 /** Ms between attempts while a page cannot be rendered. */
@@ -29,10 +31,8 @@ export interface LiveViewOptions {
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;
-  /** Puts a rendering into the queue of the process. */
-  readonly enqueue: (render: () => Promise<void>) => void;
-  /** Ms between two renderings. */
-  readonly interval: () => number;
+  /** Puts a rendering into the queue of the process; a routine one waits for those that show news. */
+  readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
 }
 
 /** One page as one reader sees it: rendered once for all of its streams, at most once in an interval. */
@@ -56,7 +56,7 @@ export class LiveView {
     this.#options = options;
     const { everySeconds } = options.live;
     if (everySeconds === undefined) return;
-    this.#everySeconds = setInterval(() => this.mark(), everySeconds * 1_000).unref();
+    this.#everySeconds = setInterval(() => this.#look(), everySeconds * 1_000).unref();
   }
 
   get isEmpty(): boolean {
@@ -85,6 +85,12 @@ export class LiveView {
     this.#schedule();
   }
 
+  /** Time alone may have changed something; a rendering that is due anyway shows it. */
+  #look(): void {
+    if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
+    this.#options.enqueue(this.#render, true);
+  }
+
   close(): void {
     clearTimeout(this.#timer);
     clearInterval(this.#everySeconds);
@@ -93,9 +99,9 @@ export class LiveView {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
-    const pause = Math.max(this.#retryAfter, this.#options.interval());
+    const pause = Math.max(this.#retryAfter, interval);
     const delay = Math.max(0, this.#renderedAt + pause - performance.now());
-    this.#timer = setTimeout(() => this.#options.enqueue(this.#render), delay).unref();
+    this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
   /** True when someone can take a rendering; otherwise the first who can asks for it. */

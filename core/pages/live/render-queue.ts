@@ -1,61 +1,101 @@
-import { eventLoopUtilization } from 'node:perf_hooks';
-
 /** Renderings at the same time: requests need the connections to the database more. */
 const concurrency = 2;
 
-/** Share of the time that the event loop works, over which pages yield to requests. */
-const busy = 0.5;
-/** Ms between two renderings of one view: usually, and on a loop that is fully busy. */
-const intervals = { usual: 1_000, longest: 5_000 };
+/** Renderings a second of all views; the least costs about a hundredth of a core. */
+const rates = { most: 25, least: 8 };
+/** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
+const cost = 1.5;
+/** What renderings may add to the CPU time of everything else. */
+const share = 0.03;
+/** Ms between two looks at the CPU time. */
+const sampleInterval = 2_000;
 
-/** Runs renderings, few at a time, in the order in which they were asked for. */
+/** How many renderings the process can spare. */
+export interface RenderPace {
+  /** Ms between the beginnings of two renderings. */
+  readonly spacing: number;
+  /** Counts one. */
+  begin(): void;
+}
+
+/** Keeps what pages cost at a few percent of what requests cost. */
+export class YieldingPace implements RenderPace {
+  #cpu = process.cpuUsage();
+  #sampledAt = performance.now();
+  #renderings = 0;
+  #spacing = 1_000 / rates.most;
+
+  get spacing(): number {
+    const now = performance.now();
+    if (now - this.#sampledAt < sampleInterval) return this.#spacing;
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const others = (user + system) / 1_000 - this.#renderings * cost;
+    this.#spacing = 1_000 / rateFor((others / (now - this.#sampledAt)) * 1_000);
+    this.#cpu = process.cpuUsage();
+    this.#sampledAt = now;
+    this.#renderings = 0;
+    return this.#spacing;
+  }
+
+  begin(): void {
+    this.#renderings++;
+  }
+}
+
+/** @param load CPU time of everything but renderings, in ms a second @returns renderings a second */
+export function rateFor(load: number): number {
+  return Math.min(rates.most, Math.max(rates.least, (load * share) / cost));
+}
+
+/** Runs renderings in the order in which they were asked for, as many as the pace allows; routine ones after the others. */
 export class RenderQueue {
-  readonly #waiting = new Set<() => Promise<void>>();
+  readonly #pace: RenderPace;
+  readonly #urgent = new Set<() => Promise<void>>();
+  readonly #routine = new Set<() => Promise<void>>();
   #running = 0;
+  #begunAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pace: RenderPace) {
+    this.#pace = pace;
+  }
 
   /** @param work is in the queue once, however often it is added; never rejects */
-  add(work: () => Promise<void>): void {
-    this.#waiting.add(work);
+  add(work: () => Promise<void>, isRoutine = false): void {
+    if (isRoutine && !this.#urgent.has(work)) this.#routine.add(work);
+    else {
+      this.#routine.delete(work);
+      this.#urgent.add(work);
+    }
     this.#next();
   }
 
+  close(): void {
+    this.#urgent.clear();
+    this.#routine.clear();
+    clearTimeout(this.#timer);
+  }
+
   #next(): void {
-    const [work] = this.#waiting;
-    if (work === undefined || this.#running >= concurrency) return;
-    this.#waiting.delete(work);
+    const [work] = this.#urgent.size > 0 ? this.#urgent : this.#routine;
+    if (work === undefined || this.#running >= concurrency || this.#timer !== undefined) return;
+    const pause = this.#begunAt + this.#pace.spacing - performance.now();
+    if (pause > 0) return this.#wait(pause);
+    if (!this.#urgent.delete(work)) this.#routine.delete(work);
     this.#running++;
+    this.#begunAt = performance.now();
+    this.#pace.begin();
     void work().finally(() => {
       this.#running--;
       this.#next();
     });
-  }
-}
-
-/** How long views wait between two renderings. */
-export interface RenderPace {
-  readonly interval: number; // ms
-  /** Looks at what the process has done since the last call. */
-  adapt(): void;
-}
-
-/** Views wait longer while the process is busy with requests. */
-export class YieldingPace implements RenderPace {
-  #last = eventLoopUtilization();
-  #interval: number = intervals.usual;
-
-  get interval(): number {
-    return this.#interval;
+    this.#next();
   }
 
-  adapt(): void {
-    const now = eventLoopUtilization();
-    this.#interval = intervalFor(eventLoopUtilization(now, this.#last).utilization);
-    this.#last = now;
+  #wait(milliseconds: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#next();
+    }, milliseconds).unref();
   }
-}
-
-/** @param utilization of the event loop, 0 to 1 @returns ms */
-export function intervalFor(utilization: number): number {
-  const excess = Math.max(0, Math.min(1, (utilization - busy) / (1 - busy)));
-  return intervals.usual + excess * (intervals.longest - intervals.usual);
 }

@@ -29,7 +29,7 @@ export function hubHost(settings: Partial<Host> = {}) {
 
 /** A hub in which every session is open. */
 export function openHub(host: Host, filterSessions: FilterSessions = allOpen): LiveHub {
-  return new LiveHub(host, filterSessions, { interval: 1_000, adapt: () => undefined });
+  return new LiveHub(host, filterSessions, { spacing: 0, begin: () => undefined });
 }
 
 const allOpen: FilterSessions = async (ids) => new Map(ids.map((id) => [id, { isOperator: false }]));

@@ -1,19 +1,35 @@
-import { describe, expect, it } from 'vitest';
-import { intervalFor, RenderQueue } from '#core/pages/live/render-queue.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { RenderQueue, rateFor } from '#core/pages/live/render-queue.ts';
 
-describe('the interval between two renderings', () => {
+describe('the rate of renderings', () => {
   it.each([
-    [0, 1_000],
-    [0.5, 1_000],
-    [0.75, 3_000],
-    [1, 5_000],
-  ])('on a loop that is busy for %d of the time is %d ms', (utilization, interval) => {
-    expect(intervalFor(utilization)).toBe(interval);
+    ['is the lowest that pages are of use at while little is to do', 0, 8],
+    ['costs three percent of what requests cost', 500, 10],
+    ['is the highest again on a process that many requests keep busy', 2_000, 25],
+  ])('%s', (_, load, rate) => {
+    expect(rateFor(load)).toBe(rate);
   });
 });
 
+it('is kept, however many views there are', async () => {
+  vi.useFakeTimers();
+  try {
+    const queue = new RenderQueue({ spacing: 100, begin: () => undefined });
+    let count = 0;
+    for (let view = 0; view < 50; view++)
+      queue.add(async () => {
+        count++;
+      });
+    await vi.advanceTimersByTimeAsync(1_050);
+    expect(count).toBe(11);
+    queue.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it('runs two renderings at a time, in their order, each once', async () => {
-  const queue = new RenderQueue();
+  const queue = new RenderQueue({ spacing: 0, begin: () => undefined });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const works = ['a', 'b', 'c', 'd'].map((name) => () => {
@@ -29,4 +45,23 @@ it('runs two renderings at a time, in their order, each once', async () => {
   ends.get('a')?.();
   await expect.poll(() => begun).toEqual(['a', 'b', 'c', 'd']);
   for (const end of ends.values()) end();
+});
+
+it('runs routine renderings after those that show news, and none twice', async () => {
+  vi.useFakeTimers();
+  try {
+    const queue = new RenderQueue({ spacing: 10, begin: () => undefined });
+    const begun: string[] = [];
+    const work = (name: string) => async () => void begun.push(name);
+    const [urgent, promoted] = [work('urgent'), work('promoted')];
+    queue.add(work('first'));
+    for (const routine of [work('routine'), promoted]) queue.add(routine, true);
+    for (const news of [urgent, promoted]) queue.add(news);
+    queue.add(urgent, true);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(begun).toEqual(['first', 'urgent', 'promoted', 'routine']);
+    queue.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });

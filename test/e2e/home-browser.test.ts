@@ -137,9 +137,18 @@ describe('the home page', () => {
   });
 
   it('shows its figures as a table without JavaScript', async () => {
-    await using window = await openHome(gateway.accountId, { javaScriptEnabled: false });
-    expect(await window.page.locator('#chart-table table').isVisible()).toBe(false);
-    await window.page.locator('noscript').waitFor({ state: 'attached' });
+    const { accountId, key } = await newAccount(1);
+    const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
+    await openai.chat.completions.create({ model: 'dp/plain', messages: [{ role: 'user', content: 'x' }] });
+    await using window = await openHome(accountId, { javaScriptEnabled: false });
+    await vi.waitFor(async () => {
+      await window.page.reload();
+      expect(await rows(window.page).count()).toBe(1);
+    }, 10_000);
+    expect(await window.page.locator('#chart tbody tr').last().innerText()).toMatch(/1\s+0$/);
+    expect(await window.page.locator('#chart-plot').isVisible()).toBe(false);
+    expect(await window.page.locator('#chart table').isVisible()).toBe(true);
+    expect(await window.page.locator('noscript').innerText()).toMatch(/^As of \d\d:\d\d:\d\d$/);
   });
 
   it('is accessible, and as wide as its window, with and without requests', async () => {

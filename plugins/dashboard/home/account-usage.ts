@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
 import { liveBus } from '#core/pages/live/live-bus.ts';
+import type { RequestRecord } from '#core/records/columns.ts';
+import { listRequests } from '#core/records/read-requests.ts';
 import {
   countUsage,
   readUsage,
@@ -9,84 +12,121 @@ import {
   type UsageCounts,
   type UsageKeys,
 } from '#core/records/usage.ts';
-import { listRequests } from '#core/records/read-requests.ts';
-import type { RequestRecord } from '#core/records/columns.ts';
 
 /** Requests in the table of the home page. */
 const latestRequests = 4;
+/** Hours that are read with every update: new records are of these, but for those of a crash or an outage. */
+const recentHours = 2;
+/** Ms after which earlier hours are read again. */
+const earlierKeptFor = 60_000;
 /** Accounts whose readings are kept. */
 const keptAccounts = 1_000;
-/** Ms after which they are read again, whatever was announced. */
-const keptFor = 60_000;
 
 /** What the chart covers. */
 export type Range = '24h' | '30d';
 
-export type HourCounts = UsageCounts & Pick<UsageKeys, 'hour'>;
-export type TimedHour = TimedUsage & Pick<UsageKeys, 'hour'>;
-export type ModelCounts = UsageCounts & Pick<UsageKeys, 'model'>;
+/** Counts of one hour, of one model. Times to the first content are known of the last 24 hours. */
+export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
 /** What an account has sent. */
 export interface AccountUsage {
-  /** The last 48 hours, the oldest first; hours without requests are missing. */
-  readonly hours: readonly TimedHour[];
-  /** Of the range, the oldest hour first. */
-  readonly charted: readonly HourCounts[];
-  /** Of the range. */
-  readonly models: readonly ModelCounts[];
+  /** At least those of the last 48 hours, or of the range when that is longer. */
+  readonly rows: readonly UsageRow[];
   /** Newest first. */
   readonly latest: readonly RequestRecord[];
-}
-
-/** Readings of accounts, until new records of the account or a new hour. Tabs and languages share them. */
-class UsageReadings implements Disposable {
-  readonly #readings = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: keptAccounts, ttl: keptFor });
-  readonly #stop: () => void;
-
-  constructor(host: Host) {
-    this.#stop = liveBus(host).listen(({ topic, accounts }) => {
-      if (topic !== 'requests') return;
-      if (accounts === undefined) this.#readings.clear();
-      else for (const id of accounts) this.#readings.delete(id);
-    });
-  }
-
-  read(accountId: string, range: Range, load: () => Promise<AccountUsage>): Promise<AccountUsage> {
-    const readings = this.#readings.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
-    const known = readings.get(range);
-    if (known !== undefined) return known;
-    const loading = load();
-    readings.set(range, loading);
-    this.#readings.set(accountId, readings);
-    loading.catch(() => readings.delete(range));
-    return loading;
-  }
-
-  [Symbol.dispose](): void {
-    this.#stop();
-  }
-}
-
-/** @throws Error while the database does not answer */
-export async function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
-  const readings = host.keep('dashboard.usage', () => new UsageReadings(host));
-  // Without it, readings could be old without anybody noticing; asking tells whether the database is away.
-  if (!host.database.notifications.isConnected) return readAll(host, accountId, range);
-  return readings.read(accountId, range, () => readAll(host, accountId, range));
-}
-
-async function readAll({ database, now }: Host, accountId: string, range: Range): Promise<AccountUsage> {
-  const since = (hours: number) => ({ accountId, since: startOfHours(now(), hours) });
-  const [hours, month, models, { records }] = await Promise.all([
-    readUsage(database, since(48), ['hour']),
-    range === '30d' ? countUsage(database, since(hoursOf(range)), ['hour']) : undefined,
-    countUsage(database, since(hoursOf(range)), ['model']),
-    listRequests(database, { accountId }, { limit: latestRequests }),
-  ]);
-  return { hours, charted: month ?? hours, models, latest: records };
 }
 
 /** Hours of a range, the running one included. */
 export function hoursOf(range: Range): number {
   return range === '24h' ? 24 : 30 * 24;
+}
+
+/** Hours that are read for a range: figures are compared with the day before. */
+const readHours = (range: Range) => Math.max(48, hoursOf(range));
+
+/**
+ * Readings of accounts, shared by tabs and languages. The recent hours are kept until new records of the account are
+ * announced or the hour changes, those before for a minute.
+ */
+class UsageReadings implements Disposable {
+  readonly #database: Database;
+  readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: keptAccounts });
+  readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: keptAccounts, ttl: earlierKeptFor });
+  readonly #stop: () => void;
+  /** Of the readings that are kept. */
+  #hour = 0;
+
+  constructor(host: Host) {
+    this.#database = host.database;
+    this.#stop = liveBus(host).listen(({ topic, accounts }) => {
+      if (topic !== 'requests') return;
+      if (accounts === undefined) this.#current.clear();
+      else for (const id of accounts) this.#current.delete(id);
+    });
+  }
+
+  read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
+    this.#forgetHour(startOfHours(now, 1));
+    // Without notifications, readings could be old unnoticed; asking tells whether the database is away.
+    if (!this.#database.notifications.isConnected) this.#current.delete(accountId);
+    const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
+    this.#current.set(accountId, readings);
+    return kept(readings, range, () => this.#readCurrent(accountId, range, now));
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  #forgetHour(hour: number): void {
+    if (hour === this.#hour) return;
+    this.#hour = hour;
+    this.#current.clear();
+    this.#earlier.clear();
+  }
+
+  async #readCurrent(accountId: string, range: Range, now: number): Promise<AccountUsage> {
+    const since = startOfHours(now, recentHours);
+    const [earlier, recent, { records }] = await Promise.all([
+      kept(this.#earlier, `${accountId} ${range}`, () => this.#readEarlier(accountId, range, now, since)),
+      readUsage(this.#database, { accountId, since }, ['hour', 'model']),
+      listRequests(this.#database, { accountId }, { limit: latestRequests }),
+    ]);
+    return { rows: [...earlier, ...recent], latest: records };
+  }
+
+  async #readEarlier(accountId: string, range: Range, now: number, until: number): Promise<UsageRow[]> {
+    const day = startOfHours(now, 24);
+    const before = { accountId, since: startOfHours(now, readHours(range)), until: day };
+    const parts = await Promise.all([
+      countUsage(this.#database, before, ['hour', 'model']),
+      readUsage(this.#database, { accountId, since: day, until }, ['hour', 'model']),
+    ]);
+    return parts.flat();
+  }
+}
+
+interface KeptReadings<Key, Reading> {
+  get(key: Key): Promise<Reading> | undefined;
+  set(key: Key, reading: Promise<Reading>): unknown;
+  delete(key: Key): unknown;
+}
+
+/** The reading of this key; one that has failed is not kept. */
+function kept<Key, Reading>(
+  readings: KeptReadings<Key, Reading>,
+  key: Key,
+  read: () => Promise<Reading>,
+): Promise<Reading> {
+  const known = readings.get(key);
+  if (known !== undefined) return known;
+  const reading = read();
+  readings.set(key, reading);
+  reading.catch(() => readings.delete(key));
+  return reading;
+}
+
+/** @throws Error while the database does not answer */
+export function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
+  return host.keep('dashboard.usage', () => new UsageReadings(host)).read(accountId, range, host.now());
 }

@@ -1,6 +1,6 @@
 import type { PageRequest } from '#core/pages/page.ts';
-import { startOfHours, usageHour } from '#core/records/usage.ts';
-import { type HourCounts, hoursOf, type ModelCounts, type Range } from './account-usage.ts';
+import type { Range } from './account-usage.ts';
+import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -17,9 +17,9 @@ export interface ChartBar {
   readonly errorsText: string;
 }
 
-/** Requests by hour, or by day of the reader. */
-export function describeChart(hours: readonly HourCounts[], range: Range, now: number, { t, format }: Reader) {
-  const bars = range === '24h' ? barsOfHours(hours, now, format) : barsOfDays(hours, now, format);
+/** Requests by hour, or by day of the reader. @param hours of the range */
+export function describeChart(hours: readonly HourSum[], range: Range, { t, format }: Reader) {
+  const bars = range === '24h' ? barsOfHours(hours, format) : barsOfDays(hours, format);
   const answered = sum(bars.map((bar) => bar.answered));
   const errors = sum(bars.map((bar) => bar.errors));
   const most = bars.reduce((best, bar) => (bar.answered + bar.errors > best.answered + best.errors ? bar : best));
@@ -29,38 +29,25 @@ export function describeChart(hours: readonly HourCounts[], range: Range, now: n
     most: most.answered + most.errors,
     at: most.label,
   });
-  return { bars, summary, range };
+  return { bars, summary };
 }
 
 type Format = Reader['format'];
 
-function barsOfHours(hours: readonly HourCounts[], now: number, format: Format): ChartBar[] {
-  const byHour = new Map(hours.map((counts) => [counts.hour, counts]));
-  const first = startOfHours(now, hoursOf('24h'));
-  return Array.from({ length: hoursOf('24h') }, (_, index) => {
-    const hour = first + index * usageHour;
-    const counts = byHour.get(hour);
-    return barOf(format.shortTime(new Date(hour)), counts === undefined ? [] : [counts], format);
-  });
+function barsOfHours(hours: readonly HourSum[], format: Format): ChartBar[] {
+  return hours.map((counts) => barOf(format.shortTime(new Date(counts.hour)), [counts], format));
 }
 
-function barsOfDays(hours: readonly HourCounts[], now: number, format: Format): ChartBar[] {
-  const first = startOfHours(now, hoursOf('30d'));
-  const starts = Array.from({ length: hoursOf('30d') }, (_, index) => first + index * usageHour);
+function barsOfDays(hours: readonly HourSum[], format: Format): ChartBar[] {
   // The day is written as the reader counts days, so that hours of one day have one text.
-  const days = Map.groupBy(starts, (hour) => format.day(new Date(hour)).text);
-  const byHour = new Map(hours.map((counts) => [counts.hour, counts]));
+  const days = Map.groupBy(hours, ({ hour }) => format.day(new Date(hour)).text);
   // Of the first day only its last hours are in the range.
-  return [...days.values()].slice(-30).map((ofDay) =>
-    barOf(
-      format.shortDay(new Date(ofDay[0] ?? first)),
-      ofDay.flatMap((hour) => byHour.get(hour) ?? []),
-      format,
-    ),
-  );
+  return [...days.values()]
+    .slice(-30)
+    .map((ofDay) => barOf(format.shortDay(new Date(ofDay[0]?.hour ?? 0)), ofDay, format));
 }
 
-function barOf(time: { iso: string; text: string }, counts: readonly HourCounts[], format: Format): ChartBar {
+function barOf(time: { iso: string; text: string }, counts: readonly HourSum[], format: Format): ChartBar {
   const errors = sum(counts.map((count) => count.errors));
   const answered = sum(counts.map((count) => count.requests)) - errors;
   return {
@@ -73,11 +60,8 @@ function barOf(time: { iso: string; text: string }, counts: readonly HourCounts[
   };
 }
 
-/** Models by requests, the most used first; requests that are no model calls are left out. */
-export function describeModels(models: readonly ModelCounts[], { t, format }: Reader) {
-  const ranked = models
-    .flatMap(({ model, requests }) => (model === null ? [] : { name: model, requests }))
-    .toSorted((a, b) => b.requests - a.requests);
+/** The most used models. @param ranked the most used first */
+export function describeModels(ranked: readonly { name: string; requests: number }[], { t, format }: Reader) {
   const most = ranked[0]?.requests ?? 1;
   const others = ranked.length - listedModels;
   return {
@@ -88,8 +72,4 @@ export function describeModels(models: readonly ModelCounts[], { t, format }: Re
     })),
     others: others > 0 ? t('home.models.others', { count: others }) : '',
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }

@@ -3,13 +3,11 @@ import type { Registry } from '#core/extension/registry.ts';
 import { accountOf, type PageRequest } from '#core/pages/page.ts';
 import { PageError } from '#core/pages/page-error.ts';
 import { configuredProvider } from '#core/payments/connections.ts';
-import { describeRows } from '../requests/describe-row.ts';
-import { routeNamesFor } from '../route-names.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import { describeChart, describeModels } from './describe-chart.ts';
 import { describePass, describeReminder, passOf } from './describe-pass.ts';
-import { describeFigures, describeRate } from './describe-tiles.ts';
+import { describeRate } from './describe-tiles.ts';
+import { describeUsage } from './describe-usage.ts';
 
 /** Everything that the home page shows, ready to be printed. @throws PageError */
 export async function describeHome(request: PageRequest, gateway: Pick<Registry, 'allowanceReader'>) {
@@ -26,9 +24,8 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   ]);
   const pass = passOf(account, now);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
-  const routes = routeNamesFor(request);
   return {
-    asOf: format.clock(new Date(now)),
+    asOf: format.clock(new Date(now)).text,
     reminder: describeReminder(pass, now, buyPath, request),
     pass: describePass(pass, now, request),
     stub: {
@@ -40,21 +37,14 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
       contact: buyPath === '' ? (host.service.contact ?? '') : '',
     },
     rate: allowance === undefined ? undefined : describeRate(allowance, higherLimitsLink(host), request),
-    figures: describeFigures(usage.hours, now, request),
-    isEmpty: usage.latest.length === 0,
+    ...describeUsage(usage, range, now, request),
     // One primary button: without a pass, that is the one to buy it.
     emptyAction: pass.kind === 'active' ? { path: '/dashboard/connect', label: t('home.empty.action') } : undefined,
-    range,
     ranges: (['24h', '30d'] as const).map((name) => ({
       path: name === '24h' ? '/dashboard' : `/dashboard?range=${name}`,
       label: t(`home.range.${name}`),
       isCurrent: name === range,
     })),
-    chart: describeChart(usage.charted, range, now, request),
-    models: { ...describeModels(usage.models, request), range: t(`home.range.${range}`) },
-    hasRoutes: routes.areShown,
-    latest: describeRows(usage.latest, request, routes, now),
-    zone: format.timeZone,
   };
 }
 

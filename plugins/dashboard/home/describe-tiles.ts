@@ -2,8 +2,8 @@ import type { AccountAllowance } from '#core/accounts/allowance.ts';
 import { sparkPath } from '#core/pages/geometry.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 import { mergeHistograms, quantile } from '#core/records/latency-histogram.ts';
-import { startOfHours, usageHour } from '#core/records/usage.ts';
-import type { TimedHour } from './account-usage.ts';
+import { usageHour } from '#core/records/usage.ts';
+import { type HourSum, sum } from './sum-usage.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
@@ -23,47 +23,35 @@ export interface FigureTile {
 
 const isHigher = (share: number) => share > 0;
 
-/** The last 24 hours, an entry for each, undefined where nothing was sent. */
-function lastDay(hours: readonly TimedHour[], now: number): (TimedHour | undefined)[] {
-  const first = startOfHours(now, 24);
-  const byHour = new Map(hours.map((counts) => [counts.hour, counts]));
-  return Array.from({ length: 24 }, (_, index) => byHour.get(first + index * usageHour));
-}
-
-/** Requests, errors and time to first token. @param hours of the last 48 */
-export function describeFigures(hours: readonly TimedHour[], now: number, reader: Reader): FigureTile[] {
-  const day = lastDay(hours, now);
-  return [describeRequests(day, hours, now, reader), describeErrors(day, reader), describeFirstToken(day, reader)];
+/** Requests, errors and time to first token of the last 24 hours. @param hours the last 48 */
+export function describeFigures(hours: readonly HourSum[], now: number, reader: Reader): FigureTile[] {
+  const day = hours.slice(-24);
+  const before = hours.slice(-48, -24);
+  return [describeRequests(day, before, now, reader), describeErrors(day, reader), describeFirstToken(day, reader)];
 }
 
 function describeRequests(
-  day: readonly (TimedHour | undefined)[],
-  hours: readonly TimedHour[],
+  day: readonly HourSum[],
+  before: readonly HourSum[],
   now: number,
   { t, format }: Reader,
 ): FigureTile {
-  const counts = day.map((hour) => hour?.requests ?? 0);
+  const counts = day.map(({ requests }) => requests);
   const all = sum(counts);
   return {
     id: 'requests',
     label: t('home.tile.requests'),
     value: format.number(all),
     unit: '',
-    note: compare(all, dayBefore(hours, now), { t, format }),
+    note: compare(all, countSoFar(before, now), { t, format }),
     spark: sparkOf(counts),
   };
 }
 
-/** Requests of the 24 hours before, with as much of the last hour as has passed of the running one. */
-function dayBefore(hours: readonly TimedHour[], now: number): number {
-  const until = startOfHours(now, 24);
-  const last = until - usageHour;
+/** Requests of these hours; of the last one as much as has passed of the running hour. */
+function countSoFar(hours: readonly HourSum[], now: number): number {
   const passed = (now % usageHour) / usageHour;
-  return sum(
-    hours
-      .filter(({ hour }) => hour < until)
-      .map(({ hour, requests }) => (hour === last ? requests * passed : requests)),
-  );
+  return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * passed : requests)));
 }
 
 /** '' where yesterday is no measure: nothing was sent. */
@@ -77,9 +65,9 @@ function compare(all: number, before: number, { t, format }: Reader): string {
   return t(isHigher(change) ? 'home.tile.more' : 'home.tile.less', { share });
 }
 
-function describeErrors(day: readonly (TimedHour | undefined)[], { t, format }: Reader): FigureTile {
-  const errors = day.map((hour) => hour?.errors ?? 0);
-  const requests = sum(day.map((hour) => hour?.requests ?? 0));
+function describeErrors(day: readonly HourSum[], { t, format }: Reader): FigureTile {
+  const errors = day.map((hour) => hour.errors);
+  const requests = sum(day.map((hour) => hour.requests));
   return {
     id: 'errors',
     label: t('home.tile.errors'),
@@ -90,8 +78,8 @@ function describeErrors(day: readonly (TimedHour | undefined)[], { t, format }: 
   };
 }
 
-function describeFirstToken(day: readonly (TimedHour | undefined)[], { t, format }: Reader): FigureTile {
-  const all = mergeHistograms(day.map((hour) => hour?.firstContent ?? []));
+function describeFirstToken(day: readonly HourSum[], { t, format }: Reader): FigureTile {
+  const all = mergeHistograms(day.map((hour) => hour.firstContent));
   const median = quantile(all, 0.5);
   const slow = quantile(all, 0.95);
   const shown = median === undefined ? undefined : format.duration(median);
@@ -102,7 +90,7 @@ function describeFirstToken(day: readonly (TimedHour | undefined)[], { t, format
     unit: shown?.unit ?? '',
     note: slow === undefined ? t('home.tile.none') : t('home.tile.under', { duration: format.duration(slow).text }),
     // Hours in which nothing was sent are no zeros.
-    spark: sparkOf(day.flatMap((hour) => quantile(hour?.firstContent ?? [], 0.5) ?? [])),
+    spark: sparkOf(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };
 }
 
@@ -110,10 +98,6 @@ function sparkOf(values: readonly number[]): FigureTile['spark'] {
   const isFlat = values.length < 2 || values.every((value) => value === 0);
   const { line, area } = sparkPath(isFlat ? [] : values, sparkWidth, sparkHeight);
   return { line, area, isBad: false };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }
 
 /** Names of the usual periods of a limit. */

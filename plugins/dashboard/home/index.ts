@@ -11,8 +11,8 @@ import id from './texts/id.json' with { type: 'json' };
 const views = join(import.meta.dirname, '..', '..', '..', 'views');
 const part = (name: string) => join(views, 'home', `${name}.eta`);
 
-/** Seconds between two looks at what changes with time alone: the rate limit, and the end of the pass. */
-const lookEvery = 3;
+/** Seconds between two looks at what changes with time alone: the rate limit. */
+const lookEvery = 10;
 
 /** What is left, what was used, the latest requests. */
 function homePage(gateway: Registry): Page {

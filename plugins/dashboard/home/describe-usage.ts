@@ -1,0 +1,47 @@
+import type { PageRequest } from '#core/pages/page.ts';
+import { startOfHours } from '#core/records/usage.ts';
+import { describeRows } from '../requests/describe-row.ts';
+import { routeNamesFor } from '../route-names.ts';
+import { type AccountUsage, hoursOf, type Range } from './account-usage.ts';
+import { describeChart, describeModels } from './describe-chart.ts';
+import { describeFigures } from './describe-tiles.ts';
+import { sumHours, sumModels } from './sum-usage.ts';
+
+/** Ms for which a description holds: what it says of the time changes by the minute. */
+const minute = 60_000;
+
+type UsageView = ReturnType<typeof describe>;
+
+/** Descriptions of a reading, by reader and minute. */
+const described = new WeakMap<AccountUsage, Map<string, UsageView>>();
+
+/** Figures, chart, models and latest requests. Of one reading, readers alike share them. @param now epoch ms */
+export function describeUsage(usage: AccountUsage, range: Range, now: number, request: PageRequest): UsageView {
+  const { language, format, isOperator, host } = request;
+  const sight = routeNamesFor(request).areShown;
+  const key = [language, format.timeZone, isOperator, sight, Math.floor(now / minute), host.service.name].join(' ');
+  const views = described.get(usage) ?? new Map<string, UsageView>();
+  described.set(usage, views);
+  const known = views.get(key);
+  if (known !== undefined) return known;
+  views.clear();
+  const view = describe(usage, range, now, request);
+  views.set(key, view);
+  return view;
+}
+
+function describe({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
+  const hours = sumHours(rows, Math.max(48, hoursOf(range)), now);
+  const routes = routeNamesFor(request);
+  return {
+    figures: describeFigures(hours, now, request),
+    isEmpty: latest.length === 0,
+    chart: describeChart(hours.slice(-hoursOf(range)), range, request),
+    models: {
+      ...describeModels(sumModels(rows, startOfHours(now, hoursOf(range))), request),
+      range: request.t(`home.range.${range}`),
+    },
+    hasRoutes: routes.areShown,
+    latest: describeRows(latest, request, routes, now),
+  };
+}

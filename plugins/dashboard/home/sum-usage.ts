@@ -1,0 +1,39 @@
+import { type LatencyHistogram, mergeHistograms } from '#core/records/latency-histogram.ts';
+import { startOfHours, usageHour } from '#core/records/usage.ts';
+import type { UsageRow } from './account-usage.ts';
+
+/** What was sent in an hour. */
+export interface HourSum {
+  readonly hour: number; // epoch ms of its start
+  readonly requests: number;
+  readonly errors: number;
+  readonly firstContent: LatencyHistogram;
+}
+
+/** The last hours, the oldest first, with those in which nothing was sent. */
+export function sumHours(rows: readonly UsageRow[], count: number, now: number): HourSum[] {
+  const first = startOfHours(now, count);
+  const byHour = Map.groupBy(rows, ({ hour }) => hour);
+  return Array.from({ length: count }, (_, index) => {
+    const hour = first + index * usageHour;
+    const found = byHour.get(hour) ?? [];
+    return {
+      hour,
+      requests: sum(found.map(({ requests }) => requests)),
+      errors: sum(found.map(({ errors }) => errors)),
+      firstContent: mergeHistograms(found.map(({ firstContent = [] }) => firstContent)),
+    };
+  });
+}
+
+/** Requests by model since this hour, the most used first. Requests that are no model calls are left out. */
+export function sumModels(rows: readonly UsageRow[], since: number): { name: string; requests: number }[] {
+  const models = new Map<string, number>();
+  for (const { hour, model, requests } of rows)
+    if (model !== null && hour >= since) models.set(model, (models.get(model) ?? 0) + requests);
+  return [...models].map(([name, requests]) => ({ name, requests })).toSorted((a, b) => b.requests - a.requests);
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}

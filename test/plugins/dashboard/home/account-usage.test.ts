@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { publishLive } from '#core/pages/live/live-bus.ts';
+import type { Host } from '#core/host.ts';
+import { readAccountUsage } from '../../../../plugins/dashboard/home/account-usage.ts';
+import { hubHost } from '../../../core/pages/live/fixture.ts';
+import { hour, now as start } from './fixture.ts';
+
+const account = '019aa5f0-0000-7000-8000-000000000001';
+const other = '019aa5f0-0000-7000-8000-000000000002';
+let now: number;
+let queries: number;
+let isConnected: boolean;
+let isAway: boolean;
+let host: Host;
+
+beforeEach(() => {
+  [now, queries, isConnected, isAway] = [start, 0, true, false];
+  const notifications = {
+    get isConnected() {
+      return isConnected;
+    },
+    listen: async () => () => undefined,
+  };
+  const query = async () => {
+    queries++;
+    if (isAway) throw new Error('no database');
+    return [];
+  };
+  ({ host } = hubHost({ database: { query, notifications } as never, now: () => now }));
+});
+afterEach(() => {
+  isAway = false;
+});
+
+const read = (id = account) => readAccountUsage(host, id, '24h');
+
+it('asks the database once for all who look at an account, until it has new records', async () => {
+  const [first, second] = await Promise.all([read(), read()]);
+  expect(second).toBe(first);
+  const asked = queries;
+  await read();
+  publishLive(host, 'requests', [other]);
+  await read();
+  expect(queries).toBe(asked);
+  publishLive(host, 'requests', [account]);
+  expect(await read()).not.toBe(first);
+});
+
+it('asks only for the recent hours when there are new records', async () => {
+  await read();
+  const first = queries;
+  publishLive(host, 'requests', [account]);
+  await read();
+  expect(queries - first).toBe(first - 2);
+});
+
+it('asks for everything when the hour changes', async () => {
+  await read();
+  const first = queries;
+  now += hour;
+  await read();
+  expect(queries).toBe(2 * first);
+});
+
+it('keeps nothing while it could not hear of new records', async () => {
+  await read();
+  const asked = queries;
+  isConnected = false;
+  await read();
+  expect(queries).toBeGreaterThan(asked);
+});
+
+it('asks again after a failure', async () => {
+  isAway = true;
+  await expect(read()).rejects.toThrow('no database');
+  isAway = false;
+  expect((await read()).latest).toEqual([]);
+});

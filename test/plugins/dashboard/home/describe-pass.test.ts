@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { AccountRecord } from '#core/accounts/account-record.ts';
+import { describePass, describeReminder, passOf } from '../../../../plugins/dashboard/home/describe-pass.ts';
+import { hour, now, reader } from './fixture.ts';
+
+/** An account with periods, each from and to so many hours from now. */
+function account(...periods: readonly (readonly [from: number, to: number])[]): AccountRecord {
+  const dated = periods.map(([from, to]) => ({
+    startsAt: new Date(now + from * hour),
+    endsAt: new Date(now + to * hour),
+    label: 'test',
+    limits: undefined,
+  }));
+  return { periods: dated } as unknown as AccountRecord;
+}
+
+const pass = (owner: AccountRecord, language: 'en' | 'id' = 'en') =>
+  describePass(passOf(owner, now), now, reader(language)) as Record<string, unknown> & {
+    remaining?: { text: string };
+    ticks: { used: string; left: string };
+  };
+const reminder = (owner: AccountRecord) => describeReminder(passOf(owner, now), now, '/buy', reader());
+
+describe('a pass', () => {
+  it('counts down to the end of the last adjacent period', () => {
+    const { remaining, label, left } = pass(account([-72, 96], [96, 264]));
+    expect(label).toBe('14-day pass · time left');
+    expect([remaining?.text, left]).toEqual(['11 d 00:00:00', 264 * hour]);
+  });
+
+  it('is written in Indonesian', () => {
+    expect(pass(account([-24, 24]), 'id').label).toBe('Paket 2 hari · sisa masa aktif');
+  });
+
+  it.each([
+    ['has ended', account([-72, -48]), 'No active pass'],
+    ['was never bought', account(), 'No active pass'],
+    ['begins later', account([24, 48]), 'No active pass'],
+  ])('that %s has a title instead of a countdown, and used ticks alone', (_, owner, title) => {
+    const { remaining, ticks, ...rest } = pass(owner);
+    expect(remaining).toBeUndefined();
+    expect(rest['title']).toBe(title);
+    expect(ticks.left).toBe('');
+  });
+
+  it('that begins later says when', () => {
+    expect(pass(account([24, 48]))['starts']).toMatchObject({
+      label: 'Starts',
+      text: expect.stringContaining('23 Nov'),
+    });
+  });
+});
+
+describe('the reminder', () => {
+  it.each([
+    [24.1, undefined],
+    [23.9, 'Your pass ends in 23 hours.'],
+    [1, 'Your pass ends in 1 hour.'],
+    [0.5, 'Your pass ends in 30 minutes.'],
+    [0.001, 'Your pass ends in 1 minute.'],
+  ])('%d hours before the end is: %s', (left, title) => {
+    expect(reminder(account([-1, left]))?.title).toBe(title);
+  });
+
+  it('says since when the pass has ended', () => {
+    expect(reminder(account([-72, -48]))).toMatchObject({
+      kind: 'bad',
+      title: expect.stringMatching(/^Your pass ended .*20 Nov/),
+    });
+  });
+
+  it('is not for an account that never had a pass, nor for one that begins later', () => {
+    expect([reminder(account()), reminder(account([24, 48]))]).toEqual([undefined, undefined]);
+  });
+});

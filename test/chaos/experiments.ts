@@ -1,7 +1,7 @@
 import { hedged, resumed } from './experiments/backups.ts';
 import { brokenStart } from './experiments/broken-starts.ts';
 import { clientLeft } from './experiments/client-left.ts';
-import { dripping } from './experiments/dripping.ts';
+import { dripping, slowlorisBody } from './experiments/dripping.ts';
 import { eventLoop } from './experiments/event-loop.ts';
 import { burst, deadRoute } from './experiments/dead-route.ts';
 import { drain } from './experiments/drain.ts';
@@ -29,6 +29,7 @@ export const experiments: readonly Experiment[] = [
   burst,
   silentConnections,
   dripping,
+  slowlorisBody,
   eventLoop,
   redis,
   brokenStart,

@@ -1,6 +1,7 @@
 import { bounds } from '#core/bounds.ts';
 import type { Database } from '#core/database/database.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
+import { turnFor } from '#core/timing/turn.ts';
 
 /** A stored response. */
 export interface StoredResponse {
@@ -78,7 +79,11 @@ export class ResponseRows {
       'SELECT id, input, response FROM response_store WHERE account_id = ? AND id = ? AND expires_at > ?',
       [accountId, id, time(now)],
     );
-    return row && { id: row.id, input: JSON.parse(row.input), response: JSON.parse(row.response) };
+    if (row === undefined) return undefined;
+    await turnFor(row.input.length);
+    const input = JSON.parse(row.input) as readonly JsonValue[];
+    await turnFor(row.response.length);
+    return { id: row.id, input, response: JSON.parse(row.response) as JsonObject };
   }
 
   /** Output items of stored responses with these ids. Unknown ids are missing from the map. */
@@ -93,7 +98,10 @@ export class ResponseRows {
        ) AS newest WHERE bytes <= ?`,
       [accountId, JSON.stringify(wanted), time(now), bounds.storedResponse],
     );
-    for (const { response } of rows) collectItems(outputOf(JSON.parse(response)), new Set(wanted), found);
+    for (const { response } of rows) {
+      await turnFor(response.length);
+      collectItems(outputOf(JSON.parse(response) as JsonObject), new Set(wanted), found);
+    }
     return found;
   }
 

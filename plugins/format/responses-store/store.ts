@@ -45,7 +45,7 @@ export class ResponsesStore {
     const maxBytes = () => host.section(listen).max_body_bytes;
     const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
     if (accountId !== undefined && body['store'] !== false) exchange.set(draft, { accountId, items, previousId });
-    return isExpanded ? withBody({ ...request, previousId }, { ...body, input: [...items] }) : request;
+    return isExpanded ? await withBody({ ...request, previousId }, { ...body, input: [...items] }) : request;
   }
 
   /** Stores the answer if the client wants that. Never fails. */
@@ -80,7 +80,11 @@ export class ResponsesStore {
     const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
     // Events that were converted from a JSON answer arrive as one body, too.
     if (isEventStream(reply) || answer?.['store'] === false) return { ...reply, headers };
-    return { ...reply, headers, body: JSON.stringify({ ...answer, store: false }) };
+    const written = JSON.stringify({ ...answer, store: false });
+    await turnFor(written.length);
+    const bytes = Buffer.from(written);
+    await turnFor(bytes.length);
+    return { ...reply, headers, body: bytes };
   }
 }
 
@@ -94,7 +98,12 @@ function addNote(exchange: Exchange, note: string): void {
   if (served !== undefined) served.notes = [...(served.notes ?? []), note];
 }
 
-function withBody(request: ClientRequest, body: JsonObject): ClientRequest {
+/** The request's own body and what it refers to are long together: each step has a turn of the event loop. */
+async function withBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
+  await turnFor(request.text.length);
   const text = JSON.stringify(body);
-  return { ...request, body, text, bytes: Buffer.from(text) };
+  await turnFor(text.length);
+  const bytes = Buffer.from(text);
+  await turnFor(text.length);
+  return { ...request, body, text, bytes };
 }

@@ -60,7 +60,8 @@ export function hostileReplies(isShort: boolean): Attack[] {
       if (isShort && index !== at % chaosFormats.length) return [];
       const size = atTurn(isShort ? shortSizes : allSizes, at + index);
       const other = atTurn(chaosFormats, index + 1 + (at % 3));
-      return [upstream, other].map((client) => attackBy(answer, upstream, client, size));
+      const clients = isShort ? [at % 2 === 0 ? upstream : other] : [upstream, other];
+      return clients.map((client) => attackBy(answer, upstream, client, size));
     }),
   );
 }

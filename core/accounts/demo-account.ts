@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Host } from '../host.ts';
-import { activePeriod, readAccounts } from './account-record.ts';
+import { type AccountRecord, activePeriod, readAccounts } from './account-record.ts';
 import type { IssuedKey } from './account-key.ts';
 import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from './api-key.ts';
@@ -9,6 +9,9 @@ import { grantDays, type NewPeriod } from './ledger.ts';
 
 /** Number for pg_advisory_xact_lock, so that two instances cannot both find an empty database. */
 const demoLock = 4_071_001;
+
+/** Under the data folder. */
+const keyFile = 'demo-key';
 
 const period = { days: 30, reason: 'grant', label: 'demo', note: 'demo account' } as const satisfies NewPeriod;
 
@@ -25,7 +28,7 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
   const { database, service } = host;
-  const path = join(host.dataFolder, 'demo-key');
+  const path = join(host.dataFolder, keyFile);
   const kept = await readKey(path, service.prefix);
   const known = kept === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(kept)]))[0];
   if (kept !== undefined && known !== undefined) {
@@ -40,6 +43,15 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
     if (kept === undefined) await writeKey(host.dataFolder, path, key);
     return insertAccount(transaction, service.prefix, { name: 'Demo', key, period });
   });
+}
+
+/** The demo account, by its key in the data folder; undefined in production and where there is none to sign in to. */
+export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
+  if (host.isProduction) return undefined;
+  const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);
+  if (key === undefined) return undefined;
+  const [account] = await readAccounts(host.database, 'digest', [digestApiKey(key)]);
+  return account?.blockedAt === undefined ? account : undefined;
 }
 
 async function readKey(path: string, prefix: string): Promise<string | undefined> {

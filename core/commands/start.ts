@@ -89,6 +89,7 @@ async function greeting(gateway: Gateway, log: Logger): Promise<string[]> {
     '',
     `  Base URL    ${url}/v1   (Anthropic clients: ${url})`,
     `  Front page  ${url}/`,
+    `  Dashboard   ${url}/dashboard`,
     ...(operatorUrl === undefined ? [] : [`  Operator    ${operatorUrl}   (/metrics, /readyz?verbose)`]),
     ...(demo === undefined ? [] : [`  Demo key    ${demo.key}   (for trying out; not in production)`]),
     ...(catalog.upstreams.some(({ isDemo }) => isDemo)

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { findDemoAccount } from '#core/accounts/demo-account.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import type { Host } from '#core/host.ts';
 import { PageError } from '#core/pages/page-error.ts';
 import { signInPath, signOutPath } from '#core/pages/sign-in.ts';
 import { admit, maySignIn } from './admit.ts';
@@ -29,6 +31,19 @@ const localForm = defineForm({
   },
 });
 
+/** Signs in to the account whose key the gateway printed at its start, so that a first request is seen on the dashboard. */
+const demoForm = defineForm({
+  path: `${signInPath}/demo`,
+  fields: { type: 'object', properties: { next: { type: 'string', maxLength: 2000 } } },
+  async submit({ next }, request) {
+    requireLocal(request);
+    const demo = await findDemoAccount(request.host);
+    if (demo === undefined) throw new PageError(404, 'sign_in.no_demo');
+    await request.signIn(demo.id);
+    return new Redirect(nextPath(next));
+  },
+});
+
 function requireLocal({ host, isThisMachine }: PageRequest): void {
   if (!isLocalSignInOn(host)) throw new PageError(403, 'sign_in.local_off');
   if (!isThisMachine) throw new PageError(403, 'sign_in.local_elsewhere');
@@ -50,23 +65,31 @@ function errorFrom({ query, t }: PageRequest): string {
   return code === undefined ? '' : t(`sign_in.error.${code}`);
 }
 
+/** False while the database is away, too: the page itself needs none. */
+async function hasDemoAccount(host: Host): Promise<boolean> {
+  const demo = await findDemoAccount(host).catch(() => undefined);
+  return demo !== undefined;
+}
+
 /** The page `/sign-in`. */
 export const signInPage: Page = {
   path: signInPath,
   role: 'public',
   title: 'sign_in.title',
   template: join(import.meta.dirname, '..', '..', 'views', 'sign-in.eta'),
-  show(request) {
+  async show(request) {
     const { account, form, host, isThisMachine, query } = request;
     const next = nextPath(form.values['next'] ?? query['next']);
     if (account !== undefined) return new Redirect(next);
+    const local = !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere';
     return {
       service: host.service.name,
       error: errorFrom(request),
       providers: offeredProviders(host, next),
       next,
-      local: !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere',
+      local,
+      hasDemo: local === 'on' && (await hasDemoAccount(host)),
     };
   },
-  forms: [localForm, signOutForm],
+  forms: [localForm, demoForm, signOutForm],
 };

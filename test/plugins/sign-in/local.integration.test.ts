@@ -1,3 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { insertAccount } from '#core/accounts/accounts.ts';
+import { generateApiKey } from '#core/accounts/api-key.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
@@ -71,6 +75,20 @@ describe('local sign-in', () => {
     await signIn('old@example.com');
     const { reply } = await signIn('old@example.com', next);
     expect([reply.status, reply.location]).toEqual([303, '/dashboard']);
+  });
+
+  it('leads to the demo account, where the requests of the printed key are', async () => {
+    expect((await client().get('/sign-in')).text).not.toContain('/sign-in/demo');
+    const key = generateApiKey('dp');
+    const { accountId } = await gateway.database
+      .fork()
+      .transactional((transaction) => insertAccount(transaction, 'dp', { name: 'Demo', key }));
+    await writeFile(join(gateway.gateway.host.dataFolder, 'demo-key'), `${key}\n`);
+    const browser = client();
+    const reply = await browser.submit('/sign-in?next=/dashboard/requests', '/sign-in/demo');
+    expect([reply.status, reply.location]).toEqual([303, '/dashboard/requests']);
+    const sessions = await gateway.database.query('select 1 from session where account_id = ?', [accountId]);
+    expect(sessions).toHaveLength(1);
   });
 
   it('is marked as one for trying out', async () => {

@@ -2,7 +2,7 @@ import { withDeadline } from './deadline.ts';
 
 export interface FreshValueOptions<T> {
   read(): Promise<T>;
-  /** Ms after which it is read again, after a failure too: a database that is away is not asked by every reader. */
+  /** Ms after which it is read again. */
   readonly maxAge: number;
   /** Ms more for which readers still get the old value, while it is read again; 0 when left out. */
   readonly staleFor?: number;
@@ -11,34 +11,37 @@ export interface FreshValueOptions<T> {
   now(): number; // epoch ms
 }
 
+/** Ms for which readers get a failure while it is read again: they do not wait for a database that is away. */
+const failureFor = 15_000;
+
 /** A value that is read again once it is too old. Readers at the same time share one reading. */
 export class FreshValue<T> {
   readonly #options: FreshValueOptions<T>;
+  /** The last reading, which may be running. */
   #reading: Promise<T> | undefined;
   #readAt = 0;
-  #last: { readonly value: T; readonly at: number } | undefined;
+  /** The last reading that has ended, and until when it counts. */
+  #ended: { readonly reading: Promise<T>; readonly until: number } | undefined;
 
   constructor(options: FreshValueOptions<T>) {
     this.#options = options;
   }
 
-  /** @throws DeadlineExceeded, or what the last reading failed with */
+  /** @throws DeadlineExceeded, or what the reading failed with */
   async get(): Promise<T> {
-    const { maxAge, staleFor = 0, now } = this.#options;
+    const { maxAge, now } = this.#options;
     const age = now() - this.#readAt;
     if (this.#reading === undefined || age >= maxAge || age < 0) this.#reading = this.#read(now());
-    const last = this.#last;
-    if (last !== undefined && now() - last.at < maxAge + staleFor) return last.value;
-    return this.#reading;
+    return this.#ended !== undefined && now() < this.#ended.until ? this.#ended.reading : this.#reading;
   }
 
   #read(at: number): Promise<T> {
-    const { read, deadline } = this.#options;
+    const { read, deadline, maxAge, staleFor = 0 } = this.#options;
     this.#readAt = at;
     const reading = withDeadline(read(), deadline, `no answer within ${deadline} ms`);
     reading.then(
-      (value) => (this.#last = { value, at }),
-      () => (this.#last = undefined),
+      () => (this.#ended = { reading, until: at + maxAge + staleFor }),
+      () => (this.#ended = { reading, until: at + Math.max(maxAge, failureFor) }),
     );
     return reading;
   }

@@ -45,7 +45,9 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
 function describeCurrent(incident: Incident, { models, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = incidentTitle(incident, t);
-  const since = t('status.since', { time: format.dayTime(new Date(startedAt)).text });
+  const start = new Date(startedAt);
+  const isToday = format.day(start).text === format.day(at).text;
+  const since = t('status.since', { time: (isToday ? format.shortTime(start) : format.dayTime(start)).text });
   if (calmSince !== undefined) {
     const text = t('status.calm', { time: format.shortTime(new Date(calmSince)).text });
     return { id, kind: 'info', title, text };
@@ -66,7 +68,7 @@ function describeCurrent(incident: Incident, { models, at }: ServiceStatus, { t,
 /** Some route is out, and another one takes its requests. */
 function isOnBackup(routes: ModelStatus['health']['routes'], now: number): boolean {
   const states = new Set(routes.map((route) => availabilityOf(route, now)));
-  return states.has('out') && states.has('available');
+  return (states.has('out') || states.has('probing')) && states.has('available');
 }
 
 function describeModel({ health, days, answered }: ModelStatus, { t, format }: Reader) {

@@ -106,7 +106,13 @@ describe('an export', () => {
     await once(body, 'readable');
     await expect.poll(() => reads).toBe(2);
     expect((await open('jsonl')).statusCode).toBe(429);
+    const isNoticed = new Promise<void>((notice) => {
+      pages.server.events.on('response', ({ info }) => {
+        if (info.responded === 0) notice();
+      });
+    });
     body.destroy();
+    await isNoticed;
     gate = undefined;
     resolve();
     await expect.poll(async () => (await open('csv', 'HEAD')).statusCode, { timeout: 5_000 }).toBe(200);

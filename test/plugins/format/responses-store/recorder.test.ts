@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { bounds } from '#core/bounds.ts';
 import type { Host } from '#core/host.ts';
 import { Recorder } from '../../../../plugins/format/responses-store/recorder.ts';
 import { responseBody } from './fixture.ts';
@@ -42,4 +43,28 @@ it('tries a database that has failed again after its cooldown', async () => {
 it('notes an answer that the database did not store', async () => {
   query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
   expect([await save(1), await save(2)]).toEqual(Array(2).fill('not stored: the database failed'));
+});
+
+it('writes a long conversation, then its answer, and measures both in separate turns of the event loop', async () => {
+  const long = { type: 'message', role: 'user', content: 'x'.repeat(bounds.stepwiseBody) };
+  const answer = { ...responseBody(1), output: [{ ...long, role: 'assistant' }] };
+  let turn = 0;
+  let ticker = setImmediate(function tick() {
+    turn++;
+    ticker = setImmediate(tick);
+  });
+  const { stringify } = JSON;
+  const { byteLength } = Buffer;
+  const turns: Record<'written' | 'measured', number[]> = { written: [], measured: [] };
+  vi.spyOn(JSON, 'stringify').mockImplementation((value) => (turns.written.push(turn), stringify(value)));
+  vi.spyOn(Buffer, 'byteLength').mockImplementation((text) => (turns.measured.push(turn), byteLength(text)));
+  try {
+    const note = await recorder.save({ ...draft, items: [long] }, answer);
+    expect(note).toBe('not stored: the conversation is too large');
+  } finally {
+    clearImmediate(ticker);
+    vi.restoreAllMocks();
+  }
+  const [input = 0, written = 0, measured = 0] = [...turns.written, turns.measured[0]].map(Number);
+  expect([input < written, written < measured, measured < turn]).toEqual([true, true, true]);
 });

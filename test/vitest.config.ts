@@ -33,6 +33,8 @@ export default defineConfig({
           ...common,
           name: 'services',
           include: needsServices,
+          // A process of the gateway or a browser starts in many of them; on a busy machine that takes ten times as long.
+          testTimeout: 60_000,
           // Files share a process and its modules, whose loading was half of the processor time.
           isolate: false,
           globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts'],

@@ -69,6 +69,13 @@ describe('the home page', () => {
       10_000,
     );
     expect(await page.locator('#models').innerText()).toContain('dp/failing-over');
+
+    await page.getByRole('link', { name: '30 days' }).click();
+    await page.waitForURL('**/dashboard?range=30d');
+    await vi.waitFor(async () => expect(await page.locator('#chart tbody tr').count()).toBe(30), 10_000);
+    await send('dp/plain');
+    await vi.waitFor(async () => expect(await rows(page).count()).toBe(3), 10_000);
+    expect(streams().size).toBe(1);
     expect(window.complaints).toEqual([]);
   });
 

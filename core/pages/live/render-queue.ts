@@ -1,8 +1,8 @@
 /** Renderings at the same time: requests need the connections to the database more. */
 const concurrency = 2;
 
-/** Renderings a second of all views; the least costs about a hundredth of a core. */
-const rates = { most: 25, least: 8 };
+/** Renderings a second of all views. The least, for four busy pages at once, costs less than a hundredth of a core. */
+const rates = { most: 25, least: 4 };
 /** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
 const cost = 1.5;
 /** What renderings may add to the CPU time of everything else. */

@@ -1,4 +1,4 @@
-import { defineSection } from '../config/section.ts';
+import { defineSection, type SectionValue } from '../config/section.ts';
 import type { JsonSchema } from '../schema.ts';
 
 /** The most days that an account can hold ahead of now. */
@@ -29,6 +29,8 @@ const limits = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const labelText = { type: 'string', minLength: 1, maxLength: 80 } as const;
+
 /** The section `plans`: what is sold. */
 export const plansSection = defineSection({
   name: 'plans',
@@ -46,7 +48,21 @@ export const plansSection = defineSection({
           maximum: 1_000_000_000_000,
           description: 'Price in the smallest unit that the currency is paid in: rupiah for IDR, cents for USD.',
         },
-        label: { type: 'string', minLength: 1, maxLength: 80, description: 'Short text on who the plan is for.' },
+        label: {
+          description: 'Short text on who the plan is for: one for all readers, or one for each language.',
+          anyOf: [
+            labelText,
+            {
+              type: 'object',
+              properties: {
+                en: { ...labelText, description: 'For readers of English, and on record.' },
+                id: { ...labelText, description: 'For readers of Indonesian.' },
+              },
+              required: ['en', 'id'],
+              additionalProperties: false,
+            },
+          ],
+        },
         recommended: { type: 'boolean', description: 'True for the one plan that pages mark.' },
         limits,
       },
@@ -54,10 +70,10 @@ export const plansSection = defineSection({
       additionalProperties: false,
     },
     default: [
-      { days: 1, price: 18_000, label: 'for trying out' },
+      { days: 1, price: 18_000, label: { en: 'for trying out', id: 'untuk mencoba' } },
       { days: 3, price: 48_000 },
-      { days: 7, price: 95_000, label: 'for weekly work', recommended: true },
-      { days: 30, price: 289_000, label: 'for teams and production' },
+      { days: 7, price: 95_000, label: { en: 'for weekly work', id: 'untuk kerja mingguan' }, recommended: true },
+      { days: 30, price: 289_000, label: { en: 'for teams and production', id: 'untuk tim dan produksi' } },
     ],
   },
   check(plans, report) {
@@ -77,6 +93,14 @@ export const plansSection = defineSection({
     }
   },
 });
+
+/** The label of a plan as gateway.yaml has it. */
+export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
+
+/** The label for readers of this language. Records, receipts of the provider and the API have the English one. */
+export function labelIn(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
+  return typeof label === 'object' ? label[language] : label;
+}
 
 /** The section `currency`: the currency of all prices. */
 export const currencySection = defineSection({

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { lockAccount } from '../accounts/ledger.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
-import { currencySection, maxDaysAhead, plansSection } from '../accounts/plans.ts';
+import { currencySection, labelIn, maxDaysAhead, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '../facts.ts';
 import type { Host } from '../host.ts';
 import { chargeOrder, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
@@ -167,7 +167,7 @@ function findOffer(host: Host, days: number): Offer {
   const plan = host.section(plansSection).find((one) => one.days === days);
   if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
-  return { days, price, currency, label, limits, provider: provider.name };
+  return { days, price, currency, label: labelIn('en', label), limits, provider: provider.name };
 }
 
 async function findOrder(host: Host, orderId: string): Promise<Order> {

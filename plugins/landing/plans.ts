@@ -1,14 +1,14 @@
-import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import { currencySection, labelIn, plansSection } from '#core/accounts/plans.ts';
 import { planTicks } from '#core/pages/geometry.ts';
 import type { PageRequest } from '#core/pages/page.ts';
 
 /** The plans of gateway.yaml as cards. @param isForSale whether they can be bought here */
-export function describePlans({ host, t, format }: PageRequest, isForSale: boolean) {
+export function describePlans({ host, t, format, language }: PageRequest, isForSale: boolean) {
   const currency = host.section(currencySection);
-  return host.section(plansSection).map(({ days, price, label = '', recommended = false }) => ({
+  return host.section(plansSection).map(({ days, price, label, recommended = false }) => ({
     days: format.number(days),
     unit: t('landing.days', { count: days }),
-    label,
+    label: labelIn(language, label) ?? '',
     path: `/buy?days=${days}`,
     buy: isForSale ? t('landing.buy', { count: days }) : '',
     price: format.money(price, currency),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readAccounts } from '#core/accounts/account-record.ts';
-import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/accounts/plans.ts';
 import { quote, startOrder } from '#core/payments/checkout.ts';
 import { CheckoutError } from '#core/payments/checkout-error.ts';
 import { listOrders } from '#core/payments/order.ts';
@@ -68,7 +68,7 @@ function chooseDays(offered: readonly number[], { query, form }: PageRequest): n
 }
 
 async function describePlan(
-  { days, price, label = '' }: { readonly days: number; readonly price: number; readonly label?: string | undefined },
+  { days, price, label }: { readonly days: number; readonly price: number; readonly label?: PlanLabel | undefined },
   isChosen: boolean,
   isActive: boolean,
   request: PageRequest,
@@ -79,7 +79,7 @@ async function describePlan(
   return {
     days,
     isChosen,
-    label,
+    label: labelIn(request.language, label) ?? '',
     total,
     number: format.number(days),
     unit: t('payments.buy.days', { count: days }),

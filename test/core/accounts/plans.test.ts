@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currencySection, plansSection } from '#core/accounts/plans.ts';
+import { currencySection, labelIn, plansSection } from '#core/accounts/plans.ts';
 import type { AnyStageDefinition } from '#core/pipeline/stage.ts';
 import { mistakesIn, readYaml } from './yaml-fixture.ts';
 
@@ -19,6 +19,22 @@ describe('plans', () => {
 
   it('can have 1 to 365 days, with or without a label', () => {
     expect(mistakes('plans: [{ days: 1, price: 1 }, { days: 365, price: 500000, label: a year }]')).toEqual([]);
+  });
+
+  it('have labels for both languages, or one for all readers', () => {
+    const [both, one, none] = read(
+      'plans: [{ days: 1, price: 1, label: { en: a try, id: coba } }, { days: 2, price: 2, label: x }, { days: 3, price: 3 }]',
+    ).get(plansSection);
+    expect([labelIn('en', both?.label), labelIn('id', both?.label)]).toEqual(['a try', 'coba']);
+    expect([labelIn('id', one?.label), labelIn('id', none?.label)]).toEqual(['x', undefined]);
+  });
+
+  it.each([
+    ['an empty label', '""'],
+    ['a label that one language lacks', '{ en: a try }'],
+    ['a label in an unknown language', '{ en: a, id: b, fr: c }'],
+  ])('cannot have %s', (_, label) => {
+    expect(mistakes(`plans: [{ days: 1, price: 1, label: ${label} }]`).length).toBeGreaterThan(0);
   });
 
   it('can carry limits, all or some of them', () => {

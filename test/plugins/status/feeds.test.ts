@@ -87,7 +87,7 @@ describe('the JSON of the status', () => {
     expect(JSON.parse(JSON.stringify(toJson(status, 'Daypass', translator.in('en'))))).toEqual({
       service: 'Daypass',
       status: 'degraded',
-      description: '1 of 1 models is degraded',
+      description: 'The model is degraded',
       updated_at: '2031-05-12T12:00:00.000Z',
       complete: true,
       models: [

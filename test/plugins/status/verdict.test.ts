@@ -28,6 +28,11 @@ describe('the verdict', () => {
     ]);
   });
 
+  it('does not count a single model', () => {
+    expect(say('degraded')).toEqual(['The model is degraded', 'Model terganggu']);
+    expect(say('down')).toEqual(['The model is down', 'Model mati']);
+  });
+
   it('does not call unused models good, nor a service without models', () => {
     expect(say('no_data', 'no_data')).toEqual(['No requests yet', 'Belum ada request']);
     expect(say()).toEqual(['No model is offered right now', 'Belum ada model yang ditawarkan']);

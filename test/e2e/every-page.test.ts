@@ -4,6 +4,7 @@ import { openScreenWorld, type ScreenWorld } from '../screens/world.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { launchBrowser, type TestBrowser } from '../support/browser.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { type PageWeight, weighPage } from '../support/page-weight.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -48,4 +49,22 @@ it('every page and state is accessible, fits, and breaks no policy', async () =>
     }
   }
   expect(wrong).toEqual([]);
+});
+
+it('every page is light on a first visit', async () => {
+  const known = new Map<string, number>();
+  const weights: (PageWeight & { name: string })[] = [];
+  for (const { name, reader, path } of screensOf(world)) {
+    const session = world.sessions[reader];
+    const cookie = session === undefined ? undefined : `dp_session=${session}`;
+    weights.push({ name, ...(await weighPage(world.url, path, cookie, known)) });
+  }
+  const line = ({ name, html, styles, scripts, total }: (typeof weights)[number]) =>
+    `${name.padEnd(20)}${[html, styles, scripts, total].map((size) => (size / 1024).toFixed(1).padStart(8)).join('')}`;
+  console.log(['KB compressed           HTML     CSS  script     all', ...weights.map(line)].join('\n'));
+  const kilobyte = 1024;
+  const heavy = weights.filter(
+    ({ html, styles, total }) => html > 50 * kilobyte || styles > 10 * kilobyte || total > 100 * kilobyte,
+  );
+  expect(heavy.map(line)).toEqual([]);
 });

@@ -4,6 +4,7 @@
  *
  *     npm run screenshots -- --only home,requests      only these pages
  *     npm run screenshots -- --to /tmp/shots           another folder
+ *     npm run screenshots -- --all                     every page in every way, states too
  */
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -15,7 +16,11 @@ import { type Screen, screensOf } from './pages.ts';
 import { openScreenWorld, type ScreenWorld } from './world.ts';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, to: { type: 'string', default: 'docs/screenshots' } },
+  options: {
+    only: { type: 'string', default: '' },
+    to: { type: 'string', default: 'docs/screenshots' },
+    all: { type: 'boolean', default: false },
+  },
 });
 const folder = resolve(values.to);
 const views = [
@@ -26,9 +31,11 @@ const views = [
   { suffix: '360-id', width: 360, theme: 'light', language: 'id' },
 ] as const;
 /** Px of a page that are shown; what is longer goes on alike. */
-const longest = 1400;
-/** Of WebP: letters stay sharp. */
-const quality = 40;
+const longest = 900;
+/** Of minor pages each width and each theme once: the pictures are part of the repository. */
+const viewsOfMinor = new Set<string>(['1280-dark', '360-light']);
+/** Of WebP; letters stay readable. */
+const quality = 25;
 
 await using postgres = await startPostgres();
 await execute(postgres.url, `CREATE DATABASE daypass_screens TEMPLATE ${postgres.templateDatabase}`);
@@ -39,7 +46,7 @@ await execute(postgres.url, `CREATE DATABASE daypass_screens TEMPLATE ${postgres
   const wanted = values.only === '' ? [] : values.only.split(',');
   const screens = screensOf(world).filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   for (const view of views) {
-    for (const screen of screens) {
+    for (const screen of screens.filter((one) => viewsOf(one).includes(view))) {
       await using window = await browser.open({
         viewport: { width: view.width, height: 800 },
         colorScheme: view.theme,
@@ -48,7 +55,7 @@ await execute(postgres.url, `CREATE DATABASE daypass_screens TEMPLATE ${postgres
         reducedMotion: 'reduce',
         hasTouch: view.width < 600,
       });
-      await take(window, world, screen, join(folder, `${screen.name}-${view.suffix}.webp`));
+      await take(window, world, screen, view);
     }
   }
   if (wanted.length === 0) await removeOthers(screens);
@@ -64,7 +71,7 @@ async function take(
   { page, complaints }: BrowserWindow,
   world: ScreenWorld,
   screen: Screen,
-  file: string,
+  view: (typeof views)[number],
 ): Promise<void> {
   const session = world.sessions[screen.reader];
   const zone = { name: 'dp_zone', value: 'Asia/Jakarta', url: world.url };
@@ -77,7 +84,7 @@ async function take(
   await page.waitForTimeout(300);
   for (const line of complaints.filter((complaint) => !complaint.includes('404')))
     console.error(`${screen.name}: ${line}`);
-  await writeFile(file, await capture(page));
+  await writeFile(join(folder, `${screen.name}-${view.suffix}.webp`), await capture(page));
 }
 
 /** Playwright knows PNG and JPEG; WebP is half as large. */
@@ -93,8 +100,13 @@ async function capture(page: Page): Promise<Buffer> {
   return Buffer.from(data, 'base64');
 }
 
-/** Pictures of pages that are no longer there. */
+function viewsOf({ isMinor }: Screen) {
+  return values.all || !isMinor ? views : views.filter(({ suffix }) => viewsOfMinor.has(suffix));
+}
+
+/** Pictures that are no longer taken. */
 async function removeOthers(screens: readonly Screen[]): Promise<void> {
-  const known = new Set(screens.flatMap(({ name }) => views.map(({ suffix }) => `${name}-${suffix}.webp`)));
+  const taken = screens.flatMap((screen) => viewsOf(screen).map(({ suffix }) => `${screen.name}-${suffix}.webp`));
+  const known = new Set(taken);
   for (const file of await readdir(folder)) if (!known.has(file)) await rm(join(folder, file));
 }

@@ -8,7 +8,18 @@ export interface Screen {
   readonly path: string;
   /** What must be on the page, so that an error page is not taken for it. */
   readonly shows: string;
+  /** True for one that two pictures are enough of. */
+  readonly isMinor: boolean;
 }
+
+/** Pages that look like others, and states of them. */
+const minor = new Set(
+  [
+    'sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
+    'home-empty requests-errors requests-empty not-found',
+    'operator-orders operator-accounts operator-routes operator-health',
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** Every page and state, in the order of a customer's first day. */
 export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'failover'>): readonly Screen[] {
@@ -47,5 +58,11 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['not-found', 'visitor', '/nothing', 'h1'],
   ];
-  return screens.map(([name, reader, path, shows]) => ({ name, reader, path, shows }));
+  return screens.map(([name, reader, path, shows]) => ({
+    name,
+    reader,
+    path,
+    shows,
+    isMinor: minor.has(name),
+  }));
 }

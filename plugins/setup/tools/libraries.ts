@@ -102,7 +102,7 @@ console.log(message.content);`,
 );
 
 export const geminiSdk = library(
-  { id: 'gemini', name: 'Gemini SDK', formats: ['gemini'] },
+  { id: 'gemini', name: 'Gemini SDK', formats: ['gemini'], seen: '2' },
   ({ baseUrl, keyVariable, model }) => [
     {
       title: 'Python',

@@ -245,10 +245,10 @@ describe('the pages', () => {
     };
     const wrong = [
       ...(await audit('/dashboard/models?open=dp/demo')),
-      ...(await audit('/dashboard/connect?tool=claude-code&system=windows')),
-      ...(await audit('/dashboard/connect?tool=cursor', { views })),
+      ...(await audit('/dashboard/connect?tool=cline&system=windows')),
+      ...(await audit('/dashboard/connect?tool=cursor', { views, axeWidths: [360] })),
       ...(await audit('/dashboard/try', { prepare: talk })),
-      ...(await audit('/dashboard/try?model=dp/painter', { views })),
+      ...(await audit('/dashboard/try?model=dp/painter', { views, axeWidths: [360] })),
     ];
     expect(wrong).toEqual([]);
     expect(await page.evaluate('globalThis.wasAttacked')).toBeUndefined();

@@ -3,6 +3,8 @@ const concurrency = 2;
 
 /** Renderings a second of all views. The least, for four busy pages at once, costs less than a hundredth of a core. */
 const rates = { most: 25, least: 4 };
+/** Renderings that show news after which a routine one is due. */
+const urgentInRow = 4;
 /** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
 const cost = 1.5;
 /** What renderings may add to the CPU time of everything else. */
@@ -47,11 +49,12 @@ export function rateFor(load: number): number {
   return Math.min(rates.most, Math.max(rates.least, (load * share) / cost));
 }
 
-/** Runs renderings in the order in which they were asked for, as many as the pace allows; routine ones after the others. */
+/** Runs renderings in the order in which they were asked for, as many as the pace allows; routine ones mostly after the others. */
 export class RenderQueue {
   readonly #pace: RenderPace;
   readonly #urgent = new Set<() => Promise<void>>();
   readonly #routine = new Set<() => Promise<void>>();
+  #urgentInRow = 0;
   #running = 0;
   #begunAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -77,11 +80,12 @@ export class RenderQueue {
   }
 
   #next(): void {
-    const [work] = this.#urgent.size > 0 ? this.#urgent : this.#routine;
+    const [work] = this.#isRoutineNext() ? this.#routine : this.#urgent;
     if (work === undefined || this.#running >= concurrency || this.#timer !== undefined) return;
     const pause = this.#begunAt + this.#pace.spacing - performance.now();
     if (pause > 0) return this.#wait(pause);
-    if (!this.#urgent.delete(work)) this.#routine.delete(work);
+    this.#urgentInRow = this.#urgent.delete(work) ? this.#urgentInRow + 1 : 0;
+    this.#routine.delete(work);
     this.#running++;
     this.#begunAt = performance.now();
     this.#pace.begin();
@@ -90,6 +94,11 @@ export class RenderQueue {
       this.#next();
     });
     this.#next();
+  }
+
+  /** Routine ones wait, but not for ever. */
+  #isRoutineNext(): boolean {
+    return this.#routine.size > 0 && (this.#urgent.size === 0 || this.#urgentInRow >= urgentInRow);
   }
 
   #wait(milliseconds: number): void {

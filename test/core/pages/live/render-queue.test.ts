@@ -65,3 +65,25 @@ it('runs routine renderings after those that show news, and none twice', async (
     vi.useRealTimers();
   }
 });
+
+it('lets no routine rendering wait for ever', async () => {
+  vi.useFakeTimers();
+  try {
+    const queue = new RenderQueue({ spacing: 10, begin: () => undefined });
+    const begun: string[] = [];
+    const busy = ['one', 'two'].map((name) => {
+      const work = async (): Promise<void> => {
+        begun.push(name);
+        queueMicrotask(() => queue.add(work));
+      };
+      return work;
+    });
+    for (const work of busy) queue.add(work);
+    queue.add(async () => void begun.push('routine'), true);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(begun.indexOf('routine')).toBe(4);
+    queue.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});

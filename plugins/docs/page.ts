@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Endpoint } from '#core/pipeline/exchange.ts';
+import { codePieces } from '#core/pages/code-pieces.ts';
 import type { Page } from '#core/pages/page.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 import { writeSamples } from './samples.ts';
@@ -36,7 +37,7 @@ export function docsPage(endpoints: () => readonly Endpoint[]): Page {
             path: `/docs?sample=${id}#start`,
             isCurrent: id === sample?.id,
           })),
-          pieces: [{ kind: '', text: sample?.code ?? '' }],
+          pieces: codePieces(sample?.code ?? ''),
         },
       };
     },

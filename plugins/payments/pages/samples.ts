@@ -1,17 +1,18 @@
 import type { Host } from '#core/host.ts';
+import { type CodePiece, codePieces } from '#core/pages/code-pieces.ts';
 
 /** What to paste for a first request with one tool. */
 export interface ToolSample {
   readonly id: string;
   readonly name: string;
-  readonly text: string;
+  readonly pieces: readonly CodePiece[];
 }
 
 /** @param key the key where it is shown on the same page, else a placeholder */
 export function firstSamples({ service, catalog }: Pick<Host, 'service' | 'catalog'>, key: string): ToolSample[] {
   const { baseUrl, prefix } = service;
   const model = catalog.models[0]?.publicName ?? `${prefix}/MODEL`;
-  return [
+  const samples = [
     {
       id: 'curl',
       name: 'curl',
@@ -43,4 +44,5 @@ export GEMINI_API_KEY="${key}"
 gemini --model "${model}"`,
     },
   ];
+  return samples.map(({ id, name, text }) => ({ id, name, pieces: codePieces(text) }));
 }

@@ -11,7 +11,8 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { Sessions } from '#core/pages/sessions.ts';
-import type { Ready } from '../process-figures.ts';
+import type { Figures, Ready } from '../process-figures.ts';
+import { databaseCpu } from './cpu-time.ts';
 import { openSeeded } from './open.ts';
 import { findPages, findVisitors, type VisitedPage, type Visitor } from './visited.ts';
 
@@ -19,6 +20,8 @@ import { findPages, findVisitors, type VisitedPage, type Visitor } from './visit
 const aims = { time: 50, size: 50 };
 /** Ms until the gateway must be ready. */
 const startTimeout = 60_000;
+/** Ms until it must report its CPU time. */
+const answerTimeout = 10_000;
 
 const { values: options } = parseArgs({
   options: {
@@ -54,6 +57,8 @@ async function startGateway(url: string): Promise<{ gateway: ChildProcess; port:
 interface Visit {
   readonly status: number;
   readonly time: number; // ms
+  /** Of gateway and database, ms; undefined where it cannot be measured. */
+  readonly cpu: number | undefined;
   readonly html: Buffer;
 }
 
@@ -66,32 +71,53 @@ async function measure(rounds: number): Promise<void> {
       // The first round fills caches.
       if (round > 0) visits.get(page)?.push(done);
     }
-  console.log(
-    `${'page'.padEnd(76)} ${'min'.padStart(7)} ${'p50'.padStart(7)} ${'p95 ms'.padStart(7)} ${'kB'.padStart(6)} compressed`,
-  );
+  const heads = ['min', 'p50', 'p95 ms', 'CPU ms'].map((head) => head.padStart(7)).join(' ');
+  console.log(`${'page'.padEnd(76)} ${heads} ${'kB'.padStart(6)} compressed`);
   for (const [page, done] of visits) console.log(describe(page, done));
-  console.log(`n = ${rounds} a page; aims: p95 under ${aims.time} ms, HTML under ${aims.size} kB compressed`);
+  console.log(
+    `n = ${rounds} a page; aims: p95 under ${aims.time} ms, HTML under ${aims.size} kB compressed. CPU: gateway and database, median.`,
+  );
 }
 
 async function visit({ path, visitor }: VisitedPage): Promise<Visit> {
   const cookie = cookies.get(visitor);
+  const cpuBefore = await cpu();
   const began = performance.now();
   const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, {
     dispatcher: agent,
     headers: { accept: 'text/html', ...(cookie !== undefined && { cookie }) },
   });
   const html = Buffer.from(await body.arrayBuffer());
-  return { status: statusCode, time: performance.now() - began, html };
+  const time = performance.now() - began;
+  const cpuAfter = await cpu();
+  const used = cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore;
+  return { status: statusCode, time, cpu: used, html };
+}
+
+/** CPU time of the gateway and of its database's processes so far, ms. */
+async function cpu(): Promise<number | undefined> {
+  const answered = once(gateway, 'message', { signal: AbortSignal.timeout(answerTimeout) });
+  gateway.send('figures');
+  const [figures] = (await answered) as [Figures];
+  const ofDatabase = await databaseCpu(database);
+  return ofDatabase === undefined ? undefined : ofDatabase + figures.cpu / 1000;
 }
 
 function describe({ path, visitor }: VisitedPage, visits: readonly Visit[]): string {
   const name = `${visitor.padEnd(8)} ${path}`.slice(0, 76).padEnd(76);
   const last = visits.at(-1);
   if (last?.status !== 200) return `${name} status ${last?.status}`;
-  const times = visits.map(({ time }) => time).toSorted((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+  const times = visits.map(({ time }) => time);
+  const cpus = visits.flatMap(({ cpu: used }) => used ?? []);
   const size = gzipSync(last.html).length / 1000;
-  const isOver = at(0.95) > aims.time || size > aims.size;
-  const figures = [at(0), at(0.5), at(0.95)].map((time) => time.toFixed(1).padStart(7)).join(' ');
+  const isOver = quantileOf(times, 0.95) > aims.time || size > aims.size;
+  const figures = [quantileOf(times, 0), quantileOf(times, 0.5), quantileOf(times, 0.95), quantileOf(cpus, 0.5)]
+    .map((time) => time.toFixed(1).padStart(7))
+    .join(' ');
   return `${name} ${figures} ${(last.html.length / 1000).toFixed(1).padStart(6)} ${size.toFixed(1).padStart(6)}${isOver ? '  over' : ''}`;
+}
+
+function quantileOf(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -36,6 +36,7 @@ export async function watchModels(
   });
 }
 
+/** Without the usual speeds, which take longest to read, slowness alone is not found. */
 async function observe(
   gateway: Pick<Registry, 'statusReports'>,
   host: Host,
@@ -44,13 +45,15 @@ async function observe(
   const at = host.now();
   const [traffic, speed] = await Promise.all([
     readRecentTraffic(database, catalog, at),
-    healthReadings(host).speed.get(),
+    healthReadings(host)
+      .speed.get()
+      .catch(() => undefined),
   ]);
   const statuses = readRouteStatus(gateway, host);
   return new Map(
     catalog.models.map((model) => {
       const recent = traffic.get(model.publicName);
-      const trouble = troubleOf(model, statuses, recent, speed.get(model.publicName), at);
+      const trouble = troubleOf(model, statuses, recent, speed?.get(model.publicName), at);
       return [model.publicName, { at, trouble, answered: answeredShare(recent) }];
     }),
   );

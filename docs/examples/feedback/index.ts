@@ -27,7 +27,7 @@ export const plugin: GatewayPlugin = {
       path: '/feedback',
       role: 'account',
       title: 'feedback.title',
-      navigation: 'feedback.title',
+      navigation: { label: 'feedback.title', icon: 'info', order: 60 },
       styles: ['feedback.css'],
       template: join(import.meta.dirname, 'feedback.eta'),
       show: (request) => ({

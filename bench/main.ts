@@ -43,7 +43,7 @@ async function compareAll(): Promise<void> {
 
 async function measureOpenPages(): Promise<void> {
   const { port, visitors = [] } = gateway;
-  const load = { ...(loads[0] as Load), requests: 4_000 };
+  const load = { ...(loads[0] as Load), requests: 10_000 };
   await measureDashboards({ port, visitors, figures: () => ask(gateway) }, load, rounds);
 }
 

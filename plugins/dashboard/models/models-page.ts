@@ -27,6 +27,8 @@ export function createModelsPage(gateway: Gateway): Page {
     show: async (request) => ({
       path: modelsPath,
       search: readQuery(request.query).search,
+      // The stream of the open page follows the address it was opened at, not what was searched since.
+      isHeld: request.query['hold'] === '1',
       isEmpty: request.host.catalog.models.length === 0,
       noPass: (await needsPass(request)) ? describeNoPass(request) : undefined,
       ...(await list(request)),

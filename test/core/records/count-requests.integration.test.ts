@@ -3,6 +3,7 @@ import type { Database } from '#core/database/database.ts';
 import { countRequests } from '#core/records/count-requests.ts';
 import type { RequestFilter } from '#core/records/filter.ts';
 import { listRequests } from '#core/records/read-requests.ts';
+import { dropPartitionsBefore } from '../../../plugins/log/partitions.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { hour, partitionsOf, RecordBook, today } from './record-fixture.ts';
 
@@ -57,6 +58,14 @@ describe('the number of matching requests', () => {
     const filter: RequestFilter = { accountId: book.accountId, isMetered: true };
     expect(await countRequests(database, filter, { limit: 2 })).toEqual({ count: 2, isCapped: true });
     expect(await countRequests(database, filter, { limit: 3 })).toEqual({ count: 3, isCapped: false });
+  });
+
+  it('leaves out requests whose records have been dropped, which usage still has', async () => {
+    const book = new RecordBook(database);
+    const old = Date.UTC(2020, 0, 1);
+    await book.write({ started_at: old }, {});
+    await dropPartitionsBefore(database, old + 24 * hour);
+    expect(await countRequests(database, { accountId: book.accountId })).toMatchObject({ count: 1 });
   });
 
   it('reads usage instead of the records of whole hours', async () => {

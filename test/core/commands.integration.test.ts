@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 // Each test runs whole processes, on machines that do other things too.
@@ -53,6 +54,35 @@ async function install(name: string, mainFile: string, source: string): Promise<
 const stageSource =
   "export const stage = { name: 'ours', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };";
 
+/** Libraries that only a running gateway uses. Each costs `check` a part of its time. */
+const unused = [
+  'undici',
+  'kysely',
+  'pg',
+  '@mikro-orm/migrations',
+  'bullmq',
+  'ioredis',
+  'prom-client',
+  'qrcode',
+  'nodemailer',
+];
+
+/** Writes a module that lists what a process has loaded in the file `loaded`. */
+async function writeWatch(): Promise<string> {
+  const source = `import { registerHooks } from 'node:module';
+import { writeFileSync } from 'node:fs';
+const urls = new Set();
+registerHooks({ resolve: (...parameters) => {
+  const found = parameters[2](...parameters.slice(0, 2));
+  urls.add(found.url);
+  return found;
+} });
+process.once('exit', () => writeFileSync(${JSON.stringify(join(folder, 'loaded'))}, [...urls].join('\\n')));
+`;
+  await write('watch.mjs', source);
+  return join(folder, 'watch.mjs');
+}
+
 describe('gateway check', () => {
   it('reports a valid file and exits with 0', async () => {
     await writeFile(file, valid);
@@ -61,6 +91,17 @@ describe('gateway check', () => {
       errors: '',
       out: expect.stringMatching(/^gateway\.yaml is valid\n/) as string,
     });
+  });
+
+  it('loads no library that it does not use', async () => {
+    await writeFile(file, valid);
+    const { out, errors } = await run(['check'], {
+      NODE_OPTIONS: `--import=${pathToFileURL(await writeWatch()).href}`,
+    });
+    expect([out, errors]).toEqual([expect.stringContaining('is valid'), '']);
+    const loaded = await readFile(join(folder, 'loaded'), 'utf8');
+    expect(loaded).toContain('/node_modules/ajv/');
+    expect([...unused].filter((name) => loaded.includes(`/node_modules/${name}/`))).toEqual([]);
   });
 
   it('exits with 0 when its reader closes the pipe', async () => {

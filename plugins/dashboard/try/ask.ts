@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
-import { request } from 'undici';
 import { accessTokens } from '#core/accounts/access-token.ts';
 import { accountOf, type PageRequest } from '#core/pages/page.ts';
 import { tryBounds, type TryMessage } from './conversation.ts';
@@ -36,6 +35,8 @@ export async function ask(
   const startedAt = performance.now();
   try {
     const token = await signToken(page);
+    // Loaded with the first question: commands ask none.
+    const { request } = await import('undici');
     const { statusCode, headers, body } = await request(`${addressOf(listener)}/v1/chat/completions`, {
       method: 'POST',
       headers: {

@@ -136,6 +136,7 @@ export class LiveHub implements AsyncDisposable {
     this.#views.set(viewKey, followed);
     return view;
   }
+      dequeue: (render) => this.#queue.remove(render),
 
   #mark({ topic, accounts }: LiveChange): void {
     for (const { view, topics, accountId } of this.#views.values()) {

@@ -33,6 +33,8 @@ export interface LiveViewOptions {
   readonly log: Logger;
   /** Puts a rendering into the queue of the process; a routine one waits for those that show news. */
   readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
+  /** Takes it out again. */
+  readonly dequeue: (render: () => Promise<void>) => void;
 }
 
 /** One page as one reader sees it: rendered once for all of its streams, at most once in an interval. */
@@ -95,6 +97,7 @@ export class LiveView {
     clearTimeout(this.#timer);
     clearInterval(this.#everySeconds);
     this.#timer = this.#everySeconds = undefined;
+    this.#options.dequeue(this.#render);
   }
 
   #schedule(): void {

@@ -73,6 +73,12 @@ export class RenderQueue {
     this.#next();
   }
 
+  /** Forgets work that nobody waits for: it would cost the others its turn. */
+  remove(work: () => Promise<void>): void {
+    this.#urgent.delete(work);
+    this.#routine.delete(work);
+  }
+
   close(): void {
     this.#urgent.clear();
     this.#routine.clear();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bounds } from '#core/bounds.ts';
 import { publishLive } from '#core/pages/live/live-bus.ts';
-import type { LiveHub } from '#core/pages/live/live-hub.ts';
+import { LiveHub } from '#core/pages/live/live-hub.ts';
 import { PageError } from '#core/pages/page-error.ts';
 import { Redirect } from '#core/pages/page.ts';
 import { hubHost, openHub, openTab } from './fixture.ts';
@@ -266,6 +266,20 @@ describe('bounds', () => {
     expect(hub.size).toBe(bounds.accountStreams);
     expect(tabs[0]?.isClosed()).toBe(true);
     expect(tabs.at(-1)?.isClosed()).toBe(false);
+  });
+
+  it('renders the page of another account at once after one has opened too many', async () => {
+    await using own = new LiveHub(host, async (ids) => new Map(ids.map((id) => [id, { isOperator: false }])), {
+      spacing: 100,
+      begin: () => undefined,
+    });
+    for (let count = 0; count < 500; count++) {
+      openTab(own, { ...counting(), path: `/page?${count}` });
+      await pass(1);
+    }
+    const other = openTab(own, { ...counting(), accountId: 'account-2', sessionId: 'session-2' });
+    await pass(100 * (bounds.accountStreams + 5));
+    expect(other.events).toHaveLength(3);
   });
 
   it('tells a tab that it was one too many', async () => {

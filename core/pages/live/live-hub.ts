@@ -1,5 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import type { Host } from '../../host.ts';
+import { withDeadline } from '../../timing/deadline.ts';
 import type { LiveTopic, Page, LiveParts } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { followDatabase } from './database-changes.ts';
@@ -12,6 +13,8 @@ import { type RenderPace, RenderQueue, YieldingPace } from './render-queue.ts';
 const beatInterval = 15_000;
 /** Ms between checks whether sessions have ended. */
 const sessionInterval = 3_000;
+/** Ms for one check. */
+const sessionTimeout = 5_000;
 
 /** Who reads a stream, and what. */
 export interface LiveReader {
@@ -55,6 +58,8 @@ export class LiveHub implements AsyncDisposable {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stops: readonly (() => void)[];
   #isChecking = false;
+  /** Sessions could not be read at the last check. */
+  #isStopped = false;
   #isClosed = false;
 
   constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderPace = new YieldingPace()) {
@@ -131,12 +136,12 @@ export class LiveHub implements AsyncDisposable {
       live,
       log: this.#host.log,
       enqueue: (render, isRoutine) => this.#queue.add(render, isRoutine),
+      dequeue: (render) => this.#queue.remove(render),
     });
     const followed = { view, topics: new Set(live.topics), accountId: page.role === 'account' ? accountId : undefined };
     this.#views.set(viewKey, followed);
     return view;
   }
-      dequeue: (render) => this.#queue.remove(render),
 
   #mark({ topic, accounts }: LiveChange): void {
     for (const { view, topics, accountId } of this.#views.values()) {
@@ -149,14 +154,16 @@ export class LiveHub implements AsyncDisposable {
     for (const stream of this.#readers.keys()) stream.beat();
   }
 
-  /** While sessions cannot be read, streams stay: they show nothing new either. */
+  /** While sessions cannot be read, streams stay and say that they have stopped: they show nothing new either. */
   async #checkSessions(): Promise<void> {
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
     this.#isChecking = true;
-    const open = await this.#filterSessions([...ids]).catch(() => undefined);
+    const check = withDeadline(this.#filterSessions([...ids]), sessionTimeout, 'sessions cannot be checked');
+    const open = await check.catch(() => undefined);
     this.#isChecking = false;
-    if (open === undefined) return;
+    if (open === undefined) return this.#stop(ids);
+    if (this.#isStopped) this.#resume();
     // Only those that were asked for: others have been opened meanwhile.
     for (const [stream, { sessionId, page }] of this.#readers) {
       if (sessionId === undefined || !ids.has(sessionId)) continue;
@@ -166,6 +173,19 @@ export class LiveHub implements AsyncDisposable {
       if (page.role === 'public') stream.finish();
       else stream.end('signed_out');
     }
+  }
+
+  /** Nothing else would tell the readers: what they wait for is not written either. */
+  #stop(ids: ReadonlySet<string>): void {
+    this.#isStopped = true;
+    for (const [stream, { sessionId }] of this.#readers)
+      if (sessionId !== undefined && ids.has(sessionId)) stream.stop();
+  }
+
+  /** The next rendering says that a stream is live again. */
+  #resume(): void {
+    this.#isStopped = false;
+    for (const { view } of this.#views.values()) view.mark();
   }
 }
 

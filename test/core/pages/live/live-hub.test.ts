@@ -251,6 +251,29 @@ describe('a session that ends', () => {
     expect(tab.isClosed()).toBe(true);
   });
 
+  it('has its streams say stopped while sessions cannot be read, and live afterwards', async () => {
+    let isAway = false;
+    await using own = openHub(host, (ids) => (isAway ? Promise.reject(new Error('no database')) : filter(ids)));
+    const page = counting();
+    const tab = openTab(own, { values: () => ({ 'text.eta': 'same', 'other.eta': 'same' }) });
+    const visitor = openTab(own, { ...page, path: '/public', role: 'public', accountId: undefined });
+    await pass(4_000);
+    isAway = true;
+    await pass(10_000);
+    expect(tab.events.filter((event) => event.includes('live-state'))).toEqual(['event: live-state\ndata: stopped']);
+    isAway = false;
+    await pass(5_000);
+    expect(tab.events.at(-1)).toContain('event: live-state\ndata: live');
+    expect(visitor.events.join()).not.toContain('live-state');
+  });
+
+  it('is waited for no longer than its streams may show old news', async () => {
+    await using own = openHub(host, () => new Promise(() => undefined));
+    const tab = openTab(own, counting());
+    await pass(10_000);
+    expect(tab.events.at(-1)).toBe('event: live-state\ndata: stopped');
+  });
+
   it('cannot be told while sessions cannot be read, so that streams stay', async () => {
     await using own = openHub(host, () => Promise.reject(new Error('no database')));
     const tab = openTab(own, counting());

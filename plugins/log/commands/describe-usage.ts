@@ -116,5 +116,6 @@ function failedTriesCell({ attempts }: UsageLine, { format }: Reader): TextCell 
 function lastFaultCell({ attempts }: UsageLine, { timeZone }: Reader): TextCell {
   const last = attempts?.lastFault;
   if (last === undefined) return '';
-  return `${timeOf(last.at, timeZone)} ${last.fault}${last.error === null ? '' : `: ${last.error}`}`;
+  const error = last.error?.replace(`${last.fault}: `, ''); // a recorded error begins with its fault
+  return `${timeOf(last.at, timeZone)} ${last.fault}${error === undefined ? '' : `: ${error}`}`;
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
       route: 'a/m',
       outcome: 'failed' as const,
       fault: 'route' as const,
-      error: 'HTTP 503',
+      error: 'route: HTTP 503',
       started_ms: 0,
       duration_ms: 0,
     },

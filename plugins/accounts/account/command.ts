@@ -179,7 +179,7 @@ function pageCommand(parser: Parser, name: string, description: string): Parser 
     .command(name)
     .description(description)
     .option('--limit <accounts>', 'accounts to list, 1 to 1000', parseInteger(1, 1_000), 50)
-    .option('--after <id>', 'continue behind this account', parseLine)
+    .option('--after <id>', 'continue after this account', parseLine)
     .option('--json', 'print JSON');
 }
 

@@ -49,7 +49,7 @@ function defineList(parser: Parser, context: CommandContext): void {
     .option('--cached', 'only replies from the cache')
     .addOption(sinceOption())
     .option('--limit <requests>', 'requests to list, 1 to 1000; default: 50, with --follow 10', parseInteger(1, 1_000))
-    .option('--before <id>', 'continue behind the request with this id', parseRequestId)
+    .option('--before <id>', 'continue after the request with this id', parseRequestId)
     .option('--follow', 'print the newest last, then each request when it is recorded, until Ctrl-C')
     .option('--json', 'print JSON; with --follow, one object a line')
     .addOption(zoneOption())

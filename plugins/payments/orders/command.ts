@@ -41,7 +41,7 @@ const operations = () => import('./operations.ts');
 function defineList(parser: Parser, context: CommandContext): void {
   filtered(subcommand(parser, 'list', 'list orders, the newest first; days are those of their creation'))
     .option('--limit <orders>', 'orders to list, 1 to 1000', parseInteger(1, 1_000), 50)
-    .option('--after <id>', 'continue behind the order with this id', parseLine)
+    .option('--after <id>', 'continue after the order with this id', parseLine)
     .addHelpText(
       'after',
       examples(['gateway orders list --flagged', 'gateway orders list --state paid --day 2026-11-22']),

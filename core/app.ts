@@ -25,6 +25,8 @@ import { OperatorServer } from './http/operator/server.ts';
 import { EndpointTable } from './http/paths.ts';
 import { routeExchanges, stopServer } from './http/server.ts';
 import type { Logger } from './logger.ts';
+import { publishLive } from './pages/live/live-bus.ts';
+import { liveTopics } from './pages/page.ts';
 import { routePages } from './pages/serve.ts';
 import { buildPipeline } from './pipeline/build.ts';
 import { OpenServices } from './services.ts';
@@ -261,6 +263,8 @@ export class Gateway {
     this.#limitListener();
     Object.assign(configLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
     log.info(`${file} has been reloaded`);
+    // Open pages may show models, prices or routes of the previous one.
+    for (const topic of liveTopics) publishLive(this.host, topic);
     // Waits for the last exchange of the old pipeline, which may take as long as a stream does.
     previous?.pipeline
       .retire()

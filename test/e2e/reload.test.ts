@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configLoadState } from '#core/config/load-state.ts';
 import { createLogger } from '#core/logger.ts';
+import { liveBus } from '#core/pages/live/live-bus.ts';
+import { liveTopics } from '#core/pages/page.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
 const lines: string[] = [];
@@ -45,6 +47,16 @@ describe('a reload of the section listen', () => {
     await reload('host: 127.0.0.2');
     expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
     expect(lines.join('')).toContain('listen.host has changed in');
+  });
+
+  it('lets open pages show what has changed', async () => {
+    const marked = new Set<string>();
+    const end = liveBus(gateway.gateway.host).listen(({ topic, accounts }) => {
+      if (accounts === undefined) marked.add(topic);
+    });
+    await reload('keep_alive_timeout: 34');
+    end();
+    expect(marked).toEqual(new Set(liveTopics));
   });
 
   it('of an unchanged file does nothing', async () => {

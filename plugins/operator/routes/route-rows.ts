@@ -88,7 +88,7 @@ function describeBreaker(status: RouteStatus | undefined, { t, format, host }: R
 function describeFault(traffic: RouteTraffic | undefined, { format }: Reader) {
   const last = traffic?.lastFault;
   if (last === undefined) return { fault: '', faultAt: '' };
-  const text = (last.error ?? last.fault).replace(`${last.fault}: `, '');
+  const text = (last.error ?? last.fault).replace(`${last.fault}: `, '').replace(/\.$/, ''); // the time follows
   return {
     fault: text.length > longestFault ? `${text.slice(0, longestFault - 1)}…` : text,
     faultAt: format.shortTime(new Date(last.at)).text,

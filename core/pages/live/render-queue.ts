@@ -1,12 +1,12 @@
 /** Renderings at the same time: requests need the connections to the database more. */
 const concurrency = 2;
 
-/** Renderings a second of all views. The least, for four busy pages at once, costs less than a hundredth of a core. */
+/** Renderings a second of all views. The least, for four busy pages at once, costs a sixtieth of a core. */
 const rates = { most: 25, least: 4 };
 /** Renderings that show news after which a routine one is due. */
 const urgentInRow = 4;
 /** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
-const cost = 1.5;
+const cost = 4;
 /** What renderings may add to the CPU time of everything else. */
 const share = 0.03;
 /** Ms between two looks at the CPU time. */

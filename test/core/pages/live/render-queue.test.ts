@@ -4,8 +4,8 @@ import { RenderQueue, rateFor } from '#core/pages/live/render-queue.ts';
 describe('the rate of renderings', () => {
   it.each([
     ['is the lowest that pages are of use at while little is to do', 0, 4],
-    ['costs three percent of what requests cost', 500, 10],
-    ['is the highest again on a process that many requests keep busy', 2_000, 25],
+    ['costs three percent of what requests cost', 1_000, 7.5],
+    ['is the highest again on a process that many requests keep busy', 4_000, 25],
   ])('%s', (_, load, rate) => {
     expect(rateFor(load)).toBe(rate);
   });

@@ -4,18 +4,22 @@ import type { Observer } from '#core/pipeline/stage.ts';
 /** Counts the model calls that this instance is serving. */
 export class RunningRequests implements Observer {
   readonly name = 'running-requests';
-  readonly #running = new Set<Exchange>();
+  /**
+   * When each came, epoch ms, by id. Not the exchanges: V8 replaces the table of a collection that is always changing, and an
+   * outgrown table would keep their bodies in memory until the next full collection.
+   */
+  readonly #running = new Map<string, number>();
 
-  start(exchange: Exchange): void {
-    if (exchange.endpoint.isMetered) this.#running.add(exchange);
+  start({ endpoint, id, receivedAt }: Exchange): void {
+    if (endpoint.isMetered) this.#running.set(id, receivedAt);
   }
 
-  done(exchange: Exchange): void {
-    this.#running.delete(exchange);
+  done({ id }: Exchange): void {
+    this.#running.delete(id);
   }
 
   /** @param age ms @param now epoch ms */
   countOlderThan(age: number, now: number): number {
-    return [...this.#running].filter(({ receivedAt }) => now - receivedAt > age).length;
+    return [...this.#running.values()].filter((receivedAt) => now - receivedAt > age).length;
   }
 }

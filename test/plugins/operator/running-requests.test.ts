@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Exchange } from '#core/pipeline/exchange.ts';
+import { createRequestId } from '#core/records/request-id.ts';
 import { readEmphasis } from '../../../plugins/operator/emphasis.ts';
 import { RunningRequests } from '../../../plugins/operator/running-requests.ts';
 
 function exchange(receivedAt: number, isMetered = true): Exchange {
-  return { receivedAt, endpoint: { isMetered } } as Exchange;
+  return { id: createRequestId(receivedAt), receivedAt, endpoint: { isMetered } } as Exchange;
 }
 
 it('running model calls are counted by age until they are over', () => {

@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { type Load, sendLoad } from './load.ts';
 import type { Figures } from './process-figures.ts';
 
-/** Pages open in every other round, each of its own account. */
+/** Pages open in every other round, one for each account. */
 const pages = 50;
 /** Aim: the most that open pages may add to the CPU time of a request. */
 const aim = 1.05;

@@ -45,7 +45,7 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   });
 }
 
-/** The demo account, by its key in the data folder; undefined in production and where there is none to sign in to. */
+/** The demo account, by its key in the data folder; undefined in production, without such an account, and while it is blocked. */
 export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
   if (host.isProduction) return undefined;
   const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);

@@ -127,7 +127,7 @@ export async function errorAsPage(
   return asPage(response, visit, 'no-store');
 }
 
-/** What fails for now is tried again; from anything else the way leads home. */
+/** A temporary failure offers another try; any other error links to the front page or dashboard. */
 function wayOn({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
   if (status === 503 && visit.isRead) return { path: visit.path, label: 'error.again' };
   const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);

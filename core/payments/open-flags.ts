@@ -10,7 +10,7 @@ export interface OpenFlag {
   readonly orderId: string;
   readonly orderCode: string;
   readonly accountId: string;
-  /** E-mail address of the buyer, or the name where there is none. */
+  /** E-mail address of the buyer, or the name of a buyer without one. */
   readonly buyer: string;
   readonly days: number;
   readonly price: number;

@@ -41,7 +41,7 @@ const none: RequestCount = { count: 0, isCapped: false };
 
 type Counter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 
-/** The member of usage that counts what the filter matches; undefined when there is none. */
+/** The member of usage that counts what the filter matches; undefined when no member does. */
 function counterOf(filter: RequestFilter): Counter | undefined {
   const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
   if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;

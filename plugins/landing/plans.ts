@@ -31,7 +31,7 @@ export function listDays({ host, language }: PageRequest): string {
   return new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(days);
 }
 
-/** False where a plan has limits of its own: then plans differ in more than their time. */
+/** False where a plan has limits: then plans differ in more than their time. */
 export function haveEqualLimits({ host }: PageRequest): boolean {
   return host.section(plansSection).every(({ limits }) => limits === undefined);
 }

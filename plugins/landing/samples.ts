@@ -63,7 +63,7 @@ claude --model "${model}"`,
   },
 ];
 
-/** Values of the part `code`. @param chosen id of the sample to show; the first when there is none of that id */
+/** Values of the part `code`. @param chosen id of the sample to show; the first for an unknown id */
 export function describeSamples(chosen: string | undefined, baseUrl: string, model: string, label: string) {
   const current = samples.find(({ id }) => id === chosen) ?? (samples[0] as Sample);
   return {

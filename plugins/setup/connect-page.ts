@@ -11,7 +11,7 @@ const path = '/dashboard/connect';
 
 const groups = ['agents', 'editors', 'libraries'] as const satisfies readonly SetupTool['group'][];
 
-/** `/dashboard/connect`: what each tool must be told to use this gateway, filled in. */
+/** `/dashboard/connect`: the configuration that each tool needs to use this gateway, filled in. */
 export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   return {
     path,

@@ -49,7 +49,7 @@ export function setupModels({ catalog }: Pick<Host, 'catalog'>, registry: Pick<R
 /**
  * The values for this gateway; undefined when the catalog has no model for tools.
  *
- * @param chosen public name of a model; the first of the catalog when there is none of that name
+ * @param chosen public name of a model; the first of the catalog for an unknown name
  */
 export function setupValues(
   host: Pick<Host, 'catalog' | 'service'>,

@@ -180,7 +180,7 @@ describe('an operator', () => {
     expect((await client.get(path)).status).toBe(409);
   });
 
-  it('adds days, takes them back, and is told of too many', async () => {
+  it('adds days, takes them back, and refuses too many', async () => {
     const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Sari' });
     const path = `/operator/accounts/${accountId}/days`;
     await client.submit(path, path, { days: '3', note: 'outage' });

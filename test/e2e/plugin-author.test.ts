@@ -38,7 +38,7 @@ async function link(): Promise<void> {
 }
 
 describe('a folder outside of the gateway', () => {
-  it('has the types of daypass by one line, adds events to them, and is told what does not fit', async () => {
+  it('has the types of daypass by one line, adds events to them, and gets type errors for what does not fit', async () => {
     // A stage, endpoints, a page, a table and a job.
     await cp(join(root, 'docs', 'examples'), join(folder, 'examples'), { recursive: true });
     await writeFile(

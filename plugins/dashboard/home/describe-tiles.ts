@@ -103,7 +103,7 @@ function sparkOf(values: readonly number[]): FigureTile['spark'] {
 /** Names of the usual periods of a limit. */
 const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
 
-/** The rate limit and what is left of it. @param moreLink where higher limits are asked for; '' for nowhere */
+/** The rate limit and its remainder. @param moreLink link for requesting higher limits; '' without one */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Reader) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
   const name = periods[period];

@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/pages/page.ts';
 import { plansPath, tryPath } from '../paths.ts';
 
-/** What readers are told of a failed request; the script of the page tells the same. */
+/** Explains a failed request to the reader; the script of the page uses the same texts. */
 export interface TryError {
   readonly kind: 'warn' | 'bad';
   readonly title: string;

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** A profile is a file of its own, so that the user's config.toml stays as it is. */
+/** A profile is a separate file, so that the user's config.toml stays as it is. */
 export const codex: SetupTool = {
   id: 'codex',
   name: 'Codex',

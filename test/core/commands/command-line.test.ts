@@ -84,7 +84,7 @@ describe('gateway check', () => {
     expect([code, out]).toEqual([0, expect.not.stringContaining('sk-secret')]);
   });
 
-  it('explains how to pass another file when there is none', async () => {
+  it('explains how to pass another file when gateway.yaml is missing', async () => {
     expect(await run(['--config', file, 'check'])).toEqual({
       code: 1,
       out: '',

@@ -102,7 +102,7 @@ describe('the front page', () => {
     expect(page.match(/class="plan( marked)?"/g)).toEqual(['class="plan"', 'class="plan marked"']);
   });
 
-  it('claims equal limits only where plans have none of their own', async () => {
+  it('claims equal limits only where no plan has limits', async () => {
     const yaml = 'plans: [{ days: 1, price: 1, limits: { limit: 5 } }]';
     const pages = [await pageOf(), await pageOf({ yaml })];
     expect(pages.map((page) => page.includes('same limits'))).toEqual([true, false]);

@@ -34,7 +34,7 @@ describe('a step', () => {
     expect(shown(elsewhere, 'macos').notes).not.toContain('This is the path on Linux and macOS.');
   });
 
-  it('keeps what else is in a shared file, and makes one of its own', () => {
+  it('keeps what else is in a shared file, and creates a separate one', () => {
     expect(shown(file)).toMatchObject({
       title: 'Add this to the file',
       notes: expect.arrayContaining(['Keep what else is in the file.']),
@@ -59,7 +59,7 @@ describe('a step', () => {
     expect(fields).toEqual([{ id: 'step-1-0', label: 'Key', value: 'Your key', isKey: true }]);
   });
 
-  it('has samples with what installs them, in boxes of their own ids', () => {
+  it('has samples with what installs them, in boxes with separate ids', () => {
     const samples = ['Python', 'TypeScript'].map((title) => ({ title, install: 'get it', code: 'run()' }));
     const step: Step = { kind: 'sample', samples };
     expect(codeIn(step)).toEqual(['# get it\nrun()', '// get it\nrun()']);

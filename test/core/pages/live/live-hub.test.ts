@@ -135,7 +135,7 @@ describe('a change', () => {
   });
 });
 
-describe('a reader that takes nothing', () => {
+describe('a reader that does not read', () => {
   it('costs no rendering, and gets the newest state when it reads again', async () => {
     const page = counting();
     const tab = openTab(hub, page);
@@ -274,7 +274,7 @@ describe('a session that ends', () => {
     expect(tab.events.at(-1)).toBe('event: live-state\ndata: stopped');
   });
 
-  it('cannot be told while sessions cannot be read, so that streams stay', async () => {
+  it('is unknown while sessions cannot be read, so that streams stay', async () => {
     await using own = openHub(host, () => Promise.reject(new Error('no database')));
     const tab = openTab(own, counting());
     await pass(10_000);

@@ -66,7 +66,7 @@ it('runs routine renderings after those that show news, and none twice', async (
   }
 });
 
-it('lets no routine rendering wait for ever', async () => {
+it('renders routine work in the end, however much is urgent', async () => {
   vi.useFakeTimers();
   try {
     const queue = new RenderQueue({ spacing: 10, begin: () => undefined });

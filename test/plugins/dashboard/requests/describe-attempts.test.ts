@@ -15,7 +15,7 @@ function namesAs(sight: 'numbers' | 'hidden'): string[] {
   return attemptsOf(failover, routesAs(sight)).map(({ name }) => name);
 }
 
-/** What is said of a first attempt that failed this way; the next one served unless told otherwise. */
+/** What is said of a first attempt that failed this way; the next one served unless stated otherwise. */
 function textOf(fault: Partial<Attempts[number]>, record: Partial<RequestRecord> = failover): string | undefined {
   const [first = {}, ...others] = record.attempts ?? [];
   return attemptsOf({ ...record, attempts: [{ ...first, ...fault }, ...others] })[0]?.text;
@@ -120,7 +120,7 @@ describe('attempts', () => {
 });
 
 describe('timeouts', () => {
-  it('are told from other faults by the words that the upstream stage records', () => {
+  it('are distinguished from other faults by the words that the upstream stage records', () => {
     const late = connectionFault(
       Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' }),
       false,

@@ -39,7 +39,7 @@ const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 
 const retries = { first: 500, longest: 30_000 };
 /** Ms between two looks for schedules that the store has lost: a Redis that was flushed has none. */
 const usualRestore = 60_000;
-/** Ms between two log lines about a queue that does not answer. */
+/** Ms between two log lines about a queue that fails. */
 const remindEvery = 60_000;
 /** Finished jobs that are kept for inspection: seconds and number. */
 const kept: JobsOptions = {
@@ -61,6 +61,8 @@ class QueueJobs implements JobQueue {
   readonly #kit: QueueKit;
   readonly #outages: (error: Error) => void;
   #queue: KitQueue | undefined;
+  /** Calls in flight: a queue that is closed under a call leaves it waiting until its deadline. */
+  readonly #calls = new WeakMap<KitQueue, number>();
   #worker: KitWorker | undefined;
   #starting: Promise<void> | undefined;
   readonly #closing = new AbortController();
@@ -74,7 +76,7 @@ class QueueJobs implements JobQueue {
     this.#outages = (error) => {
       // Connections report errors while they are closed, and nobody waits for an answer any more.
       if (this.#closing.signal.aborted || !reminder.pass()) return;
-      options.log.warn(`the job queue does not respond: ${error.message}`);
+      options.log.warn(`the job queue failed: ${error.message}`);
     };
   }
 
@@ -131,9 +133,14 @@ class QueueJobs implements JobQueue {
     const options: JobsOptions = {
       ...optionsOf(definition),
       ...(id !== undefined && { jobId: id }),
-      ...(delay !== undefined && { delay: delay * 1000 }),
+      // PostgreSQL refuses parts of a millisecond. Rounded up, the job is not early.
+      ...(delay !== undefined && { delay: Math.ceil(delay * 1000) }),
     };
-    await this.#ask(deadlines.add, (queue) => queue.add(name, data, options));
+    await this.#ask(deadlines.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
+      // Callers whose job a sweep replaces say nothing.
+      this.#outages(toError(error));
+      throw error;
+    });
   }
 
   async state(): Promise<QueueState> {
@@ -156,6 +163,7 @@ class QueueJobs implements JobQueue {
   /** Work that the queue has not begun before the deadline is not done later, when nobody expects it. */
   async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
+    this.#calls.set(queue, (this.#calls.get(queue) ?? 0) + 1);
     let isLate = false;
     const ask = async () => {
       try {
@@ -164,7 +172,7 @@ class QueueJobs implements JobQueue {
         return await work(queue);
       } catch (error) {
         // A queue whose first connection failed never recovers: the next caller opens another.
-        if (this.#queue === queue && !isLate) this.#drop(queue);
+        if (this.#queue === queue && !isLate) this.#queue = undefined;
         throw error;
       }
     };
@@ -172,12 +180,15 @@ class QueueJobs implements JobQueue {
       return await withDeadline(ask(), milliseconds, lateMessage(milliseconds), signal);
     } finally {
       isLate = true;
+      this.#release(queue);
     }
   }
 
-  #drop(queue: KitQueue): void {
-    this.#queue = undefined;
-    queue.close().catch(() => undefined);
+  /** Closes a queue that has been replaced, after its last call. */
+  #release(queue: KitQueue): void {
+    const calls = (this.#calls.get(queue) ?? 1) - 1;
+    this.#calls.set(queue, calls);
+    if (calls === 0 && this.#queue !== queue) queue.close().catch(() => undefined);
   }
 
   #openQueue(): KitQueue {

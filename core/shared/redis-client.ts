@@ -5,8 +5,6 @@ import { jitteredDelay } from '../timing/backoff.ts';
 
 /** Ms for a connection to open, and then to be ready for commands. */
 const connectTimeout = 2_000;
-/** Ms for a subscription to be confirmed. */
-const subscribeTimeout = 250;
 
 /** The gateway's scripts: command, file, number of keys. */
 const scripts = [
@@ -63,13 +61,15 @@ export async function connectClient(url: string): Promise<ScriptedRedis> {
   return client;
 }
 
-/** Connects for subscriptions, which need their own connection and are restored when it reconnects. */
+/**
+ * Connects for subscriptions, which need their own connection and are restored when it reconnects. Commands have no deadline
+ * of their own: `RedisEvents` sets it.
+ */
 export function connectSubscriber(url: string): Redis {
   return new Redis(url, {
     ...options,
     enableOfflineQueue: true,
     autoResubscribe: true,
-    commandTimeout: subscribeTimeout,
     socketTimeout: connectTimeout,
   });
 }

@@ -1,7 +1,11 @@
 import type { Redis } from 'ioredis';
+import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import { type Circuit, unavailable } from './circuit.ts';
+import { ReplyLate } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
+/** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it gives up. */
+const subscribeTimeout = 250;
 const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
@@ -56,7 +60,7 @@ export class RedisEvents implements Events {
   }
 
   #open(name: string): Subscription {
-    const ready = this.#subscriber.subscribe(name);
+    const ready = this.#confirmed(name);
     const subscription = { listeners: new Set<Listener>(), gapListeners: new Set<() => void>(), ready };
     this.#subscriptions.set(name, subscription);
     return subscription;
@@ -66,8 +70,28 @@ export class RedisEvents implements Events {
   async #resume(): Promise<void> {
     for (const [name, { gapListeners }] of this.#subscriptions) {
       if (gapListeners.size === 0) continue;
-      await this.#subscriber.subscribe(name).catch(() => undefined);
-      for (const listener of gapListeners) listener();
+      if (await this.#isConfirmedAgain(name)) for (const listener of gapListeners) listener();
     }
+  }
+
+  /** False when the connection is lost again: the next one reports the gap. */
+  async #isConfirmedAgain(name: string): Promise<boolean> {
+    for (;;) {
+      try {
+        await this.#confirmed(name);
+        return true;
+      } catch (error) {
+        if (this.#subscriber.status !== 'ready') return false;
+        // What Redis refuses once, it refuses again.
+        if (!(error instanceof ReplyLate)) return true;
+      }
+    }
+  }
+
+  /** @throws ReplyLate, or what Redis refuses the subscription with */
+  async #confirmed(name: string): Promise<unknown> {
+    const result = await firstOrTimeout([this.#subscriber.subscribe(name)], subscribeTimeout);
+    if (result === timedOut) throw new ReplyLate();
+    return result;
   }
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { openShared } from '#core/shared/open.ts';
 import { connectClient } from '#core/shared/redis-client.ts';
 import { type Limits, type Shared, SharedUnavailable } from '#core/shared/shared.ts';
 import { silentLog } from '../../support/database.ts';
-import { createSilentPort, type SilentPort } from '../../support/dead-ends.ts';
+import { createSilentPort, holdClosedPort } from '../../support/dead-ends.ts';
 import { startRedis } from '../../support/global-redis.ts';
 import { redisUrl } from '../../support/redis.ts';
 import { createTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
@@ -22,6 +22,7 @@ describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
   const leases = `gw:limit:leases:{${key}}`;
   const one: Limits = { limit: 1_000, period: 1, burst: 1_000, concurrent: 1 };
   afterAll(() => clearKeys(key));
+  afterEach(() => void vi.useRealTimers());
 
   it('is free again when its holder has died', async () => {
     await using shared = await openRedis();
@@ -152,6 +153,14 @@ describe.skipIf(redisUrl === undefined)('an event loop that was late', () => {
     expect(instead).not.toHaveBeenCalled();
     await clearKeys(key);
   });
+
+  it('finds the confirmation of a subscription that waits', async () => {
+    await using shared = await openRedis();
+    const subscribed = shared.events.subscribe(`late-${randomUUID()}`, () => undefined);
+    const until = performance.now() + 600;
+    while (performance.now() < until);
+    (await subscribed)();
+  });
 });
 
 describe('a Redis that has become a replica', () => {
@@ -247,7 +256,7 @@ describe.skipIf(redisUrl === undefined)('a Redis that falls silent', () => {
   });
 });
 
-const urlOf = ({ port }: SilentPort) => `redis://127.0.0.1:${port}`;
+const urlOf = ({ port }: { readonly port: number }) => `redis://127.0.0.1:${port}`;
 
 /** A call that had no deadline would outlast the test. */
 async function expectUnavailable(shared: Shared, call: (shared: Shared) => unknown): Promise<void> {
@@ -268,8 +277,7 @@ describe('a Redis that is away', () => {
   ];
 
   it.each(calls)('makes %s fail when connections are refused', async (_name, call) => {
-    await using port = await createSilentPort();
-    await port.close();
+    await using port = await holdClosedPort();
     const warn = vi.fn<(message: string) => void>();
     await using shared = await openShared({ redisUrl: urlOf(port), log: { ...silentLog, warn } });
     await expectUnavailable(shared, call);
@@ -277,8 +285,7 @@ describe('a Redis that is away', () => {
   });
 
   it('is logged with the reason, and nowhere else', async () => {
-    await using port = await createSilentPort();
-    await port.close();
+    await using port = await holdClosedPort();
     const print = vi.spyOn(console, 'error').mockReturnValue();
     const warn = vi.fn<(message: string) => void>();
     await using _shared = await openShared({ redisUrl: urlOf(port), log: { ...silentLog, warn } });
@@ -297,7 +304,8 @@ describe('a Redis that is away', () => {
     client.disconnect();
   });
 
-  it.each(calls)('makes %s fail when nothing is answered', async (_name, call) => {
+  // Each waits for two deadlines.
+  it.concurrent.each(calls)('makes %s fail when nothing is answered', async (_name, call) => {
     await using port = await createSilentPort();
     await using shared = await openShared({ redisUrl: urlOf(port), log: silentLog });
     await expectUnavailable(shared, call);

@@ -68,17 +68,28 @@ async function enterRefund(
 }
 
 /**
- * Marks what is unresolved as resolved.
+ * Marks what is unresolved as resolved. An order whose current charge was paid with another amount is cancelled then: that
+ * charge takes no second payment.
  *
  * @param id of one flag, or of an order for all of its flags
  * @param resolution what was done, for bookkeeping
  * @returns the number of flags
  */
 export async function resolveFlag(database: Pick<Database, 'query'>, id: string, resolution: string): Promise<number> {
-  const resolved = await database.query<unknown>(
-    `update order_flag set resolved_at = clock_timestamp(), resolution = ?
-     where (id::text = ? or order_id::text = ?) and resolved_at is null returning 1`,
+  const [counted] = await database.query<{ resolved: number }>(
+    `with resolved as (
+       update order_flag set resolved_at = clock_timestamp(), resolution = ?
+       where (id::text = ? or order_id::text = ?) and resolved_at is null returning order_id, kind
+     ), cancelled as (
+       update plan_order o set state = 'cancelled'
+       where o.state in ('created', 'pending')
+         and o.id in (select order_id from resolved where kind in ('wrong_amount', 'wrong_currency'))
+         and exists (
+           select 1 from payment p where p.outcome in ('wrong_amount', 'wrong_currency') and p.reference =
+             (select reference from payment_attempt where order_id = o.id order by number desc limit 1))
+     )
+     select count(*)::int as resolved from resolved`,
     [resolution, id, id],
   );
-  return resolved.length;
+  return counted?.resolved ?? 0;
 }

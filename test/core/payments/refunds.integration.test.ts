@@ -110,6 +110,24 @@ describe('a refund', () => {
 });
 
 describe('a flag', () => {
+  it('of another amount cancels the order when it is resolved, unless a new charge was made since', async () => {
+    const states = [];
+    for (const isCharged of [false, true]) {
+      const open = await startOrder(host, accountId, 1);
+      fake.pay(referenceOf(open), { amount: 1, currency: 'IDR' });
+      await settle(database, 'fake', fake.evidence(referenceOf(open)));
+      if (isCharged)
+        await database.query(
+          `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
+           select o.code || '.2', o.id, 2, o.provider, o.price, o.currency, o.expires_at from plan_order o where o.id = ?`,
+          [open.id],
+        );
+      await resolveFlag(database, open.id, 'paid back');
+      states.push((await readOrder(database, { id: open.id }))?.state);
+    }
+    expect(states).toEqual(['cancelled', 'pending']);
+  });
+
   it('is resolved once, with what was done', async () => {
     await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), paymentId: 'second' });
     expect(await resolveFlag(database, order.id, 'paid back by transfer')).toBe(1);

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../logger.ts';
+import { localTime } from './days.ts';
 
 /** Characters of a cell; the rest is cut. */
 const usualLongest = 60;
@@ -60,9 +61,11 @@ export function formatFields(fields: readonly (readonly [name: string, value: st
   return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
 }
 
-/** A time as operators read it: `2026-11-22 06:15` in UTC. */
-export function formatTime(time: Date | undefined): string {
-  return time === undefined ? '' : time.toISOString().slice(0, 16).replace('T', ' ');
+/** A time as operators read it: `2026-11-22 06:15`; '' for none. */
+export function formatTime(time: Date | undefined, timeZone: string): string {
+  if (time === undefined) return '';
+  const { day, clock } = localTime(time, timeZone);
+  return `${day} ${clock.slice(0, 5)}`;
 }
 
 function shorten(text: string, longest: number): string {

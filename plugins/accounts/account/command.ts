@@ -6,9 +6,10 @@ import { parseInteger, parseLine } from '#core/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { confirm } from '#core/commands/confirm.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from '#core/commands/zone.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
-interface Output {
+interface Output extends ZoneOptions {
   readonly json?: true;
 }
 
@@ -162,7 +163,8 @@ payments and the ledger stay under the account's id, for bookkeeping. Time that 
           throw new CommandFailed(
             `Order ${open.join(', ')} can still be paid. Delete the account when it has expired.`,
           );
-        if (options.yes !== true) await confirm([...describeAccount(details), '', 'Delete this account?']);
+        if (options.yes !== true)
+          await confirm([...describeAccount(details, zoneOf(host, options)), '', 'Delete this account?']);
         await deleteAccount(host.database, details.record.id);
         return readDetails(host, details.record.id);
       }),
@@ -180,7 +182,8 @@ function pageCommand(parser: Parser, name: string, description: string): Parser 
     .description(description)
     .option('--limit <accounts>', 'accounts to list, 1 to 1000', parseInteger(1, 1_000), 50)
     .option('--after <id>', 'continue after this account', parseLine)
-    .option('--json', 'print JSON');
+    .option('--json', 'print JSON')
+    .addOption(zoneOption());
 }
 
 function accountCommandOf(parser: Parser, name: string, description: string): Parser {
@@ -188,17 +191,21 @@ function accountCommandOf(parser: Parser, name: string, description: string): Pa
     .command(name)
     .description(description)
     .argument('<account>', 'id, e-mail address, name, hint or key', parseLine)
-    .option('--json', 'print JSON');
+    .option('--json', 'print JSON')
+    .addOption(zoneOption());
 }
 
 function examples(lines: readonly string[]): string {
   return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
 }
 
-async function printList(context: CommandContext, { json }: Output, query: AccountQuery): Promise<void> {
-  const accounts = await explained(context, async ({ database }) => (await operations()).listAccounts(database, query));
-  if (json === true) return context.print(JSON.stringify(accounts.map(summaryToJson), null, 2));
-  for (const line of describeList(accounts)) context.print(line);
+async function printList(context: CommandContext, output: Output, query: AccountQuery): Promise<void> {
+  const { accounts, zone } = await explained(context, async (host) => ({
+    accounts: await (await operations()).listAccounts(host.database, query),
+    zone: zoneOf(host, output),
+  }));
+  if (output.json === true) return context.print(JSON.stringify(accounts.map(summaryToJson), null, 2));
+  for (const line of describeList(accounts, zone)) context.print(line);
   const last = accounts.at(-1);
   if (last !== undefined && accounts.length === query.limit) context.print(`\nmore: --after ${last.id}`);
 }
@@ -220,12 +227,15 @@ function change(
 
 async function run(
   context: CommandContext,
-  { json }: Output,
+  output: Output,
   work: (host: Host) => Promise<AccountDetails>,
 ): Promise<void> {
-  const details = await explained(context, work);
-  if (json === true) context.print(JSON.stringify(toJson(details), null, 2));
-  else for (const line of describeAccount(details)) context.print(line);
+  const { details, zone } = await explained(context, async (host) => ({
+    details: await work(host),
+    zone: zoneOf(host, output),
+  }));
+  if (output.json === true) context.print(JSON.stringify(toJson(details), null, 2));
+  else for (const line of describeAccount(details, zone)) context.print(line);
 }
 
 /** An AccountError becomes a message with an exit code. */

@@ -66,24 +66,26 @@ function entryToJson(entry: LedgerEntry): object {
 }
 
 /** The same for people. */
-export function describeAccount({ record, blockedReason, ...more }: AccountDetails): string[] {
+export function describeAccount({ record, blockedReason, ...more }: AccountDetails, timeZone: string): string[] {
+  const time = (value: Date | undefined) => formatTime(value, timeZone);
   const { name, email, blockedAt, deletedAt, key } = record;
   return [
     ...formatFields([
       ['account', record.id],
       ['name', email === undefined ? name : `${name} <${email}>`],
       ['language', more.language],
-      ['created', formatTime(record.createdAt)],
-      ['blocked', blockedAt === undefined ? undefined : `${formatTime(blockedAt)}: ${blockedReason ?? ''}`],
-      ['deleted', deletedAt === undefined ? undefined : formatTime(deletedAt)],
+      ['created', time(record.createdAt)],
+      ['blocked', blockedAt === undefined ? undefined : `${time(blockedAt)}: ${blockedReason ?? ''}`],
+      ['deleted', deletedAt === undefined ? undefined : time(deletedAt)],
       ['key', key?.hint ?? 'none'],
       ['limits', key?.limits === undefined ? undefined : JSON.stringify(key.limits)],
-      ['plan', describePlan(record)],
+      ['plan', describePlan(record, timeZone)],
       ['requests', String(record.requestCount)],
       ['signs in', more.identities.map(describeIdentity).join(', ') || undefined],
       ['sessions', String(more.sessions.length)],
+      ['times', timeZone],
     ]),
-    ...section('ledger', describeLedger(more.ledger)),
+    ...section('ledger', describeLedger(more.ledger, timeZone)),
   ];
 }
 
@@ -92,28 +94,28 @@ export function endOf({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
 
-function describePlan(record: AccountRecord): string {
+function describePlan(record: AccountRecord, timeZone: string): string {
   const active = activePeriod(record, record.readAt);
   const end = endOf(record);
-  if (active !== undefined) return `${active.label}, active until ${formatTime(end)}`;
+  if (active !== undefined) return `${active.label}, active until ${formatTime(end, timeZone)}`;
   if (end === undefined) return 'none yet';
-  return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${formatTime(end)}`;
+  return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${formatTime(end, timeZone)}`;
 }
 
 function describeIdentity({ provider, email, name }: IdentityRecord): string {
   return `${provider} (${email ?? name})`;
 }
 
-export function describeLedger(entries: readonly LedgerEntry[]): string[] {
+export function describeLedger(entries: readonly LedgerEntry[], timeZone: string): string[] {
   if (entries.length === 0) return [];
   return formatTable(
     ['written', 'reason', 'days', 'from', 'until', 'label', 'note', ''],
     entries.map((entry) => [
-      formatTime(entry.createdAt),
+      formatTime(entry.createdAt, timeZone),
       entry.reason,
       String(entry.days),
-      formatTime(entry.startsAt),
-      formatTime(entry.endsAt),
+      formatTime(entry.startsAt, timeZone),
+      formatTime(entry.endsAt, timeZone),
       entry.label ?? '',
       entry.note ?? '',
       entry.isInForce ? '' : 'replaced',
@@ -123,20 +125,20 @@ export function describeLedger(entries: readonly LedgerEntry[]): string[] {
 
 /** A heading with lines below it; nothing without lines. */
 function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['', `${title} (times in UTC)`, ...lines.map((line) => `  ${line}`)];
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-export function describeList(accounts: readonly AccountSummary[]): string[] {
+export function describeList(accounts: readonly AccountSummary[], timeZone: string): string[] {
   if (accounts.length === 0) return ['No account found.'];
   return formatTable(
-    ['account', 'name', 'e-mail', 'key', 'state', 'plan until (UTC)', 'requests'],
+    ['account', 'name', 'e-mail', 'key', 'state', `plan until (${timeZone})`, 'requests'],
     accounts.map(({ id, name, email, hint, state, endsAt, requestCount }) => [
       id,
       name,
       email ?? '',
       hint ?? '',
       state,
-      formatTime(endsAt),
+      formatTime(endsAt, timeZone),
       String(requestCount),
     ]),
   );

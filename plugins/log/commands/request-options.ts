@@ -1,8 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseLine } from '#core/commands/arguments.ts';
-import { parseTimeZone } from '#core/commands/days.ts';
 import { parseTime, resolveTime, type WrittenTime } from '#core/commands/times.ts';
-import { service } from '#core/config/sections.ts';
+import { zoneOf } from '#core/commands/zone.ts';
 import { CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import type { RequestFilter } from '#core/records/filter.ts';
@@ -22,12 +21,6 @@ export function parseStatus(text: string): StatusFilter {
   throw new InvalidArgumentError(`It must be a status such as 429 or 5xx, error, ${outcomes.join(', ')}.`);
 }
 
-export function zoneOption(): Option {
-  return new Option('--time-zone <zone>', 'zone of days and times; default: service.time_zone').argParser(
-    parseTimeZone,
-  );
-}
-
 export function accountOption(): Option {
   return new Option('--account <account>', 'of this account: id, e-mail address, name, hint or key').argParser(
     parseLine,
@@ -38,10 +31,6 @@ export function sinceOption(): Option {
   return new Option('--since <time>', 'from this time on: 30m, 24h, 7d, 2026-11-22 or 2026-11-22T13:00Z')
     .argParser(parseTime)
     .default({ ago: 86_400_000 }, '24h');
-}
-
-export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: { readonly timeZone?: string }): string {
-  return timeZone ?? host.section(service).time_zone;
 }
 
 /** What commands that count or list requests have in common. */

@@ -1,5 +1,6 @@
 import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { parseInteger, parseLine } from '#core/commands/arguments.ts';
+import { zoneOf, zoneOption } from '#core/commands/zone.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { RequestFilter } from '#core/records/filter.ts';
 import { timeOfRequestId } from '#core/records/request-id.ts';
@@ -9,8 +10,6 @@ import {
   type SelectionOptions,
   sinceOption,
   type StatusFilter,
-  zoneOf,
-  zoneOption,
 } from './request-options.ts';
 import { examples, withHost } from './with-host.ts';
 

@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { parseLine } from '#core/commands/arguments.ts';
+import { zoneOf, zoneOption } from '#core/commands/zone.ts';
 import type { Command } from '#core/extension/command.ts';
-import { accountOption, type SelectionOptions, sinceOption, zoneOf, zoneOption } from './request-options.ts';
+import { accountOption, type SelectionOptions, sinceOption } from './request-options.ts';
 import { examples, withHost } from './with-host.ts';
 
 interface UsageOptions extends SelectionOptions {

@@ -3,8 +3,8 @@ import { AccountError } from '#core/accounts/account-error.ts';
 import { formatMoney } from '#core/accounts/money.ts';
 import { parseInteger, parseLine } from '#core/commands/arguments.ts';
 import { confirm } from '#core/commands/confirm.ts';
-import { parseDay, parseTimeZone } from '#core/commands/days.ts';
-import { service } from '#core/config/sections.ts';
+import { parseDay } from '#core/commands/days.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from '#core/commands/zone.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { CheckoutError } from '#core/payments/checkout-error.ts';
@@ -12,9 +12,8 @@ import type { OrderState } from '#core/payments/order-types.ts';
 import { csvHead, describeOrder, describeOrders, movementToCsv, type OrderDetails } from './describe.ts';
 import type { FilterOptions } from './operations.ts';
 
-interface Output {
+interface Output extends ZoneOptions {
   readonly json?: true;
-  readonly timeZone?: string;
 }
 
 const states: readonly OrderState[] = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'];
@@ -48,12 +47,13 @@ function defineList(parser: Parser, context: CommandContext): void {
     )
     .action((options: FilterOptions & Output & { limit: number; after?: string }) =>
       withHost(context, async (host) => {
-        const { listOrders, readFilter } = await operations();
+        const { listOrders, ownersOf, readFilter } = await operations();
         const zone = zoneOf(host, options);
         const filter = await readFilter(host, options, zone);
         const { orders, next } = await listOrders(host.database, filter, options.after, options.limit);
         if (options.json === true) return context.print(JSON.stringify({ orders, next: next ?? null }, null, 2));
-        for (const line of describeOrders(orders, zone)) context.print(line);
+        const owners = await ownersOf(host, orders);
+        for (const line of describeOrders(orders, owners, zone)) context.print(line);
         if (next !== undefined) context.print(`\nmore: --after ${next}`);
       }),
     );
@@ -154,12 +154,6 @@ function orderCommand(parser: Parser, name: string, description: string): Parser
   return subcommand(parser, name, description).argument('<order>', 'code or id of the order', parseLine);
 }
 
-function zoneOption(): Option {
-  return new Option('--time-zone <zone>', 'zone of days and times; default: service.time_zone').argParser(
-    parseTimeZone,
-  );
-}
-
 function filtered(parser: Parser): Parser {
   return parser
     .addOption(new Option('--state <state>', 'only orders in this state').choices(states))
@@ -172,10 +166,6 @@ function filtered(parser: Parser): Parser {
 
 function examples(lines: readonly string[]): string {
   return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
-}
-
-function zoneOf(host: Host, { timeZone }: Output): string {
-  return timeZone ?? host.section(service).time_zone;
 }
 
 function print(context: CommandContext, host: Host, output: Output, details: OrderDetails): void {

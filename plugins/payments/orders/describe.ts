@@ -7,29 +7,51 @@ import type { Movement } from '#core/payments/movements.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/payments/order-trail.ts';
 import type { Order } from '#core/payments/order.ts';
 
+/** Whose order it is. */
+export interface OrderOwner {
+  readonly name: string;
+  readonly email: string | undefined;
+}
+
 /** All that `gateway orders show` prints. */
 export interface OrderDetails {
   readonly order: Order;
+  readonly owner: OrderOwner | undefined;
   readonly attempts: readonly AttemptTrail[];
   readonly notifications: readonly NotificationTrail[];
   readonly ledger: readonly LedgerEntry[];
 }
 
-export function describeOrders(orders: readonly Order[], timeZone: string): string[] {
+/** @param owners by account id */
+export function describeOrders(
+  orders: readonly Order[],
+  owners: ReadonlyMap<string, OrderOwner>,
+  timeZone: string,
+): string[] {
   if (orders.length === 0) return ['No order found.'];
   return formatTable(
     ['order', `created (${timeZone})`, 'state', 'days', 'price', 'provider', 'account', 'flags'],
     orders.map((order) => [
       order.code,
-      timeIn(order.createdAt, timeZone),
+      formatTime(order.createdAt, timeZone),
       describeState(order),
       String(order.days),
       formatMoney(order.price, order.currency),
       order.provider,
-      order.accountId,
+      shortNameOf(owners.get(order.accountId)) ?? order.accountId,
       openFlags(order).join(', '),
     ]),
   );
+}
+
+/** What an account is found by. */
+function shortNameOf(owner: OrderOwner | undefined): string | undefined {
+  return owner?.email ?? owner?.name;
+}
+
+function describeOwner({ accountId }: Order, owner: OrderOwner | undefined): string {
+  if (owner === undefined) return accountId;
+  return `${owner.name}${owner.email === undefined ? '' : ` <${owner.email}>`} (${accountId})`;
 }
 
 function describeState({ state, isLate }: Order): string {
@@ -40,13 +62,16 @@ function openFlags({ flags }: Order): string[] {
   return flags.filter(({ resolvedAt }) => resolvedAt === undefined).map(({ kind }) => kind);
 }
 
-export function describeOrder({ order, attempts, notifications, ledger }: OrderDetails, timeZone: string): string[] {
-  const time = (value: Date | undefined) => (value === undefined ? '' : timeIn(value, timeZone));
+export function describeOrder(
+  { order, owner, attempts, notifications, ledger }: OrderDetails,
+  timeZone: string,
+): string[] {
+  const time = (value: Date | undefined) => formatTime(value, timeZone);
   return [
     ...formatFields([
       ['order', order.code],
       ['id', order.id],
-      ['account', order.accountId],
+      ['account', describeOwner(order, owner)],
       ['state', describeState(order)],
       [
         'plan',
@@ -132,12 +157,6 @@ export function describeOrder({ order, attempts, notifications, ledger }: OrderD
 /** Nothing without rows. */
 function table(title: string, heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return rows.length === 0 ? [] : ['', title, ...formatTable(heading, rows).map((line) => `  ${line}`)];
-}
-
-function timeIn(time: Date, timeZone: string): string {
-  if (timeZone === 'UTC') return formatTime(time);
-  const { day, clock } = localTime(time, timeZone);
-  return `${day} ${clock.slice(0, 5)}`;
 }
 
 const csvHeading = [

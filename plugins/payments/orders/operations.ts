@@ -1,12 +1,13 @@
 /** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
 import { findAccountByHandle } from '#core/accounts/account-list.ts';
+import { readAccounts } from '#core/accounts/account-record.ts';
 import { listLedger } from '#core/accounts/ledger-entries.ts';
 import { rangeOfDays } from '#core/commands/days.ts';
 import { CommandFailed } from '#core/extension/command.ts';
 import type { Host } from '#core/host.ts';
 import { type Order, type OrderFilter, type OrderState, readOrder } from '#core/payments/order.ts';
 import { listAttempts, listNotifications } from '#core/payments/order-trail.ts';
-import type { OrderDetails } from './describe.ts';
+import type { OrderDetails, OrderOwner } from './describe.ts';
 
 export { listMovements } from '#core/payments/movements.ts';
 export { listOrders } from '#core/payments/order.ts';
@@ -42,9 +43,17 @@ export async function findOrder({ database }: Host, handle: string): Promise<Ord
   return order;
 }
 
-export async function detailsOf({ database }: Host, order: Order): Promise<OrderDetails> {
+/** Name and e-mail address of those who ordered, by account id. */
+export async function ownersOf({ database }: Host, orders: readonly Order[]): Promise<Map<string, OrderOwner>> {
+  const accounts = await readAccounts(database, 'id', [...new Set(orders.map(({ accountId }) => accountId))]);
+  return new Map(accounts.map(({ id, name, email }) => [id, { name, email }]));
+}
+
+export async function detailsOf(host: Host, order: Order): Promise<OrderDetails> {
+  const { database } = host;
   return {
     order,
+    owner: (await ownersOf(host, [order])).get(order.accountId),
     attempts: await listAttempts(database, order.id),
     notifications: await listNotifications(database, order.id),
     ledger: await listLedger(database, order.accountId, order.id),

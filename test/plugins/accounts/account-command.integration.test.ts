@@ -3,10 +3,10 @@ import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/accounts/accounts.ts';
 import { CommandFailed } from '#core/extension/command.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/database/database.ts';
 import { Sessions } from '#core/pages/sessions.ts';
 import { accountCommand } from '../../../plugins/accounts/account/command.ts';
-import { createStageHost } from '../../core/accounts/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;
@@ -32,7 +32,7 @@ async function gateway(...words: string[]): Promise<{ exitCode: number; output: 
   const program = new Parser('gateway').exitOverride().configureOutput(write);
   accountCommand.define(program.command('account'), {
     withHost: async (work) => {
-      await using host = createStageHost(database);
+      await using host = createTestHost({ database });
       return await work(host);
     },
     print: (line) => lines.push(line),
@@ -74,6 +74,15 @@ describe('account show', () => {
     expect(output).toMatch(/sessions +1/);
     expect(output).toMatch(/grant +3 +/);
     expect(output).not.toContain(key);
+  });
+
+  it('writes times in the zone of the service, or in another one, and names it', async () => {
+    await database.query(`update account set created_at = '2026-11-21 18:30Z' where id = ?`, [accountId]);
+    const local = (await gateway('show', accountId)).output;
+    expect(local).toMatch(/created +2026-11-22 01:30\n/);
+    expect(local).toMatch(/times +Asia\/Jakarta\n/);
+    expect((await gateway('show', accountId, '--time-zone', 'UTC')).output).toMatch(/created +2026-11-21 18:30\n/);
+    expect((await gateway('find', email)).output).toContain('plan until (Asia/Jakarta)');
   });
 
   it('lists the ids when several accounts have the name', async () => {

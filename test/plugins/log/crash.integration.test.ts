@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 import { RequestLog } from '../../../plugins/log/request-log.ts';
 import { MemoryLog, MemoryStore, TemporaryFolder, until } from './fixture.ts';
 
+/** Ms for a process to start and to write, on a busy machine. */
+const patience = 50_000;
 const child = join(import.meta.dirname, 'crash-child.ts');
 
 function linesOf(path: string): string[] {
@@ -16,8 +18,11 @@ async function runAndKill(folder: TemporaryFolder, instance: string, after: numb
   const before = linesOf(join(folder.path, 'answered')).length;
   const victim = spawn(process.execPath, [child, folder.path, instance], { stdio: ['ignore', 'ignore', 'inherit'] });
   const gone = once(victim, 'exit');
-  await until(() => linesOf(join(folder.path, 'answered')).length > before + after);
-  victim.kill('SIGKILL');
+  try {
+    await until(() => linesOf(join(folder.path, 'answered')).length > before + after, patience);
+  } finally {
+    victim.kill('SIGKILL');
+  }
   expect(await gone).toEqual([null, 'SIGKILL']);
 }
 
@@ -28,7 +33,7 @@ test('after kill -9 under load every answered request has one record, and what w
   const log = new MemoryLog();
   {
     await using _ = new RequestLog({ dataFolder: folder.path, instance: 'last', log, store });
-    await until(() => log.lines.some((line) => line.includes('all records of dead instance child3')));
+    await until(() => log.lines.some((line) => line.includes('all records of dead instance child3')), patience);
   }
   for (const line of linesOf(join(folder.path, 'shipped'))) {
     const [instance = '', record = ''] = line.split('\t');

@@ -23,7 +23,8 @@ describe('partitions', () => {
     test.createStage().activate?.();
     for (const age of [29, 30, 31, 32, 400]) await ensurePartition(database, now - (now % day) - age * day);
     await partitionJob.run({}, test.host);
-    const names = (await partitionNames(database)).filter((name) => name > 'request_log_2030');
+    // Other tests of this file have days of their own.
+    const names = (await partitionNames(database)).filter((name) => /_2031(0[4-6])\d\d$/.test(name));
     expect(names.map((name) => name.slice(-8))).toEqual([
       '20310501',
       '20310502',

@@ -98,6 +98,7 @@ describe('orders list', () => {
     expect(output).toContain(code);
     expect(output.replaceAll('\u00a0', ' ')).toContain('Rp 95.000');
     expect(output).toContain('2026-11-22 01:30');
+    expect([output.includes(email), output.includes(accountId)]).toEqual([true, false]);
   });
 
   it.each([
@@ -155,13 +156,18 @@ describe('orders show', () => {
       'second_payment',
       'ledger',
       'order',
+      `Ani <${email}> (${accountId})`,
     ])
       expect(output).toContain(part);
   });
 
   it('takes an id as well, and prints JSON', async () => {
     const { output } = await gateway('show', id, '--json');
-    expect(JSON.parse(output)).toMatchObject({ order: { code, price: 95_000 }, attempts: [{ state: 'paid' }] });
+    expect(JSON.parse(output)).toMatchObject({
+      order: { code, accountId, price: 95_000 },
+      owner: { email },
+      attempts: [{ state: 'paid' }],
+    });
   });
 
   it('exits with 3 when there is no such order', async () => {

@@ -59,7 +59,8 @@ describe('gateway requests', () => {
   });
 
   it('selects by account, any name of a model, route, status, failover and time', async () => {
-    const [own] = await write({ account_id: accountId });
+    const budi = await createAccount(database, 'dp', { name: 'Budi', email: 'budi@example.com' });
+    const [own] = await write({ account_id: budi.accountId });
     const [alias] = await write({ model: 'alias', alias_of: 'dp/gpt-5' });
     const [routed] = await write({ route: 'only/here' });
     const [teapot] = await write({ status: 418, outcome: 'refused' });
@@ -67,7 +68,7 @@ describe('gateway requests', () => {
     const [old] = await write({ started_at: now - 25 * 3_600_000, route: 'only/here' });
     const [moved] = await write({ has_failover: true });
     const [hit] = await write({ cache: 'hit', endpoint: 'cached' });
-    expect(await idsOf('--account', 'ani@example.com')).toEqual([own]);
+    expect(await idsOf('--account', 'budi@example.com')).toEqual([own]);
     expect(await idsOf('--model', 'gpt-5')).toEqual([alias]);
     expect(await idsOf('--model', 'alias')).toEqual([alias]);
     expect(await idsOf('--route', 'only/here')).toEqual([routed]);

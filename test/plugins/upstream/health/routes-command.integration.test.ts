@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type EndedCommand, runCommand } from '../../../support/command-line.ts';
+import { closedPort } from '../../../support/dead-ends.ts';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
 import { answer } from '../fixture.ts';
@@ -81,9 +82,7 @@ describe('a dead route', () => {
   });
 
   it('is not listed when no gateway runs, and the reason is printed', async () => {
-    await using stopped = await createUpstream(() => undefined);
-    const { url } = stopped;
-    await stopped[Symbol.asyncDispose]();
+    const url = `http://127.0.0.1:${await closedPort()}`;
     expect(await command('--url', url)).toEqual({
       code: 1,
       out: '',

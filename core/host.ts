@@ -90,7 +90,7 @@ export function createHost(
 }
 
 /** The name in lower-case letters and digits, joined by hyphens; the key prefix for a name that has neither. */
-function serviceSlug(name: string, prefix: string): string {
+export function serviceSlug(name: string, prefix: string): string {
   const words = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -2,7 +2,14 @@
 
 // A plugin, and what it registers.
 export type { GatewayPlugin } from './extension/plugin.ts';
-export type { CatalogProblem, CatalogReview, ConfiguredHook, Registry, StatusReport } from './extension/registry.ts';
+export type {
+  CatalogProblem,
+  CatalogReview,
+  ConfigReview,
+  ConfiguredHook,
+  Registry,
+  StatusReport,
+} from './extension/registry.ts';
 export { type Command, type CommandContext, CommandFailed } from './extension/command.ts';
 export type { Gauge, Reading } from './extension/gauge.ts';
 export {

@@ -24,15 +24,20 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
       const { document, config, registry } = await load();
       await loadPages(registry);
       await checkMigrations(registry);
-      const catalog = catalogAsWritten(buildCatalog(config, registry.vendors), config, document);
+      const built = buildCatalog(config, registry.vendors);
+      const host = { section: config.get.bind(config), isProduction: document.isProduction, catalog: built };
+      const reviews = registry.configReviews.map(({ name, describe }) => ({ name, ...describe(host) }));
+      const catalog = catalogAsWritten(built, config, document);
       print(`${file()} is valid`);
       for (const line of [
         ...describePipeline(config, document),
+        ...describeService(reviews),
         ...describeCatalog(catalog, config.get(service).prefix),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[
           ...pipelineNotices(config.stages, registry),
           ...productionNotices(config, document.isProduction),
+          ...reviews.flatMap(({ notice }) => notice ?? []),
           ...catalogNotices(catalog),
         ].map((notice) => `note: ${notice}`),
       ])
@@ -55,6 +60,12 @@ function describePipeline(config: Config, document: GatewayDocument): string[] {
       `  ${name.padEnd(12)} ${describeOptions(maskSecrets(options, schema), [...path, name], document)}`.trimEnd(),
     ),
   ];
+}
+
+/** What plugins say of their sections: sign-in, payments. */
+function describeService(reviews: readonly { readonly name: string; readonly value: string }[]): string[] {
+  if (reviews.length === 0) return [];
+  return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
 }
 
 function describeOptions(options: unknown, path: YamlPath, document: GatewayDocument): string {

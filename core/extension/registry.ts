@@ -26,6 +26,17 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
+/** What `gateway check` prints of a section of a plugin. */
+export interface ConfigReview {
+  /** Of the line in `gateway check`. */
+  readonly name: string;
+  /** What is configured, in a few words; `notice` is a warning about it, or several. */
+  describe(host: Pick<Host, 'section' | 'isProduction' | 'catalog'>): {
+    readonly value: string;
+    readonly notice?: string | readonly string[];
+  };
+}
+
 /** How a plugin checks a catalog before it is used, and describes it to the operator. */
 export interface CatalogReview {
   /** Mistakes: the configuration is refused. */
@@ -66,6 +77,7 @@ export class Registry {
   readonly paymentProviders = new Map<string, PaymentProvider>();
   readonly commands = new Map<string, Command>();
   readonly catalogReviews: CatalogReview[] = [];
+  readonly configReviews: ConfigReview[] = [];
   readonly statusReports = new Map<string, StatusReport>();
   readonly gauges = new Map<string, Gauge>();
   readonly observers = new Map<string, Observer>();
@@ -190,6 +202,10 @@ export class Registry {
 
   catalogReview(review: CatalogReview): void {
     this.catalogReviews.push(review);
+  }
+
+  configReview(review: ConfigReview): void {
+    this.configReviews.push(review);
   }
 
   /** How the abilities of a model are read, for pages; one plugin knows them. */

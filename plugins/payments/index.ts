@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { paymentsSection } from '#core/payments/section.ts';
+import { defaultProvider, paymentsSection } from '#core/payments/section.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { notificationRoute } from './hooks.ts';
@@ -12,6 +12,13 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.section(paymentsSection);
+    gateway.configReview({
+      name: 'payments',
+      describe: ({ section, isProduction }) => ({
+        value:
+          section(paymentsSection).provider ?? (isProduction ? 'none' : `${defaultProvider}, which moves no money`),
+      }),
+    });
     addPages({ gateway });
     gateway.command(ordersCommand);
     for (const job of paymentJobs) gateway.job(job);

@@ -10,10 +10,13 @@ import { signInsPage } from './sign-ins-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Nobody can sign in, which is right for a gateway whose operator issues the keys. */
-function warnWithoutSignIn(host: Host): void {
-  if (configuredProviders(host).length > 0 || isLocalSignInOn(host)) return;
-  host.log.warn('nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md');
+const nobody = 'nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md';
+
+/** Who can sign in; nobody is right for a gateway whose operator issues the keys. */
+function describeSignIn(host: Pick<Host, 'section' | 'isProduction'>): { value: string; notice?: string } {
+  const ways = configuredProviders(host).map(({ name }) => name);
+  if (isLocalSignInOn(host)) ways.push('on this machine without a password');
+  return ways.length === 0 ? { value: 'nobody', notice: nobody } : { value: ways.join(', ') };
 }
 
 /** How people sign in, and the key of their account. */
@@ -22,13 +25,15 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.section(signInSection);
     gateway.section(localSection);
+    gateway.configReview({ name: 'sign-in', describe: describeSignIn });
     gateway.texts(defineTexts({ en, id }));
     gateway.page(signInPage);
     gateway.page(keyPage);
     gateway.page(rotatePage);
     gateway.page(signInsPage);
     gateway.onConfigured(async (server, host) => {
-      warnWithoutSignIn(host);
+      const { notice } = describeSignIn(host);
+      if (notice !== undefined) host.log.warn(notice);
       await routeProviders(server, host);
     });
   },

@@ -50,6 +50,28 @@ describe('gateway check', () => {
     expect(expected.filter((pattern) => !pattern.test(out))).toEqual([]);
   });
 
+  it('says which models tools are set up with, and why not with one that is named', async () => {
+    const { out } = await runWith(`${valid}setup: { model: gone }\n`, 'check');
+    expect(out).toMatch(/^ {2}setup +dp\/test$/m);
+    expect(out).toMatch(/^note: setup\.model "gone" is not used: all upstreams of the model are off$/m);
+  });
+
+  it('says how people sign in and pay, and warns in production where nobody can', async () => {
+    const providers = 'sign_in: { google: { client_id: a, client_secret: b } }\n';
+    expect((await runWith(valid, 'check')).out).toMatch(
+      /^service\n(?: .*\n)* {2}sign-in +on this machine without a password$/m,
+    );
+    const { out } = await runWith(valid + providers, 'check');
+    expect(out).toMatch(/^ {2}sign-in +google$/m);
+    expect(out).toMatch(/^ {2}payments +sandbox, which moves no money$/m);
+    expect(out).not.toContain('nobody can sign in');
+    await writeFile(file, valid);
+    const { out: inProduction } = await run(['--config', file, 'check'], { NODE_ENV: 'production' });
+    expect(inProduction).toMatch(/^ {2}sign-in +nobody$/m);
+    expect(inProduction).toMatch(/^ {2}payments +none$/m);
+    expect(inProduction).toMatch(/^note: nobody can sign in: /m);
+  });
+
   it('warns about a valid pipeline that is probably a mistake', async () => {
     const yaml = valid.replace('[auth, plan, format, upstream, log]', '[format, { upstream: false }, log]');
     const { code, out } = await runWith(yaml, 'check');

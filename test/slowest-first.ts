@@ -3,15 +3,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longest, slowest first: one that begins last would leave the other workers idle. */
 const slowest = [
   'e2e/chaos.test.ts',
-  'e2e/payments-soak.test.ts',
-  'core/database/embedded.integration.test.ts',
   'e2e/lifecycle.test.ts',
   'e2e/third-party.test.ts',
+  'e2e/every-page.test.ts',
+  'e2e/payments-soak.test.ts',
+  'plugins/setup/script/interrupted.integration.test.ts',
+  'e2e/conformance.test.ts',
+  'e2e/plugin-author.test.ts',
+  'core/database/embedded.integration.test.ts',
   'core/jobs/jobs.integration.test.ts',
-  'core/database/database.integration.test.ts',
-  'plugins/payments/hooks.integration.test.ts',
-  'e2e/open-ends.test.ts',
-  'e2e/purchase.test.ts',
+  'e2e/playground.test.ts',
+  'e2e/home-browser.test.ts',
 ];
 
 /** The order of files: Vitest's, after the slowest. */

@@ -2,12 +2,18 @@ import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './slowest-first.ts';
 
 const needsServices = ['**/*.integration.test.ts', 'e2e/**/*.test.ts'];
+/** More generated cases of the editing helper take as many times as long. */
+const factor = Number(process.env['EDIT_CASES'] ?? 1);
+// Workers inherit it: tests name the permissions that new files get.
+process.umask(0o022);
 const common = {
   root: import.meta.dirname,
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
+  // Of a test that hangs. Others wait for processes, or try thousands of inputs, for ten times as long on a busy machine.
+  testTimeout: 60_000 * factor,
+  hookTimeout: 60_000 * factor,
   // A machine that is busy with something else must not fail a test that waits for an event.
   teardownTimeout: 20_000,
+  expect: { poll: { timeout: 20_000 } },
 };
 
 export default defineConfig({
@@ -34,7 +40,7 @@ export default defineConfig({
           name: 'services',
           include: needsServices,
           // A process of the gateway or a browser starts in many of them; on a busy machine that takes ten times as long.
-          testTimeout: 60_000,
+          hookTimeout: 120_000 * factor,
           // Files share a process and its modules, whose loading was half of the processor time.
           isolate: false,
           globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts'],

@@ -2,13 +2,48 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A port on loopback without a listener. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+export interface ClosedPort extends AsyncDisposable {
+  readonly port: number;
+}
+
+/**
+ * A port on loopback that refuses connections. A connection of this process holds it, or the system would soon give it to a
+ * listener of another test. Disposed, it is free at once.
+ */
+export async function holdClosedPort(): Promise<ClosedPort> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const localPort = await freePort();
+  const { port } = server.address() as AddressInfo;
+  const holder = connect({ port, host: '127.0.0.1', localPort, localAddress: '127.0.0.1' });
+  await once(holder, 'connect');
+  const [other] = await accepted;
+  for (const end of [holder.unref(), other.unref()]) end.on('error', () => undefined);
+  server.close();
+  return {
+    port: localPort,
+    async [Symbol.asyncDispose]() {
+      const closed = once(holder, 'close');
+      // Without a reset the port would wait for late packets.
+      holder.resetAndDestroy();
+      await closed;
+    },
+  };
+}
+
+/** A port on loopback that a listener has just had. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A port on loopback that refuses connections as long as this process runs. */
+export async function closedPort(): Promise<number> {
+  return (await holdClosedPort()).port;
 }
 
 export interface SilentPort extends AsyncDisposable {

@@ -61,15 +61,21 @@ export async function startGateway({
   log = silentLog,
   files = {},
 }: GatewayOptions): Promise<TestGateway> {
+  // A gateway that does not start leaves neither folder nor database.
+  await using made = new AsyncDisposableStack();
   const { folder, file, write } = await createGatewayFolder(yaml);
+  made.defer(() => rm(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const databaseUrl = await createBareDatabase();
+  made.defer(() => dropDatabase(databaseUrl));
   const gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl, ...environment }, log });
+  made.defer(() => gateway.stop());
   const { database } = gateway.host;
   const { key, accountId } = await createAccount(database, 'dp', {
     name: 'Test',
     period: { days: 1, reason: 'grant', label: 'test' },
   });
+  const resources = made.move();
   return {
     gateway,
     url: gateway.url,
@@ -80,11 +86,7 @@ export async function startGateway({
     folder,
     file,
     write,
-    async [Symbol.asyncDispose]() {
-      await gateway.stop();
-      await dropDatabase(databaseUrl);
-      await rm(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 

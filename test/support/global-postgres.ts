@@ -1,20 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod, rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '#core/database/embedded.ts';
 import { openDatabase } from '#core/database/open.ts';
+import { postgresKit } from '#core/jobs/queue-kit.ts';
+import { createMemoryFolder } from './memory-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Connection string of a PostgreSQL on which tests may create databases. */
     postgresUrl: string;
-    /** A migrated, empty database to copy from. */
+    /** A migrated, empty database to copy from, with the tables of jobs. */
     templateDatabase: string;
   }
 }
+
+/** Of a server that no run outlives. The write-ahead log is part of the memory that it takes. */
+const settings = ['fsync = off', "max_wal_size = '256MB'"];
 
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
@@ -29,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export interface TestPostgres extends AsyncDisposable {
   /** Connection string of a PostgreSQL on which databases may be created. */
   readonly url: string;
-  /** A migrated, empty database to copy from. */
+  /** A migrated, empty database to copy from, with the tables of jobs. */
   readonly templateDatabase: string;
 }
 
@@ -41,11 +44,15 @@ export async function startPostgres(): Promise<TestPostgres> {
   const { TEST_DATABASE_URL: given, TEST_TEMPLATE_DATABASE: template } = process.env;
   if (given !== undefined && template !== undefined)
     return { url: given, templateDatabase: template, [Symbol.asyncDispose]: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), 'daypass-test-'));
+  const folder = await createMemoryFolder('daypass-test-');
   // A server that was started by root runs as another user, which must be able to enter.
   await chmod(folder, 0o755);
   const embedded = given === undefined ? await EmbeddedPostgres.open(folder, log) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
+  if (embedded !== undefined) {
+    for (const setting of settings) await execute(url, `ALTER SYSTEM SET ${setting}`);
+    await execute(url, 'SELECT pg_reload_conf()');
+  }
   const templateDatabase = `daypass_template_${randomBytes(4).toString('hex')}`;
   await execute(url, `CREATE DATABASE ${templateDatabase}`);
   const opened = await openDatabase({
@@ -56,6 +63,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     isShared: true,
   });
   await opened[Symbol.asyncDispose]();
+  await createJobTables(opened.url);
   return {
     url,
     templateDatabase,
@@ -65,6 +73,13 @@ export async function startPostgres(): Promise<TestPostgres> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Every gateway without Redis would create them at its start. */
+async function createJobTables(url: string): Promise<void> {
+  const queue = postgresKit(url).queue();
+  await queue.waitUntilReady();
+  await queue.close();
 }
 
 export async function execute(url: string, sql: string): Promise<void> {

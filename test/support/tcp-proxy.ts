@@ -1,5 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 
 /**
  * A proxy that can fail: `cut` resets open connections and refuses new ones, `stall` keeps connections open and forwards
@@ -14,7 +15,7 @@ export interface TcpProxy extends AsyncDisposable {
   cutAfter(answers: number): void;
   /** Resolves when `cutAfter` has cut. */
   readonly isCut: Promise<void>;
-  /** What the target sends arrives so many ms later, from now on. */
+  /** What the target sends arrives so many ms later from now on, and in its order. */
   delay(milliseconds: number): void;
 }
 
@@ -86,12 +87,29 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
 
 /** Passes bytes on after a while, without making those behind them wait longer. */
 function later(latency: () => number): Transform {
+  let waiting = 0;
+  let before = Promise.resolve();
   return new Transform({
     transform(bytes: Buffer, _encoding, done) {
       const milliseconds = latency();
-      if (milliseconds === 0) return done(null, bytes);
-      setTimeout(() => !this.destroyed && this.push(bytes), milliseconds);
+      if (milliseconds === 0 && waiting === 0) return done(null, bytes);
+      waiting++;
+      before = Promise.all([before, pass(milliseconds)]).then(() => {
+        waiting--;
+        if (!this.destroyed) this.push(bytes);
+      });
       done();
     },
   });
+}
+
+/** Ms of a step of a delay. */
+const step = 10;
+
+/**
+ * Waits in steps: a process that was stopped for 100 ms would see a delay of 100 ms begin and end in one turn of its event
+ * loop, and a client that counts turns would not notice it.
+ */
+async function pass(milliseconds: number): Promise<void> {
+  for (let left = milliseconds; left > 0; left -= step) await setTimeout(Math.min(step, left));
 }

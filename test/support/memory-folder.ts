@@ -1,0 +1,26 @@
+import { access, constants, mkdtemp, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where Linux keeps files in memory. Docker gives it 64 MB by default. */
+const memory = '/dev/shm';
+/** Bytes that must be free there: several times what the databases of a run need. */
+const needed = 3 * 1024 ** 3;
+
+/**
+ * Creates a temporary folder for a PostgreSQL, in memory where there is room. Every database has hundreds of files: on a disk,
+ * creating and dropping them takes about ten times as much processor time.
+ */
+export async function createMemoryFolder(prefix: string): Promise<string> {
+  return mkdtemp(join((await hasRoom()) ? memory : tmpdir(), prefix));
+}
+
+async function hasRoom(): Promise<boolean> {
+  try {
+    await access(memory, constants.W_OK);
+    const { bavail, bsize } = await statfs(memory);
+    return Math.min(bavail * bsize, process.availableMemory()) >= needed;
+  } catch {
+    return false;
+  }
+}

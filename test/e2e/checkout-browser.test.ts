@@ -104,7 +104,11 @@ describe('the purchase', () => {
     await press(page, 'form[action$="/key"] button');
     const key = (await page.textContent('#key')) ?? '';
     await tabTo(page, '[data-copy="#key"]');
-    await tabTo(page, '#tool-curl');
+    await tabTo(page, '#tool-setup');
+    const command = (await page.textContent('#sample-setup')) ?? '';
+    expect([command.includes(`curl -fsSL ${shop.url}/setup.sh | sh`), command.includes(key)]).toEqual([true, false]);
+    expect(await page.getAttribute('#sample-setup', 'data-value')).toBe(`curl -fsSL ${shop.url}/setup.sh | sh`);
+    await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     expect(await page.locator('#sample-claude-code').isVisible()).toBe(true);
     expect(await page.textContent('#sample-claude-code')).toContain(key);

@@ -27,11 +27,12 @@ afterAll(async () => {
 const cells = allCells().map((cell) => ({ cell, name: describeCell(cell) }));
 const outcomes = new Map<string, Outcome>();
 
-describe('every client format works on every upstream format', () => {
+// One gateway plays all cells: it remembers the reasoning of earlier ones by the ids of their calls.
+describe('every client format works on every upstream format', { shuffle: false }, () => {
   it.each(cells)('$name', async ({ cell, name }) => {
     const outcome = await runCell(fixture, cell);
     outcomes.set(name, outcome);
-    expect(outcome).not.toMatchObject({ verdict: 'fail' });
+    expect(outcome.verdict === 'fail' ? outcome.why : '').toBe('');
   });
 
   it('as docs/conformance.md documents', async () => {

@@ -12,8 +12,11 @@ import { redisUrl } from '../support/redis.ts';
 // Whole processes start, stop and restart here, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Streams pause here until a test resolves it. */
-const patientYaml = (baseUrl: string) => yamlFor(baseUrl).replace('idle_timeout: 5', 'idle_timeout: 60');
+/** Streams pause here until a test resumes them, and hundreds begin at once: no timeout may end one. */
+const patientYaml = (baseUrl: string) =>
+  yamlFor(baseUrl).replaceAll(/(first_byte|idle|connect)_timeout: \d+/g, '$1_timeout: 60');
+/** For `listen`, where a test decides when the streams end that a stop waits for. */
+const patientDrain = 'drain_timeout: 60';
 
 let upstream: FaultyUpstream;
 let home: GatewayHome;
@@ -146,6 +149,7 @@ describe('SIGTERM', () => {
   it('makes the gateway unready at once and lets running streams end', async () => {
     const gate = Promise.withResolvers<void>();
     answer = answerChat('hello', gate.promise);
+    await home.write(patientYaml(`${upstream.url}/v1`), patientDrain);
     const gateway = await home.start();
     const streams = await Promise.all(Array.from({ length: 200 }, () => openStream(gateway.url)));
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
@@ -170,6 +174,7 @@ describe('SIGTERM', () => {
   it('that arrives twice, as from a shell and its process group, counts once', async () => {
     const gate = Promise.withResolvers<void>();
     answer = answerChat('hello', gate.promise);
+    await home.write(patientYaml(`${upstream.url}/v1`), patientDrain);
     const gateway = await home.start();
     const { rest } = await openStream(gateway.url);
     const ended = gateway.end('SIGTERM');
@@ -205,6 +210,7 @@ describe('SIGKILL', () => {
     const running = await Promise.all(Array.from({ length: 20 }, () => openStream(first.url)));
     /** One list per client: a client sends its next request after the answer. */
     const answered: string[][] = [];
+    const enough = Promise.withResolvers<void>();
     const load = Array.from({ length: 20 }, async () => {
       const own: string[] = [];
       answered.push(own);
@@ -213,9 +219,10 @@ describe('SIGKILL', () => {
         if (response === undefined) return;
         const text = await response.text().catch(() => '');
         if (response.status === 200 && text.endsWith('}')) own.push(response.headers.get('x-request-id') ?? '');
+        if (answered.flat().length > 500) enough.resolve();
       }
     });
-    await vi.waitFor(() => expect(answered.flat().length).toBeGreaterThan(500), { timeout: 20_000, interval: 10 });
+    await enough.promise;
     await first.end('SIGKILL');
     await Promise.all(load);
 

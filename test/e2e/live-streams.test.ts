@@ -52,7 +52,8 @@ async function call(gateway: GatewayProcess, model: string): Promise<void> {
   await response.text();
 }
 
-describe('the stream of an open page', () => {
+// The last test stops an instance.
+describe('the stream of an open page', { shuffle: false }, () => {
   it('shows a request that went through another instance', async () => {
     await using stream = await openHome(two);
     await stream.find(({ name }) => name === 'latest');

@@ -5,8 +5,10 @@ import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } fro
 // A whole process is stopped and continued here.
 vi.setConfig({ testTimeout: 60_000 });
 
+/** Seconds of its timeouts: longer than a busy machine takes to get all requests to the upstream. */
+const timeout = 4;
 /** Ms for which the process is stopped: longer than its timeouts. */
-const stop = 3_000;
+const stop = 5_000;
 const count = 12; // of each kind, more than open a breaker
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
@@ -15,14 +17,16 @@ let upstream: FaultyUpstream;
 let home: GatewayHome;
 let gateway: GatewayProcess;
 let over: AbortController;
+let stopped: PromiseWithResolvers<void>;
 beforeEach(async () => {
   over = new AbortController();
+  stopped = Promise.withResolvers();
   upstream = await createUpstream((request, response) =>
     request.json()['stream'] === true ? streamOn(response) : answerLate(response),
   );
   const yaml = yamlFor(`${upstream.url}/v1`)
-    .replace(/idle_timeout: \d+/, 'idle_timeout: 1.5')
-    .replace(/first_byte_timeout: \d+/, 'first_byte_timeout: 1.5');
+    .replace(/idle_timeout: \d+/, `idle_timeout: ${timeout}`)
+    .replace(/first_byte_timeout: \d+/, `first_byte_timeout: ${timeout}`);
   home = await createGatewayHome(yaml);
   gateway = await home.start();
 });
@@ -53,7 +57,7 @@ async function streamOn(response: ScriptedResponse): Promise<void> {
 
 /** Answers while the gateway is stopped. */
 async function answerLate(response: ScriptedResponse): Promise<void> {
-  await pause(1_000);
+  await stopped.promise;
   const message = { role: 'assistant', content: 'late' };
   response.json(200, {
     id: 'chatcmpl-1',
@@ -83,7 +87,9 @@ it('a machine that was stopped loses no request and takes no route out of servic
   const whole = Array.from({ length: count }, () => ask(false));
   await upstream.waitForRequest(2 * count);
   gateway.process.kill('SIGSTOP');
-  await pause(stop);
+  await pause(stop / 2);
+  stopped.resolve();
+  await pause(stop / 2);
   gateway.process.kill('SIGCONT');
   const answers = await Promise.all(whole);
   over.abort();

@@ -231,6 +231,10 @@ const attack = async (count: number) => {
 };
 
 describe('an address whose keys fail', () => {
+  // Every second one more failure would be let through, however long the machine takes for a test.
+  beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(performance.now()));
+  afterEach(() => void vi.restoreAllMocks());
+
   it('gets 429 with Retry-After after its limit', async () => {
     for (let sent = 0; sent < failures.limit; sent++) expect((await refusalOf({})).code).toBe('invalid_api_key');
     const { code, details } = await refusalOf({});
@@ -242,7 +246,7 @@ describe('an address whose keys fail', () => {
 
   it('causes a handful of queries with a thousand invented keys', async () => {
     await attack(100);
-    const [before, startedAt] = [gauge.queries, performance.now()];
+    const [before, startedAt] = [gauge.queries, Date.now()];
     const refused: Promise<GatewayError>[] = [];
     for (let sent = 0; sent < 1_000; sent++) {
       refused.push(refusalOf(invent()));
@@ -250,7 +254,7 @@ describe('an address whose keys fail', () => {
     }
     const codes = (await Promise.all(refused)).map(({ code }) => code);
     expect(new Set(codes)).toEqual(new Set(['rate_limited']));
-    const quarters = (performance.now() - startedAt) / 250;
+    const quarters = (Date.now() - startedAt) / 250;
     expect(gauge.queries - before).toBeLessThanOrEqual(Math.ceil(quarters) + 1);
   });
 

@@ -105,7 +105,7 @@ describe('the relay', () => {
     await using relay = new EventRelay({ database, events, log: silentLog });
     await relay.ready();
     await record('a');
-    await vi.waitFor(() => expect(heard).toEqual(['a']));
+    await vi.waitFor(() => expect(heard).toEqual(['a']), { timeout: 15_000 });
   });
 });
 

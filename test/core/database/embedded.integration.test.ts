@@ -1,26 +1,14 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  access,
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, rename, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { silentLog } from '../../support/database.ts';
+import { createMemoryFolder } from '../../support/memory-folder.ts';
 
 /** A folder with a migrated database that does not run. To make one takes as much as ten of these tests. */
 let made: string;
@@ -31,7 +19,7 @@ const children = new Set<ChildProcess>();
 const compileCache = join(import.meta.dirname, '../../../node_modules/.cache/daypass');
 
 const createFolder = async () => {
-  const created = await mkdtemp(join(tmpdir(), 'daypass-embedded-'));
+  const created = await createMemoryFolder('daypass-embedded-');
   await chmod(created, 0o755);
   return created;
 };
@@ -274,7 +262,7 @@ describe('a start that fails', () => {
     await vi.waitFor(async () => expect(await serverPid()).toBeDefined(), { timeout: 15_000, interval: 1 });
     stopping.abort(new Error('stop'));
     await expect(opening).rejects.toThrow('stop');
-    await vi.waitFor(async () => expect(await serverPid()).toBeUndefined());
+    await vi.waitFor(async () => expect(await serverPid()).toBeUndefined(), { timeout: 15_000 });
     expect((await readdir(dataFolder)).toSorted()).toEqual(['postgres', 'postgres.json', 'postgres.log']);
   });
 });

@@ -96,8 +96,7 @@ describe('tables of plugins', () => {
 
 it("a diff of entities and database leaves BullMQ's schema alone", async () => {
   await using database = await open();
-  await database.query('CREATE SCHEMA bullmq');
-  await database.query('CREATE TABLE bullmq.job (id integer PRIMARY KEY)');
+  expect(await database.query('SELECT id FROM bullmq.job')).toEqual([]);
   const { config } = database.fork();
   const generator = config.getExtension<{ getUpdateSchemaSQL(): Promise<string> }>('@mikro-orm/schema-generator');
   const sql = await generator?.getUpdateSchemaSQL();

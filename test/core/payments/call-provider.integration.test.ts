@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callProvider } from '#core/payments/call-provider.ts';
 import { PaymentError } from '#core/payments/payment-provider.ts';
+import { closedPort } from '../../support/dead-ends.ts';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 
 async function failureOf(script: Handler, method: 'GET' | 'POST', signal = new AbortController().signal) {
@@ -53,9 +54,7 @@ describe('a call to a provider', () => {
   });
 
   it('that nobody accepts has had no effect', async () => {
-    const provider = await createUpstream([]);
-    const { url } = provider;
-    await provider[Symbol.asyncDispose]();
+    const url = `http://127.0.0.1:${await closedPort()}`;
     const call = callProvider({ method: 'POST', url, body: {}, signal: new AbortController().signal });
     await expect(call).rejects.toMatchObject({ kind: 'temporary' });
   });

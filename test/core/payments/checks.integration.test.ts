@@ -60,7 +60,8 @@ describe('a check', () => {
     expect(delay).toBeGreaterThan(15);
     expect(delay).toBeLessThan(24);
     expect(checks).toBe(1);
-    expect(host.enqueued.at(-1)).toMatchObject({ name: 'check-payment', delay: expect.closeTo(delay ?? 0, 0) });
+    // Less the time between the two readings, on a busy machine.
+    expect(host.enqueued.at(-1)).toMatchObject({ name: 'check-payment', delay: expect.closeTo(delay ?? 0, -1) });
   });
 
   it('is made by one of many workers', async () => {

@@ -35,6 +35,8 @@ const paid = (change: Partial<PaymentEvidence> = {}) => {
   fake.pay(referenceOf(order));
   return stated(change);
 };
+/** An id that no payment of another test has: it would be foreign here. */
+const named = (number: number) => `py-${order.code}-${number}`;
 const events = async (name: string, id = order.id) =>
   database.query("select 1 from account_event where name = ? and payload->>'orderId' = ?", [name, id]);
 
@@ -185,7 +187,7 @@ describe('a payment that is not what was ordered', () => {
 
   it('does not keep a later one from activating', async () => {
     await settleNow(paid({ paid: { amount: 1, currency: 'IDR' } }));
-    await settleNow(paid({ paymentId: 'another' }));
+    await settleNow(paid({ paymentId: named(2) }));
     expect((await reread()).state).toBe('paid');
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
   });
@@ -197,7 +199,6 @@ describe('a payment that is not what was ordered', () => {
   });
 });
 
-const named = (number: number) => `py-${order.code}-${number}`;
 const withoutName = () => {
   const { paymentId: _, ...evidence } = paid();
   return evidence;
@@ -232,10 +233,10 @@ describe('a payment that the provider names later', () => {
 describe('a second payment of one order', () => {
   it('is kept and flagged, and adds no days', async () => {
     await settleNow(paid());
-    await settleNow(paid({ paymentId: 'second' }));
+    await settleNow(paid({ paymentId: named(2) }));
     const { payments, flags } = await reread();
     expect(payments.map(({ outcome }) => outcome)).toEqual(['activated', 'second']);
-    expect(flags).toMatchObject([{ kind: 'second_payment', subject: 'second' }]);
+    expect(flags).toMatchObject([{ kind: 'second_payment', subject: named(2) }]);
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
   });
 
@@ -252,8 +253,8 @@ describe('a second payment of one order', () => {
 
   it('can be refunded without ending what the first one bought', async () => {
     await settleNow(paid());
-    await settleNow(paid({ paymentId: 'second' }));
-    await settleNow(stated({ paymentId: 'second', state: 'refunded' }));
+    await settleNow(paid({ paymentId: named(2) }));
+    await settleNow(stated({ paymentId: named(2), state: 'refunded' }));
     expect((await reread()).state).toBe('paid');
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
   });

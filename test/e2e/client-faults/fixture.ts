@@ -79,7 +79,7 @@ export class ClientFaultFixture {
     const { file, databaseUrl } = this.#home;
     // No upstream timeout fires within a test: only a client that left closes a connection.
     const yaml = yamlFor(`${this.upstream.url}/v1`)
-      .replaceAll(/(first_byte|idle)_timeout: 5/g, '$1_timeout: 60')
+      .replaceAll(/(first_byte|idle|connect)_timeout: \d+/g, '$1_timeout: 60')
       .replace('routes: [one/model-there]', 'routes: [one/model-there, one/model-elsewhere]');
     await writeFile(file, `listen: { ${listen}${settings && `, ${settings}`} }\n${yaml}`);
     this.#gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl }, log: silentLog });

@@ -126,9 +126,15 @@ it('a thousand idle connections and two hundred streams leave the gateway answer
   fixture.answer = (_request, response) => response.sse(chunk('hello'));
   const idle = await Promise.all(Array.from({ length: 1_000 }, () => fixture.connect()));
   const head = fixture.post(`Content-Type: application/json\r\nContent-Length: ${streamedChat.length}\r\n`);
-  const streams = await Promise.all(Array.from({ length: 200 }, () => fixture.connect()));
+  const streams = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const client = await fixture.connect();
+      // At once, before the header timeout of this connection.
+      client.send(head + streamedChat);
+      return client;
+    }),
+  );
   try {
-    for (const client of streams) client.send(head + streamedChat);
     await Promise.all(streams.map((client) => client.waitFor('hello')));
     expect((await fetch(`${fixture.url}/livez`)).status).toBe(200);
   } finally {

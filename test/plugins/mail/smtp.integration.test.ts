@@ -3,9 +3,13 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type OutgoingMail, sendMail } from '../../../plugins/mail/smtp.ts';
 import type { SmtpServer } from '../../../plugins/mail/smtp-url.ts';
+import { closedPort } from '../../support/dead-ends.ts';
 import { startMailServer } from './fixture.ts';
 
-const timeouts = { connect: 500, greeting: 500, idle: 500, mail: 2_000 };
+/** Longer than any pause of a busy machine. */
+const timeouts = { connect: 30_000, greeting: 30_000, idle: 30_000, mail: 30_000 };
+/** For servers that send nothing. */
+const short = { ...timeouts, greeting: 500, idle: 500 };
 const mail: OutgoingMail = {
   from: { name: 'Daypass', address: 'no-reply@gateway.example' },
   replyTo: undefined,
@@ -123,14 +127,15 @@ describe('a mail that the server does not take', () => {
   });
 
   it('may be tried later when nothing listens', async () => {
-    const server = await startMailServer();
-    await server[Symbol.asyncDispose]();
-    expect(await sendMail(serverAt(server.port), mail, timeouts)).toMatchObject({ kind: 'later', isServer: true });
+    expect(await sendMail(serverAt(await closedPort()), mail, timeouts)).toMatchObject({
+      kind: 'later',
+      isServer: true,
+    });
   });
 
   it('may be tried later when the server never greets', async () => {
     await using server = await startScript([''], () => undefined);
-    expect(await sendMail(serverAt(server.port), mail, timeouts)).toMatchObject({ kind: 'later', isServer: true });
+    expect(await sendMail(serverAt(server.port), mail, short)).toMatchObject({ kind: 'later', isServer: true });
   });
 
   it.each([
@@ -147,6 +152,6 @@ describe('a mail that the server does not take', () => {
     ['hangs', () => undefined],
   ])('is uncertain when the server %s after the transfer', async (_name, then) => {
     await using server = await startScript(['220 hello', '250 hello', '250 ok', '250 ok', '354 go on'], then);
-    expect(await sendMail(serverAt(server.port), mail, timeouts)).toMatchObject({ kind: 'uncertain' });
+    expect(await sendMail(serverAt(server.port), mail, short)).toMatchObject({ kind: 'uncertain' });
   });
 });

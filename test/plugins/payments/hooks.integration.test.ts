@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { JsonObject } from '#core/json.ts';
 import { Bank } from '../../payments/bank.ts';
 import { signBody } from '../../payments/bank-plugin.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
@@ -45,6 +46,11 @@ async function order(): Promise<{ id: string; reference: string }> {
 
 const send = (body: string, signature = signBody(body), headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}/hooks/bank`, { method: 'POST', body, headers: { 'x-signature': signature, ...headers } });
+
+/** Adds a job as soon as the queue is up, which a gateway does not wait for. */
+async function enqueue(name: string, data: JsonObject): Promise<void> {
+  await vi.waitFor(() => gateway.gateway.host.jobs.add(name, data), { timeout: 30_000 });
+}
 
 /** Waits until the order has reached a state, as the ledger's own notification says. */
 async function reached(id: string, state: string): Promise<void> {
@@ -99,26 +105,36 @@ describe.each([
     const { id, reference } = await order();
     bank.pay(reference);
     await gateway.database.query('update payment_attempt set next_check_at = clock_timestamp()');
-    await gateway.gateway.host.jobs.add('check-payment', { reference });
+    await enqueue('check-payment', { reference });
     await reached(id, 'paid');
   });
 
   run('a payment becomes active although the queue has lost its check', async () => {
+    await vi.waitFor(() => gateway.gateway.host.jobs.state(), { timeout: 30_000 });
     const { id, reference } = await order();
-    if (backend === 'postgres')
-      await gateway.database.query('delete from bullmq.job where name = ?', ['check-payment']);
-    else await forgetDelayed();
+    const forget = backend === 'postgres' ? forgetInPostgres : forgetInRedis;
+    await vi.waitFor(async () => expect(await forget(reference)).toBeGreaterThan(0), { timeout: 10_000 });
     bank.pay(reference);
     await gateway.database.query('update payment_attempt set next_check_at = clock_timestamp()');
-    await gateway.gateway.host.jobs.add('sweep-payments', {});
+    await enqueue('sweep-payments', {});
     await reached(id, 'paid');
   });
 });
 
-/** Other tests use this Redis: only the check is removed. */
-async function forgetDelayed(): Promise<void> {
+/** @returns how many checks there were */
+async function forgetInPostgres(reference: string): Promise<number> {
+  const forgotten = await gateway.database.query(
+    "delete from bullmq.job where name = 'check-payment' and data ->> 'reference' = ? returning 1",
+    [reference],
+  );
+  return forgotten.length;
+}
+
+/** Other tests use this Redis: only the check is removed. @returns how many keys it had */
+async function forgetInRedis(reference: string): Promise<number> {
   const client = new Redis(redisUrl ?? '');
-  const keys = await client.keys('gw:jobs:*:check-payment-*');
+  const keys = await client.keys(`gw:jobs:*:check-payment-${reference}-*`);
   if (keys.length > 0) await client.del(...keys);
   client.disconnect();
+  return keys.length;
 }

@@ -9,6 +9,8 @@ import { failover } from './fixture.ts';
 import { serveRequests } from './serve-fixture.ts';
 
 const path = '/dashboard/requests';
+/** For the end of an export, which its client may see before the page has released its slot. */
+const patience = { timeout: 15_000 };
 
 let database: Database;
 let pages: Awaited<ReturnType<typeof serveRequests>>;
@@ -104,7 +106,7 @@ describe('an export', () => {
     const { body } = await open('jsonl');
     body.on('error', () => undefined);
     await once(body, 'readable');
-    await expect.poll(() => reads).toBe(2);
+    await expect.poll(() => reads, patience).toBe(2);
     expect((await open('jsonl')).statusCode).toBe(429);
     const isNoticed = new Promise<void>((notice) => {
       pages.server.events.on('response', ({ info }) => {
@@ -115,7 +117,7 @@ describe('an export', () => {
     await isNoticed;
     gate = undefined;
     resolve();
-    await expect.poll(async () => (await open('csv', 'HEAD')).statusCode, { timeout: 5_000 }).toBe(200);
+    await expect.poll(async () => (await open('csv', 'HEAD')).statusCode, patience).toBe(200);
     // The third is of the second export.
     expect([reads, errors]).toEqual([3, []]);
   });

@@ -138,6 +138,7 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
     const ours = await probe(first);
     expect(await probe(second)).toBeUndefined();
     first.health.released(route, ours);
+    await first.shared.ping(); // Sent after the release, on the same connection.
     expect(await probe(second)).toMatchObject({ isProbe: true });
   });
 

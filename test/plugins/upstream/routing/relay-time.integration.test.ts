@@ -24,7 +24,10 @@ let fixture: RelayFixture;
 beforeEach(() => {
   fixture = createRelayFixture();
 });
-afterEach(() => fixture[Symbol.asyncDispose]());
+afterEach(async () => {
+  vi.useRealTimers();
+  await fixture[Symbol.asyncDispose]();
+});
 
 const relayStream = async (...handlers: Handler[]) => {
   const upstream = await createUpstream(handlers);
@@ -198,14 +201,21 @@ describe('deadlines', () => {
   it('are all for one route when the backup is out of service', async () => {
     fixture = createRelayFixture({ deadline: 2 });
     fixture.health.options.failures = 1;
+    const late = Promise.withResolvers<void>();
     await using upstream = await createUpstream(async (_request, response) => {
-      await new Promise((resolve) => setTimeout(resolve, 1_300));
+      await late.promise;
       response.json(200, answer);
     });
     await using backup = await createUpstream(refuse(500));
     const two = routeTo(upstreamAt(backup.url, { name: 'two' }));
     await refusalOf(fixture.relay(exchangeFor([two])));
-    expect((await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url)), two]))).status).toBe(200);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const relayed = fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url)), two]));
+    await upstream.waitForRequest(1);
+    // More than half of the time, of which a backup would have the rest.
+    await vi.advanceTimersByTimeAsync(1_300);
+    late.resolve();
+    expect((await relayed).status).toBe(200);
   });
 
   it('break off a stream that falls silent after it began', async () => {

@@ -1,0 +1,182 @@
+// What the formats share: refusals with a place, line ends, the byte order mark. common.py is the same in Python.
+
+/** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
+export class Refusal extends Error {}
+
+/**
+ * @param {string} text the whole file
+ * @param {number} offset where in it, as an index of `text`
+ * @param {string} what what was found there
+ * @returns {never}
+ */
+export function refuse(text, offset, what) {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  // Columns count characters, not UTF-16 units, so that Python counts the same. A byte order mark is none.
+  const column = [...before.slice(before.lastIndexOf('\n') + 1).replace('\ufeff', '')].length + 1;
+  throw new Refusal(`line ${line}, column ${column}: ${what}`);
+}
+
+/**
+ * The line end of a text: that of its first line.
+ * @param {string} text
+ * @returns {'\n' | '\r\n'}
+ */
+export function lineEndOf(text) {
+  const end = text.indexOf('\n');
+  return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
+}
+
+/**
+ * The text with other line ends.
+ * @param {string} text
+ * @param {string} lineEnd
+ * @returns {string}
+ */
+export function withLineEnds(text, lineEnd) {
+  return text.replace(/\r?\n/g, lineEnd);
+}
+
+/**
+ * A part of an earlier version of a file, for the present one: somebody may have changed all its line ends since.
+ * @param {string} part
+ * @param {string} earlier
+ * @param {string} current
+ * @returns {string}
+ */
+export function broughtInto(part, earlier, current) {
+  const lineEnd = lineEndOf(current);
+  const isOther = hasOnly(lineEnd, current) && hasOnly(lineEnd === '\n' ? '\r\n' : '\n', earlier);
+  return isOther ? withLineEnds(part, lineEnd) : part;
+}
+
+/** @param {string} lineEnd @param {string} text */
+function hasOnly(lineEnd, text) {
+  return text.includes('\n') && withLineEnds(text, lineEnd) === text;
+}
+
+/**
+ * What a file becomes without settings: where nothing else is left, what it was, if that had no content either.
+ * @param {string} text
+ * @param {string | undefined} before
+ * @returns {string}
+ */
+export function emptiedTo(text, before) {
+  return isEmpty(text) && isEmpty(before) ? before || '' : text;
+}
+
+/**
+ * Whether a file has no content: absent, empty or whitespace.
+ * @param {string | undefined} text
+ * @returns {boolean}
+ */
+export function isEmpty(text) {
+  return text === undefined || /^\ufeff?[ \t\r\n]*$/.test(text);
+}
+
+/**
+ * The text with its edits made. Those at the same place follow each other in their order.
+ * @param {string} text
+ * @param {{start: number, end: number, text: string}[]} edits replacements, and removals that may overlap
+ * @returns {string}
+ */
+export function applyEdits(text, edits) {
+  const parts = [];
+  let pos = 0;
+  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+    parts.push(text.slice(pos, edit.start), edit.text);
+    pos = Math.max(pos, edit.end);
+  }
+  return parts.join('') + text.slice(pos);
+}
+
+/**
+ * The edit that adds whole lines at the start of a line, or behind a last line that has no end.
+ * @param {string} text
+ * @param {number} offset
+ * @param {string} lines
+ */
+export function insertLines(text, offset, lines) {
+  const lineEnd = lineEndOf(text);
+  const isOpen = offset > 0 && text[offset - 1] !== '\n' && text[offset - 1] !== '\ufeff';
+  return { start: offset, end: offset, text: (isOpen ? lineEnd : '') + withLineEnds(lines, lineEnd) };
+}
+
+/**
+ * What a file without content becomes.
+ * @param {string | undefined} current
+ * @param {string} wanted
+ */
+export function fillEmpty(current, wanted) {
+  const mark = current !== undefined && current.startsWith('\ufeff') ? '\ufeff' : '';
+  return mark + wanted + (wanted.endsWith('\n') ? '' : '\n');
+}
+
+/**
+ * Where the line begins that holds the character at an offset.
+ * @param {string} text
+ * @param {number} offset
+ */
+export function startOfLine(text, offset) {
+  return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
+}
+
+/**
+ * Whether the line that ends at an offset is blank, or there is no such line.
+ * @param {string} text
+ * @param {number} offset
+ */
+export function isBlankAbove(text, offset) {
+  if (offset === 0 || text.slice(0, offset) === '\ufeff') return true;
+  return text[offset - 1] === '\n' && /^\ufeff?[ \t]*\r?$/.test(text.slice(startOfLine(text, offset - 1), offset - 1));
+}
+
+/**
+ * A reader of whole texts that keeps its results: a command reads the same few texts several times, and changes none of
+ * what it gets.
+ * @template T
+ * @param {(text: string) => T} read
+ * @returns {(text: string) => T}
+ */
+export function remembering(read) {
+  /** @type {Map<string, T>} */
+  const known = new Map();
+  return (text) => {
+    const result = known.get(text);
+    if (result !== undefined) return result;
+    if (known.size >= 8) known.clear();
+    const fresh = read(text);
+    known.set(text, fresh);
+    return fresh;
+  };
+}
+
+/** Reads a text from front to back; `pos` is the next character. */
+export class Reader {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+    this.pos = text.startsWith('\ufeff') ? 1 : 0;
+  }
+
+  /** @param {RegExp} pattern a sticky one; what it matches is passed over and returned */
+  take(pattern) {
+    pattern.lastIndex = this.pos;
+    const match = pattern.exec(this.text);
+    if (match === null) return '';
+    this.pos += match[0].length;
+    return match[0];
+  }
+
+  /** @param {string} expected passed over if it comes next */
+  has(expected) {
+    if (!this.text.startsWith(expected, this.pos)) return false;
+    this.pos += expected.length;
+    return true;
+  }
+
+  /** @param {string} what @param {number} [at] @returns {never} */
+  refuse(what, at = this.pos) {
+    return refuse(this.text, at, what);
+  }
+}

@@ -1,0 +1,248 @@
+// Changes the text of a JSON file and leaves every other byte where it is. json_text.py is the same in Python.
+import { lineEndOf } from './common.mjs';
+
+/** @typedef {import('./json-tree.mjs').Node} Node */
+/** @typedef {import('./json-tree.mjs').Child} Child */
+/** @typedef {import('./json-tree.mjs').Tree} Tree */
+
+/** Changes of one text, and the style in which the text is written. */
+export class Edits {
+  /** @param {Tree} tree */
+  constructor(tree) {
+    this.text = tree.text;
+    this.lineEnds = tree.lineEnds;
+    this.eol = lineEndOf(tree.text);
+    const first = tree.root && firstMember(tree.root);
+    this.colon = first && /^[ \t]*:[ \t]*$/.test(first.colon) ? first.colon : ': ';
+    this.space = this.colon.slice(-1) === ':' ? '' : ' ';
+    this.unit = (tree.root && this.findUnit(tree.root)) ?? '  ';
+    /** @type {[number, number, string][]} start, end, new text */
+    this.list = [];
+  }
+
+  /** @param {number} start @param {number} end @param {string} text */
+  replace(start, end, text) {
+    this.list.push([start, end, text]);
+  }
+
+  /** The changed text. */
+  result() {
+    const parts = [];
+    let done = 0;
+    for (const [start, end, text] of this.list.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+      parts.push(this.text.slice(done, start), text);
+      done = end;
+    }
+    return parts.join('') + this.text.slice(done);
+  }
+
+  /**
+   * The indentation of one level: that of the first container with a line for each child.
+   *
+   * @param {Node} node
+   * @returns {string | undefined}
+   */
+  findUnit(node) {
+    const [first] = node.children;
+    if (first && first.startsLine) {
+      const [outer, inner] = [this.indentAt(node.start), this.indentAt(first.start)];
+      return inner.startsWith(outer) ? inner.slice(outer.length) : inner;
+    }
+    for (const child of node.children) {
+      const unit = this.findUnit(child.node);
+      if (unit !== undefined) return unit;
+    }
+    return undefined;
+  }
+
+  /** The indentation of the line of an offset. @param {number} offset */
+  indentAt(offset) {
+    const start = this.text.lastIndexOf('\n', offset - 1) + 1;
+    const [, indent = ''] = /^\ufeff?([ \t]*)/.exec(this.text.slice(start, offset)) || [];
+    return indent;
+  }
+
+  /**
+   * Whether the children of a container share its line. Without children, its parent decides.
+   *
+   * @param {Node} node
+   * @param {boolean} isParentFlat
+   */
+  isFlat({ children }, isParentFlat) {
+    const last = children[children.length - 1];
+    return last ? !last.startsLine : isParentFlat;
+  }
+
+  /**
+   * A value or member of another text in the style of this one.
+   *
+   * @param {Tree} source
+   * @param {Node} node
+   * @param {string} indent of the line that it stands in
+   * @param {boolean} isParentFlat
+   * @returns {string}
+   */
+  render(source, node, indent, isParentFlat) {
+    const { kind, children, start, end } = node;
+    const raw = source.text.slice(start, end);
+    const [first] = children;
+    if (!first) return kind === 'object' ? '{}' : kind === 'array' ? '[]' : raw;
+    const isFlat = isParentFlat || (kind === 'array' && !raw.includes('\n'));
+    const inner = indent + this.unit;
+    const parts = children.map((child) => this.renderChild(source, child, inner, isFlat));
+    const text = isFlat
+      ? parts.join(`,${this.space}`)
+      : this.eol + inner + parts.join(`,${this.eol}${inner}`) + this.eol + indent;
+    return kind === 'object' ? `{${text}}` : `[${text}]`;
+  }
+
+  /** @param {Tree} source @param {Child} child @param {string} indent @param {boolean} isFlat @returns {string} */
+  renderChild(source, { start, name, colon, node }, indent, isFlat) {
+    const value = this.render(source, node, indent, isFlat);
+    return name === undefined ? value : source.text.slice(start, node.start - colon.length) + this.colon + value;
+  }
+
+  /**
+   * Adds children at the end of a container.
+   *
+   * @param {Node} node
+   * @param {Tree} source
+   * @param {Child[]} added
+   * @param {boolean} isParentFlat
+   */
+  append(node, source, added, isParentFlat) {
+    const last = node.children[node.children.length - 1];
+    // Behind a `//` comment only a new line is safe.
+    const isFlat = this.isFlat(node, isParentFlat) && !this.lineEnds.has(node.tail);
+    const indent = last && last.startsLine ? this.indentAt(last.start) : this.indentAt(node.start) + this.unit;
+    const parts = added.map((child) => this.renderChild(source, child, indent, isFlat));
+    const lead = isFlat ? this.space : this.eol + indent;
+    if (last) {
+      if (last.comma < 0) this.replace(last.end, last.end, ',');
+      const text = parts.map((part) => lead + part).join(',');
+      this.replace(node.tail, node.tail, last.comma < 0 ? text : `${text},`);
+    } else this.fill(node, parts, lead, isFlat);
+  }
+
+  /**
+   * Puts children into a container without any. Comments in it stay in front of them.
+   *
+   * @param {Node} node
+   * @param {string[]} parts
+   * @param {string} lead
+   * @param {boolean} isFlat
+   */
+  fill({ start, end, tail }, parts, lead, isFlat) {
+    const text = parts.join(`,${lead}`);
+    const rest = this.text.slice(tail, end - 1);
+    if (isFlat) return this.replace(tail, tail, (tail > start + 1 ? lead : rest) + text);
+    return this.replace(tail, end - 1, lead + text + (rest.includes('\n') ? rest : this.eol + this.indentAt(start)));
+  }
+
+  /**
+   * Adds entries at the start of an array. A comment on the line of its bracket stays there.
+   *
+   * @param {Node} node
+   * @param {Tree} source
+   * @param {Child[]} added
+   * @param {boolean} isParentFlat
+   */
+  prepend(node, source, added, isParentFlat) {
+    const [first] = node.children;
+    if (!first) return this.append(node, source, added, isParentFlat);
+    const isFlat = !first.startsLine;
+    const indent = this.indentAt(first.start);
+    const parts = added.map((child) => this.renderChild(source, child, indent, isFlat));
+    if (isFlat) return this.replace(first.start, first.start, parts.map((part) => `${part},${this.space}`).join(''));
+    const front = this.text.slice(node.start + 1, first.start);
+    const [comment = ''] = /^[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/(?=[ \t]*\r?\n))/.exec(front) || [];
+    const place = node.start + 1 + comment.length;
+    return this.replace(place, place, parts.map((part) => `${this.eol}${indent}${part},`).join(''));
+  }
+
+  /**
+   * Takes children out of a container, with their commas and the whitespace in front of them.
+   *
+   * @param {Node} node
+   * @param {Set<Child>} gone
+   * @param {string} inside what stood in the container when it had no children
+   * @returns {boolean} whether neither a child nor a comment is left that was not inside then
+   */
+  cut(node, gone, inside) {
+    const ranges = joined(this.rangesOf(node, gone));
+    const isEmpty = gone.size === node.children.length;
+    if (isEmpty && commentsOf(this.remainder(node, ranges)) === commentsOf(inside)) {
+      if (gone.size > 0) this.replace(node.start + 1, node.end - 1, inside);
+      return true;
+    }
+    for (const [start, end] of ranges) {
+      const isJoining = this.lineEnds.has(start) && !/[\r\n]/.test(this.text.charAt(end));
+      this.replace(start, end, isJoining ? this.eol : '');
+    }
+    return false;
+  }
+
+  /** @param {Node} node @param {Set<Child>} gone @returns {[number, number][]} */
+  rangesOf({ children }, gone) {
+    /** @type {[number, number][]} */
+    const ranges = [];
+    const last = children[children.length - 1];
+    const kept = children.filter((child) => !gone.has(child));
+    const lastKept = kept[kept.length - 1];
+    for (const [index, child] of children.entries()) {
+      if (gone.has(child)) {
+        // The first of a line gives up the space behind it, so that the next one takes its place.
+        const isFirst = !child.startsLine && child.end < (kept[0] ? kept[0].start : 0);
+        ranges.push([isFirst && index === 0 ? child.start : child.gap, child.end]);
+        if (child.comma >= 0) ranges.push(this.commaRange(child, isFirst && children[index + 1] === kept[0]));
+      } else if (child === lastKept && last !== child && last && last.comma < 0) {
+        ranges.push([child.comma, child.comma + 1]);
+      }
+    }
+    return ranges;
+  }
+
+  /** @param {Child} child @param {boolean} hasSpace @returns {[number, number]} */
+  commaRange({ end, comma }, hasSpace) {
+    const start = /^[ \t\r\n]*$/.test(this.text.slice(end, comma)) ? end : comma;
+    const space = hasSpace ? /^[ \t]*(?![ \t\r\n])/.exec(this.text.slice(comma + 1)) : null;
+    return [start, comma + 1 + (space ? space[0].length : 0)];
+  }
+
+  /** What is left between the brackets of a container. @param {Node} node @param {[number, number][]} ranges */
+  remainder({ start, end }, ranges) {
+    const parts = [];
+    let done = start + 1;
+    for (const [from, to] of ranges) {
+      parts.push(this.text.slice(done, from));
+      done = to;
+    }
+    return [...parts, this.text.slice(done, end - 1)].join('\n');
+  }
+}
+
+/** The comments of a text without anything else, for comparison. @param {string} text */
+export function commentsOf(text) {
+  return (text.match(/\/\/[^\r\n]*|\/\*[^]*?\*\//g) || []).join('\n');
+}
+
+/** @param {Node} node @returns {Child | undefined} */
+function firstMember(node) {
+  for (const child of node.children) {
+    const found = child.name === undefined ? firstMember(child.node) : child;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Ranges in order, those that touch as one. @param {[number, number][]} ranges */
+function joined(ranges) {
+  /** @type {[number, number][]} */
+  const result = [];
+  for (const [start, end] of ranges.sort((a, b) => a[0] - b[0])) {
+    const last = result[result.length - 1];
+    if (last && last[1] === start) last[1] = end;
+    else result.push([start, end]);
+  }
+  return result;
+}

@@ -1,0 +1,238 @@
+// Reads JSON with comments and trailing commas into a tree that knows where everything stands. json_tree.py is the same in Python.
+import { refuse, remembering } from './common.mjs';
+
+/**
+ * @typedef {object} Node a value
+ * @property {'object' | 'array' | 'string' | 'number' | 'literal'} kind
+ * @property {number} start
+ * @property {number} end
+ * @property {string} value the parsed text of a string, the characters of a number or literal
+ * @property {Child[]} children of an object or array
+ * @property {number} tail in an object or array, the end of the last child, comma or comment
+ *
+ * @typedef {object} Child a member of an object, or an entry of an array
+ * @property {number} gap where the whitespace in front of it begins
+ * @property {boolean} startsLine whether it stands on another line than what is in front of it
+ * @property {number} start
+ * @property {string | undefined} name parsed; none in arrays
+ * @property {string} colon what separates name and value
+ * @property {Node} node
+ * @property {number} end
+ * @property {number} comma the offset of the comma behind it, or -1
+ *
+ * @typedef {object} Tree
+ * @property {string} text
+ * @property {Node | undefined} root none in a file of comments
+ * @property {Set<number>} lineEnds where `//` comments end
+ */
+
+const MAX_DEPTH = 200;
+const WHITESPACE = /[ \t\r\n]*/y;
+const LINE_COMMENT = /\/\/[^\r\n]*/y;
+const BLOCK_COMMENT = /\/\*[^]*?\*\//y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const LITERAL = /true|false|null/y;
+// Control characters end a chunk by not being listed.
+const CHUNK = /[ !\u0023-\u005b\u005d-\uffff]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+class Reader {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+    this.offset = text.startsWith('\ufeff') ? 1 : 0;
+    this.gap = 0;
+    this.hasBreak = false;
+    /** @type {Set<number>} */
+    this.lineEnds = new Set();
+  }
+
+  /** @returns {Tree} */
+  file() {
+    this.skip();
+    const root = this.offset < this.text.length ? this.value(0) : undefined;
+    this.skip();
+    if (this.offset < this.text.length) this.fail('expected the end of the file');
+    return { text: this.text, root, lineEnds: this.lineEnds };
+  }
+
+  /** Skips whitespace and comments, and notes where the last whitespace began and whether a line ended. */
+  skip() {
+    for (this.hasBreak = false; ;) {
+      this.gap = this.offset;
+      if (this.take(WHITESPACE) && this.text.slice(this.gap, this.offset).includes('\n')) this.hasBreak = true;
+      if (this.text[this.offset] !== '/') return;
+      if (this.take(LINE_COMMENT)) this.endLine();
+      else if (!this.take(BLOCK_COMMENT)) this.fail('expected a comment that is closed');
+    }
+  }
+
+  /** A lone CR ends a `//` comment for some programs and not for others. */
+  endLine() {
+    if (this.text[this.offset] === '\r' && this.text[this.offset + 1] !== '\n') this.fail('found a CR without an LF');
+    this.lineEnds.add(this.offset);
+  }
+
+  /** @param {number} depth @returns {Node} */
+  value(depth) {
+    if (depth > MAX_DEPTH) this.fail(`found more than ${MAX_DEPTH} levels`);
+    const first = this.text[this.offset];
+    if (first === '{') return this.container('object', '}', depth);
+    if (first === '[') return this.container('array', ']', depth);
+    const start = this.offset;
+    if (first === '"') return this.scalar('string', start, this.string());
+    if (this.take(NUMBER)) return this.scalar('number', start);
+    if (this.take(LITERAL)) return this.scalar('literal', start);
+    return this.fail('expected a value');
+  }
+
+  /** @param {'string' | 'number' | 'literal'} kind @param {number} start @param {string} [value] @returns {Node} */
+  scalar(kind, start, value = this.text.slice(start, this.offset)) {
+    return { kind, start, end: this.offset, value, children: [], tail: 0 };
+  }
+
+  /** @param {'object' | 'array'} kind @param {string} close @param {number} depth @returns {Node} */
+  container(kind, close, depth) {
+    const start = this.offset++;
+    /** @type {Child[]} */
+    const children = [];
+    this.skip();
+    while (this.text[this.offset] !== close) {
+      const child = this.child(kind, depth + 1);
+      children.push(child);
+      this.skip();
+      if (this.text[this.offset] === ',') {
+        child.comma = this.offset++;
+        this.skip();
+      } else if (this.text[this.offset] !== close) this.fail(`expected a comma or "${close}"`);
+    }
+    this.offset++;
+    return { kind, start, end: this.offset, value: '', children, tail: this.gap };
+  }
+
+  /** @param {'object' | 'array'} kind @param {number} depth @returns {Child} */
+  child(kind, depth) {
+    const { gap, hasBreak: startsLine, offset: start } = this;
+    const name = kind === 'object' ? this.string() : undefined;
+    const nameEnd = this.offset;
+    if (name !== undefined) this.colon();
+    const colon = this.text.slice(nameEnd, this.offset);
+    const node = this.value(depth);
+    return { gap, startsLine, start, name, colon, node, end: node.end, comma: -1 };
+  }
+
+  colon() {
+    this.skip();
+    if (this.text[this.offset] !== ':') this.fail('expected a colon');
+    this.offset++;
+    this.skip();
+  }
+
+  /** @returns {string} */
+  string() {
+    const start = this.offset;
+    if (this.text[this.offset] !== '"') this.fail('expected a name in double quotes');
+    this.offset++;
+    do this.take(CHUNK);
+    while (this.take(ESCAPE));
+    if (this.text[this.offset] !== '"') this.fail('expected a string that is closed and escaped');
+    this.offset++;
+    return JSON.parse(this.text.slice(start, this.offset));
+  }
+
+  /** @param {RegExp} pattern @returns {boolean} whether it matched more than nothing */
+  take(pattern) {
+    pattern.lastIndex = this.offset;
+    if (!pattern.test(this.text) || pattern.lastIndex === this.offset) return false;
+    this.offset = pattern.lastIndex;
+    return true;
+  }
+
+  /** @param {string} problem @returns {never} */
+  fail(problem) {
+    return refuse(this.text, this.offset, `${problem}.`);
+  }
+}
+
+/**
+ * @param {string} text JSON, with comments and trailing commas
+ * @returns {Tree}
+ * @throws Refusal with the place of the first error
+ */
+export const parse = remembering((text) => new Reader(text).file());
+
+/**
+ * The member of a name.
+ *
+ * @param {Tree} tree
+ * @param {Node} node an object
+ * @param {string | undefined} name
+ * @throws Refusal where two members have the name: which of them counts differs between programs
+ */
+export function memberOf(tree, node, name) {
+  const [found, second] = node.children.filter((child) => child.name === name);
+  if (second) refuse(tree.text, second.start, 'found a second member of the same name.');
+  return found;
+}
+
+/**
+ * Whether two values are the same, however they are written. Objects with two members of one name equal nothing.
+ *
+ * @param {Node} one
+ * @param {Node} other
+ * @returns {boolean}
+ */
+export function isEqual(one, other) {
+  return hasAll(one, other, true);
+}
+
+/**
+ * Whether an object has all members of another, at every level: tools add members to what they find.
+ *
+ * @param {Node} node
+ * @param {Node} wanted
+ * @param {boolean} isExact whether more members are a difference
+ * @returns {boolean}
+ */
+export function hasAll(node, wanted, isExact = false) {
+  if (node.kind !== wanted.kind) return false;
+  if (node.kind === 'number') return isSameNumber(node.value, wanted.value);
+  if (node.kind === 'array') {
+    const entries = node.children;
+    return (
+      entries.length === wanted.children.length &&
+      wanted.children.every((entry, index) => {
+        const own = entries[index];
+        return own !== undefined && isEqual(own.node, entry.node);
+      })
+    );
+  }
+  if (node.kind !== 'object') return node.value === wanted.value || (isTime(node) && isTime(wanted));
+  const members = new Map(node.children.map((child) => [child.name, child.node]));
+  const names = new Set(wanted.children.map((child) => child.name));
+  if (members.size < node.children.length || names.size < wanted.children.length) return false;
+  if (isExact && members.size !== names.size) return false;
+  return wanted.children.every((child) => {
+    const own = members.get(child.name);
+    return own !== undefined && hasAll(own, child.node, isExact);
+  });
+}
+
+/**
+ * A time is as good as another one: tools put the time of their last change where settings need one.
+ *
+ * @param {Node} node
+ */
+function isTime(node) {
+  return node.kind === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(String(node.value));
+}
+
+/**
+ * Numbers beyond 2^53 lose digits when they are read, so that their characters are compared.
+ *
+ * @param {string} one
+ * @param {string} other
+ */
+function isSameNumber(one, other) {
+  return one === other || (Number(one) === Number(other) && Math.abs(Number(one)) <= Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,256 @@
+// Settings in JSON files, with comments and trailing commas where the file has them. json_edit.py is the same in Python.
+import { Refusal, broughtInto, isEmpty, lineEndOf, withLineEnds } from './common.mjs';
+import { isAlike, isContainer, matchEntries } from './json-entries.mjs';
+import { Edits, commentsOf } from './json-text.mjs';
+import { isEqual, memberOf, parse } from './json-tree.mjs';
+
+/** @typedef {import('./json-tree.mjs').Node} Node */
+/** @typedef {import('./json-tree.mjs').Child} Child */
+/** @typedef {import('./json-tree.mjs').Tree} Tree */
+/** @typedef {import('./json-entries.mjs').Options} Options */
+/** @typedef {import('./json-entries.mjs').Match} Match */
+
+/**
+ * Puts settings into a file. Members are set one by one, entries of lists are recognised by their identity, and every other
+ * value is replaced whole. An empty file becomes the settings.
+ *
+ * @param {string | undefined} current nothing where there is no file
+ * @param {string} wanted
+ * @param {Options} [options]
+ * @returns {string}
+ * @throws Refusal where the file cannot be parsed, or holds a list instead of an object
+ */
+export function merge(current = '', wanted, options = {}) {
+  const source = parseSettings(wanted, options);
+  const lineEnd = lineEndOf(current);
+  const lines = withLineEnds(wanted.replace(/[ \t\r\n]*$/, '\n'), lineEnd);
+  if (isEmpty(current)) return (current.startsWith('\ufeff') ? '\ufeff' : '') + lines;
+  const tree = parse(current);
+  if (!tree.root) return current + (current.endsWith('\n') ? '' : lineEnd) + lines;
+  requireKind(tree.root, source.root);
+  const merging = new Merging(tree, source, options);
+  merging.container(tree.root, source.root, false);
+  return merging.edits.result();
+}
+
+/** The state of one merge. */
+class Merging {
+  /** @param {Tree} tree @param {Tree} source @param {Options} options */
+  constructor(tree, source, options) {
+    this.tree = tree;
+    this.source = source;
+    this.options = options;
+    this.edits = new Edits(tree);
+  }
+
+  /** @param {Node} node @param {Node} want @param {boolean} isParentFlat */
+  container(node, want, isParentFlat) {
+    const isFlat = this.edits.isFlat(node, isParentFlat);
+    const matches = want.kind === 'array' ? matchEntries(node, want, this.options) : [];
+    const added = want.children.filter((setting, index) =>
+      want.kind === 'array' ? !this.entry(matches[index], setting, isFlat) : !this.member(node, setting, isFlat),
+    );
+    if (added.length === 0) return;
+    if (want.kind === 'array' && this.options.at === 'start')
+      this.edits.prepend(node, this.source, added, isParentFlat);
+    else this.edits.append(node, this.source, added, isParentFlat);
+  }
+
+  /** Whether an entry is in the file, where it replaces the one with its identity. @param {Match | undefined} match @param {Child} entry @param {boolean} isFlat */
+  entry(match, entry, isFlat) {
+    if (match && !match.isSame) this.set(match.child, entry, isFlat);
+    return match !== undefined;
+  }
+
+  /** Whether a member of the name is in the file, with the wanted value from now on. @param {Node} node @param {Child} setting @param {boolean} isFlat */
+  member(node, setting, isFlat) {
+    const child = memberOf(this.tree, node, setting.name);
+    if (!child) return false;
+    if (isContainer(setting.node, this.options) && child.node.kind === setting.node.kind)
+      this.container(child.node, setting.node, isFlat);
+    else if (!isEqual(child.node, setting.node)) this.set(child, setting, isFlat);
+    return true;
+  }
+
+  /** @param {Child} child @param {Child} setting @param {boolean} isFlat */
+  set(child, setting, isFlat) {
+    const text = this.edits.render(this.source, setting.node, this.edits.indentAt(child.start), isFlat);
+    this.edits.replace(child.node.start, child.node.end, text);
+  }
+}
+
+/**
+ * Takes settings out of a file again: each gets the value that it has in `before`, or goes, as do the objects and lists
+ * that are empty then and not in `before`. A setting with another value than the wanted one is left alone.
+ *
+ * @param {string} current
+ * @param {string} wanted what was put in
+ * @param {string | undefined} before the file without it
+ * @param {Options} [options] `keep`: settings that are put in next, whose values stay until then, and so their places
+ * @returns {{ text: string, left: string[] }} the file, and the names of settings left alone
+ * @throws Refusal where the file cannot be parsed, or holds a list instead of an object
+ */
+export function remove(current, wanted, before = '', options = {}) {
+  const source = parseSettings(wanted, options);
+  const tree = parse(current);
+  if (!tree.root) return { text: current, left: [] };
+  requireKind(tree.root, source.root);
+  const kept = options.keep === undefined ? undefined : parseSettings(options.keep, options).root;
+  const removal = new Removal(tree, parse(before), options);
+  const { root } = removal.earlier;
+  if (!removal.container(tree.root, source.root, root, kept, '') || root)
+    return { text: removal.edits.result(), left: removal.left };
+  const outside = current.slice(0, tree.root.start) + current.slice(tree.root.end);
+  const isSame = commentsOf(outside) === commentsOf(before);
+  return { text: isSame ? broughtInto(before, before, current) : outside, left: removal.left };
+}
+
+/** The state of one removal. Its methods return whether what they were given is to go. */
+class Removal {
+  /** @param {Tree} tree @param {Tree} earlier @param {Options} options */
+  constructor(tree, earlier, options) {
+    this.tree = tree;
+    this.earlier = earlier;
+    this.options = options;
+    this.edits = new Edits(tree);
+    /** @type {string[]} */
+    this.left = [];
+  }
+
+  /** @param {Node} node @param {Node} want @param {Node | undefined} prior @param {Node | undefined} kept @param {string} path @returns {boolean} */
+  container(node, want, prior, kept, path) {
+    const next = kept && kept.kind === want.kind && !this.isValue(kept) ? kept : undefined;
+    const gone =
+      want.kind === 'object'
+        ? this.members(node, want, prior, next, path)
+        : this.entries(node, want, prior, next, path);
+    const wasEmpty = prior && prior.children.length === 0;
+    return this.edits.cut(node, gone, wasEmpty ? this.earlierText(prior.start + 1, prior.end - 1) : '');
+  }
+
+  /** @param {Node} node @param {Node} want @param {Node | undefined} prior @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
+  members(node, want, prior, kept, path) {
+    /** @type {Set<Child>} */
+    const gone = new Set();
+    for (const setting of want.children) {
+      const child = memberOf(this.tree, node, setting.name);
+      const old = prior && memberOf(this.earlier, prior, setting.name);
+      const next = kept && kept.children.find(({ name }) => name === setting.name);
+      if (!child || (next && !old && this.isValue(setting.node) && this.isValue(next.node))) continue;
+      const name = nameOf(path, setting);
+      if (this.value(child.node, setting.node, old && old.node, next && next.node, name)) gone.add(child);
+    }
+    return gone;
+  }
+
+  /** @param {Node} node @param {Node} want @param {Node | undefined} prior @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
+  entries(node, want, prior, kept, path) {
+    /** @type {Set<Child>} */
+    const gone = new Set();
+    const matches = matchEntries(node, want, this.options);
+    const olds = prior ? matchEntries(prior, want, this.options) : [];
+    for (const [index, match] of matches.entries()) {
+      const old = olds[index];
+      if (!match || (old && old.isSame)) continue;
+      const next = kept && kept.children.find((entry) => isAlike(match.child, entry, this.options));
+      const setting = want.children[index];
+      if (next && setting && !old) {
+        this.container(match.child.node, setting.node, undefined, next.node, path);
+        continue;
+      }
+      const oldNode = old && old.child.node;
+      if (!match.isSame) this.leave(match.child.node, oldNode, `${path}[${index}]`);
+      else if (this.restore(match.child.node, oldNode)) gone.add(match.child);
+    }
+    return gone;
+  }
+
+  /** @param {Node} node @param {Node} want @param {Node | undefined} old @param {Node | undefined} kept @param {string} path @returns {boolean} */
+  value(node, want, old, kept, path) {
+    if (!this.isValue(want) && node.kind === want.kind) {
+      const prior = old && old.kind === want.kind ? old : undefined;
+      const mark = this.edits.list.length;
+      if (!this.container(node, want, prior, kept, path) || prior) return false;
+      this.edits.list.length = mark;
+      return this.restore(node, old);
+    }
+    return isEqual(node, want) ? this.restore(node, old) : this.leave(node, old, path);
+  }
+
+  /** @param {Node} want */
+  isValue(want) {
+    return !isContainer(want, this.options);
+  }
+
+  /** @param {Node} node @param {Node | undefined} old @returns {boolean} */
+  restore(node, old) {
+    if (!old) return true;
+    if (!isEqual(node, old)) this.edits.replace(node.start, node.end, this.earlierText(old.start, old.end));
+    return false;
+  }
+
+  /** @param {number} start @param {number} end */
+  earlierText(start, end) {
+    return broughtInto(this.earlier.text.slice(start, end), this.earlier.text, this.tree.text);
+  }
+
+  /** @param {Node} node @param {Node | undefined} old @param {string} name @returns {boolean} */
+  leave(node, old, name) {
+    if (!old || !isEqual(node, old)) this.left.push(name);
+    return false;
+  }
+}
+
+/**
+ * The names of settings that a file does not have, or has with another value.
+ *
+ * @param {string | undefined} current nothing where there is no file
+ * @param {string} wanted
+ * @param {Options} [options]
+ * @returns {string[]}
+ * @throws Refusal where the file cannot be parsed
+ */
+export function missing(current = '', wanted, options = {}) {
+  const tree = parse(current);
+  /** @type {string[]} */
+  const names = [];
+  listMissing(tree, tree.root, parseSettings(wanted, options).root, '', options, names);
+  return names;
+}
+
+/** @param {Tree} tree @param {Node | undefined} node @param {Node} want @param {string} path @param {Options} options @param {string[]} names */
+function listMissing(tree, node, want, path, options, names) {
+  const isHere = node !== undefined && node.kind === want.kind;
+  if (want.children.length === 0 || !isContainer(want, options)) {
+    if (!isHere || (want.kind !== 'object' && !isEqual(node, want))) names.push(path);
+  } else if (want.kind === 'object') {
+    for (const setting of want.children) {
+      const child = isHere ? memberOf(tree, node, setting.name) : undefined;
+      listMissing(tree, child && child.node, setting.node, nameOf(path, setting), options, names);
+    }
+  } else {
+    const matches = isHere ? matchEntries(node, want, options) : [];
+    for (const index of want.children.keys()) {
+      const match = matches[index];
+      if (!match || !match.isSame) names.push(`${path}[${index}]`);
+    }
+  }
+}
+
+/** @param {string} wanted @param {Options} options @returns {Tree & { root: Node }} */
+function parseSettings(wanted, options) {
+  const { text, root, lineEnds } = parse(wanted);
+  if (root && isContainer(root, options)) return { text, root, lineEnds };
+  throw new Refusal('The settings must be an object, or a list of objects with an identity.');
+}
+
+/** @param {Node} root @param {Node} want */
+function requireKind(root, want) {
+  const name = want.kind === 'object' ? 'an object' : 'a list';
+  if (root.kind !== want.kind) throw new Refusal(`The file does not hold ${name}, as its tool expects.`);
+}
+
+/** @param {string} path @param {Child} setting */
+function nameOf(path, { name = '' }) {
+  return path === '' ? name : `${path}.${name}`;
+}

@@ -1,0 +1,211 @@
+"""Settings in JSON files, with comments and trailing commas where the file has them. json.mjs is the same in JavaScript."""
+import re
+
+from common import Refusal, brought_into, is_empty, line_end_of, with_line_ends
+from json_entries import is_alike, is_container, match_entries
+from json_text import Edits, comments_of
+from json_tree import is_equal, member_of, parse
+
+
+def merge(current, wanted, options):
+    """Puts settings into a file. Members are set one by one, entries of lists are recognised by their identity, and every
+    other value is replaced whole. An empty file becomes the settings. Raises a Refusal where the file cannot be parsed, or
+    holds a list instead of an object. `current` is None where there is no file."""
+    current = current or ""
+    source = parse_settings(wanted, options)
+    line_end = line_end_of(current)
+    lines = with_line_ends(re.sub(r"[ \t\r\n]*\Z", "\n", wanted, count=1), line_end)
+    if is_empty(current):
+        return ("\ufeff" if current.startswith("\ufeff") else "") + lines
+    tree = parse(current)
+    if tree.root is None:
+        return current + ("" if current.endswith("\n") else line_end) + lines
+    require_kind(tree.root, source.root)
+    merging = Merging(tree, source, options)
+    merging.container(tree.root, source.root, False)
+    return merging.edits.result()
+
+
+class Merging:
+    """The state of one merge."""
+
+    def __init__(self, tree, source, options):
+        self.tree = tree
+        self.source = source
+        self.options = options
+        self.edits = Edits(tree)
+
+    def container(self, node, want, is_parent_flat):
+        is_flat = self.edits.is_flat(node, is_parent_flat)
+        if want.kind == "array":
+            matches = match_entries(node, want, self.options)
+            added = [entry for entry, match in zip(want.children, matches) if not self.entry(match, entry, is_flat)]
+        else:
+            added = [setting for setting in want.children if not self.member(node, setting, is_flat)]
+        if not added:
+            return
+        if want.kind == "array" and self.options.get("at") == "start":
+            self.edits.prepend(node, self.source, added, is_parent_flat)
+        else:
+            self.edits.append(node, self.source, added, is_parent_flat)
+
+    def entry(self, match, entry, is_flat):
+        """Whether an entry is in the file, where it replaces the one with its identity."""
+        if match is not None and not match[1]:
+            self.set(match[0], entry, is_flat)
+        return match is not None
+
+    def member(self, node, setting, is_flat):
+        """Whether a member of the name is in the file, with the wanted value from now on."""
+        child = member_of(self.tree, node, setting.name)
+        if child is None:
+            return False
+        if is_container(setting.node, self.options) and child.node.kind == setting.node.kind:
+            self.container(child.node, setting.node, is_flat)
+        elif not is_equal(child.node, setting.node):
+            self.set(child, setting, is_flat)
+        return True
+
+    def set(self, child, setting, is_flat):
+        text = self.edits.render(self.source, setting.node, self.edits.indent_at(child.start), is_flat)
+        self.edits.replace(child.node.start, child.node.end, text)
+
+
+def remove(current, wanted, before, options):
+    """Takes settings out of a file again: each gets the value that it has in `before`, or goes, as do the objects and lists
+    that are empty then and not in `before`. A setting with another value than the wanted one is left alone. Returns the
+    file, and the names of settings left alone. The option `keep` has settings that are put in next, whose values stay until
+    then, and so their places."""
+    before = before or ""
+    source = parse_settings(wanted, options)
+    tree = parse(current)
+    if tree.root is None:
+        return current, []
+    require_kind(tree.root, source.root)
+    kept = parse_settings(options["keep"], options).root if "keep" in options else None
+    removal = Removal(tree, parse(before), options)
+    root = removal.earlier.root
+    if not removal.container(tree.root, source.root, root, kept, "") or root:
+        return removal.edits.result(), removal.left
+    outside = current[: tree.root.start] + current[tree.root.end :]
+    is_same = comments_of(outside) == comments_of(before)
+    return (brought_into(before, before, current) if is_same else outside), removal.left
+
+
+class Removal:
+    """The state of one removal. Its methods return whether what they were given is to go."""
+
+    def __init__(self, tree, earlier, options):
+        self.tree = tree
+        self.earlier = earlier
+        self.options = options
+        self.edits = Edits(tree)
+        self.left = []
+
+    def container(self, node, want, prior, kept, path):
+        take = self.members if want.kind == "object" else self.entries
+        later = kept if kept and kept.kind == want.kind and not self.is_value(kept) else None
+        gone = take(node, want, prior, later, path)
+        was_empty = prior is not None and not prior.children
+        return self.edits.cut(node, gone, self.earlier_text(prior.start + 1, prior.end - 1) if was_empty else "")
+
+    def members(self, node, want, prior, kept, path):
+        gone = set()
+        for setting in want.children:
+            child = member_of(self.tree, node, setting.name)
+            old = member_of(self.earlier, prior, setting.name) if prior else None
+            later = next((member for member in kept.children if member.name == setting.name), None) if kept else None
+            if child is None or (
+                later and not old and self.is_value(setting.node) and self.is_value(later.node)
+            ):
+                continue
+            nodes = [member.node if member else None for member in (old, later)]
+            if self.value(child.node, setting.node, nodes[0], nodes[1], name_of(path, setting)):
+                gone.add(child)
+        return gone
+
+    def entries(self, node, want, prior, kept, path):
+        gone = set()
+        matches = match_entries(node, want, self.options)
+        olds = match_entries(prior, want, self.options) if prior else [None] * len(matches)
+        for index, (match, old) in enumerate(zip(matches, olds)):
+            if match is None or (old is not None and old[1]):
+                continue
+            child, is_same = match
+            later = next((entry for entry in kept.children if is_alike(child, entry, self.options)), None) if kept else None
+            if later and not old:
+                self.container(child.node, want.children[index].node, None, later.node, path)
+                continue
+            old_node = old[0].node if old else None
+            if not is_same:
+                self.leave(child.node, old_node, "%s[%d]" % (path, index))
+            elif self.restore(child.node, old_node):
+                gone.add(child)
+        return gone
+
+    def value(self, node, want, old, kept, path):
+        if not self.is_value(want) and node.kind == want.kind:
+            prior = old if old and old.kind == want.kind else None
+            mark = len(self.edits.list)
+            if not self.container(node, want, prior, kept, path) or prior:
+                return False
+            del self.edits.list[mark:]
+            return self.restore(node, old)
+        return self.restore(node, old) if is_equal(node, want) else self.leave(node, old, path)
+
+    def is_value(self, want):
+        return not is_container(want, self.options)
+
+    def restore(self, node, old):
+        if old is None:
+            return True
+        if not is_equal(node, old):
+            self.edits.replace(node.start, node.end, self.earlier_text(old.start, old.end))
+        return False
+
+    def earlier_text(self, start, end):
+        return brought_into(self.earlier.text[start:end], self.earlier.text, self.tree.text)
+
+    def leave(self, node, old, name):
+        if old is None or not is_equal(node, old):
+            self.left.append(name)
+        return False
+
+
+def missing(current, wanted, options):
+    """The names of settings that a file does not have, or has with another value."""
+    tree = parse(current or "")
+    names = []
+    list_missing(tree, tree.root, parse_settings(wanted, options).root, "", options, names)
+    return names
+
+
+def list_missing(tree, node, want, path, options, names):
+    is_here = node is not None and node.kind == want.kind
+    if not want.children or not is_container(want, options):
+        if not is_here or (want.kind != "object" and not is_equal(node, want)):
+            names.append(path)
+    elif want.kind == "object":
+        for setting in want.children:
+            child = member_of(tree, node, setting.name) if is_here else None
+            list_missing(tree, child.node if child else None, setting.node, name_of(path, setting), options, names)
+    else:
+        matches = match_entries(node, want, options) if is_here else [None] * len(want.children)
+        names += ["%s[%d]" % (path, index) for index, match in enumerate(matches) if not match or not match[1]]
+
+
+def parse_settings(wanted, options):
+    tree = parse(wanted)
+    if tree.root is None or not is_container(tree.root, options):
+        raise Refusal("The settings must be an object, or a list of objects with an identity.")
+    return tree
+
+
+def require_kind(root, want):
+    name = "an object" if want.kind == "object" else "a list"
+    if root.kind != want.kind:
+        raise Refusal("The file does not hold %s, as its tool expects." % name)
+
+
+def name_of(path, setting):
+    return setting.name if path == "" else path + "." + setting.name

@@ -9,6 +9,8 @@ export interface SettingTree {
 /** Where a file is, with `~` for the home folder; the other systems where they differ. */
 export interface FilePlace {
   readonly path: string;
+  /** A file that the tool reads instead of, or above, `path`: where it exists, settings belong there. */
+  readonly preferred?: string;
   readonly macos?: string;
   readonly windows?: string;
 }
@@ -23,6 +25,12 @@ export interface FileStep {
   readonly settings: SettingTree | readonly SettingValue[];
   /** True for a file that holds nothing else: it is made, and removed again. Otherwise other settings in it stay. */
   readonly isOwn?: boolean;
+  /** Members by which an entry of a list is recognised, so that it is added to the list or replaced; otherwise a list is a value. */
+  readonly identity?: readonly string[];
+  /** Members of a YAML file that are only for files without them: where one has them, they stay as they are. */
+  readonly initial?: readonly string[];
+  /** Where a new entry of a list goes: tools that take the first one as default have theirs at the start. */
+  readonly at?: 'start';
 }
 
 /** Variables of the shell. The one named by `key` is asked for, without an echo. */
@@ -65,26 +73,58 @@ export interface CodeSample {
   readonly code: string;
 }
 
+/** Lines that a script writes: between markers in a file that may hold others (`block`), or all of a file (`text`). */
+export interface LinesStep {
+  readonly kind: 'lines';
+  readonly place: FilePlace;
+  readonly format: 'block' | 'text';
+  readonly lines: readonly string[];
+}
+
+/** What a script can do without a reader. */
+export type ScriptedStep = FileStep | EnvironmentStep | CommandStep | LinesStep;
+
+/** A variable that moves a folder of the tool, which may differ between systems: what would be below `folder` is below its value. */
+export interface MovedFolder {
+  readonly variable: string;
+  readonly folder: string;
+}
+
+/** How the script finds a tool on a machine and sets it up. `~/.config` means the folder that XDG_CONFIG_HOME names. */
+export interface ToolScript {
+  /** Its programs: one of them on PATH means that the tool is installed. */
+  readonly commands: readonly string[];
+  /** Folders that it creates: one of them means the same. Without spaces. */
+  readonly folders: readonly string[];
+  /** True for what is set up only when it is named. */
+  readonly isOnRequest?: true;
+  readonly places?: readonly MovedFolder[];
+  /** The steps of the script where those of the page suit only people. A command without a place is how the tool is started. */
+  steps?(values: SetupValues): readonly ScriptedStep[];
+  /** An English sentence about what to know once the tool is set up. */
+  note?(values: SetupValues): string;
+}
+
 /** One thing to do. `note` is the key of a sentence below it. */
 export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | SampleStep) & { readonly note?: string };
 
 /** A tool that can be set up for this gateway. One file each in tools/; tools.ts lists them. */
 export interface SetupTool {
-  /** In the page's URL, and in `--tools` of a script. */
+  /** In the page's URL, and in `--tools` of the script. */
   readonly id: string;
   readonly name: string;
   /** Key of its name, for what is not called the same in every language. */
   readonly nameText?: string;
   readonly group: 'agents' | 'editors' | 'libraries';
-  /** Formats that these settings make it speak, by their names in gateway.yaml. */
-  readonly formats: readonly string[];
+  /** Formats that these settings make it speak, by their names in gateway.yaml. Models are chosen for the first one. */
+  readonly formats: readonly [string, ...string[]];
   /**
    * The version that was seen to work with these settings, '' for several; undefined where only its documentation or source
    * says so.
    */
   readonly seen?: string;
-  /** True where a script can do all of it. */
-  readonly isScriptable: boolean;
+  /** Set where a script can do all of it. */
+  readonly script?: ToolScript;
   /** What to do, in order. */
   steps(values: SetupValues): readonly Step[];
   /** The key of a sentence about what to know beforehand. */

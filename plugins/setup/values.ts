@@ -2,6 +2,8 @@ import { bestSupport, readAbilities } from '#core/catalog/abilities.ts';
 import type { ListedModel } from '#core/catalog/catalog.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/host.ts';
+import { plainUrl } from '#core/pages/setup-command.ts';
+import { defaultsOf, type SetupHost, setupModels } from './defaults.ts';
 
 /** Stands where the key belongs. A page never prints a key here, and no address carries one. */
 export const keyPlaceholder = 'YOUR_KEY';
@@ -36,38 +38,29 @@ export interface SetupValues {
   readonly smallModel: SetupModel;
 }
 
-/** Words in the names of models that are small and fast. */
-const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
-
-/** The models that tools can be set up with: those that hold conversations and have a plain name. */
-export function setupModels({ catalog }: Pick<Host, 'catalog'>, registry: Pick<Registry, 'abilityReader'>) {
-  return catalog.models
-    .filter((model) => readAbilities(registry, model).conversations.length > 0 && isPlain(model.publicName))
-    .map((model) => ({ name: model.publicName, model }));
-}
-
 /**
- * The values for this gateway; undefined when the catalog has no model for tools.
+ * The values for a tool of this format; undefined when the catalog has no model for it.
  *
- * @param chosen public name of a model; the first of the catalog for an unknown name
+ * @param chosen public name of a model; the default of the format for an unknown name
  */
 export function setupValues(
-  host: Pick<Host, 'catalog' | 'service'>,
+  host: SetupHost,
   registry: Pick<Registry, 'abilityReader'>,
+  format: string,
   chosen?: string,
 ): SetupValues | undefined {
-  const models = setupModels(host, registry);
-  const model = models.find(({ name }) => name === chosen) ?? models[0];
-  if (model === undefined) return undefined;
-  const toSetupModel = ({ name, model: found }: ListedModel): SetupModel => {
-    const abilities = readAbilities(registry, found);
-    const { maxInputTokens, maxOutputTokens } = abilities;
-    return { name, maxInputTokens, maxOutputTokens, canSeeImages: bestSupport(abilities, 'images') !== 'no' };
-  };
-  const small = isSmall(model) ? model : (models.find(isSmall) ?? model);
-  const main = toSetupModel(model);
-  const { name, slug } = host.service;
-  const baseUrl = plainUrl(host.service.baseUrl);
+  const defaults = defaultsOf(format, host, registry);
+  if (defaults === undefined) return undefined;
+  const named = setupModels(host, registry).find(({ name }) => name === chosen) ?? defaults.model;
+  const model = toSetupModel(named, registry);
+  const { small = named } = defaults;
+  return valuesWith(host, model, small.name === named.name ? model : toSetupModel(small, registry));
+}
+
+/** The values for these models. */
+export function valuesWith({ service }: Pick<Host, 'service'>, model: SetupModel, smallModel: SetupModel): SetupValues {
+  const { name, slug } = service;
+  const baseUrl = plainUrl(service.baseUrl);
   return {
     baseUrl,
     apiUrl: `${baseUrl}/v1`,
@@ -75,29 +68,15 @@ export function setupValues(
     providerName: plainName(name) || slug,
     keyVariable: keyVariableOf(slug),
     key: keyPlaceholder,
-    model: main,
-    smallModel: small === model ? main : toSetupModel(small),
+    model,
+    smallModel,
   };
 }
 
-function isSmall({ name }: ListedModel): boolean {
-  return smallWords.test(name);
-}
-
-/** True for a name that no shell and no settings file reads as anything else. */
-function isPlain(name: string): boolean {
-  return /^[A-Za-z0-9][\w./:@+-]*$/.test(name);
-}
-
-/** A URL in which only plain characters are left: the others are percent-encoded in the path. */
-export function plainUrl(url: string): string {
-  return new URL(url).href
-    .replace(/\/+$/, '')
-    .replaceAll(/[^\w.:/~%[\]-]/g, (character) => encodeURIComponent(character).replaceAll(/[!'()*]/g, percentEncode));
-}
-
-function percentEncode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+export function toSetupModel({ name, model }: ListedModel, registry: Pick<Registry, 'abilityReader'>): SetupModel {
+  const abilities = readAbilities(registry, model);
+  const { maxInputTokens, maxOutputTokens } = abilities;
+  return { name, maxInputTokens, maxOutputTokens, canSeeImages: bestSupport(abilities, 'images') !== 'no' };
 }
 
 function plainName(name: string): string {

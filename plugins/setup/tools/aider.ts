@@ -6,7 +6,7 @@ export const aider: SetupTool = {
   name: 'Aider',
   group: 'agents',
   formats: ['chat'],
-  isScriptable: true,
+  script: { commands: ['aider'], folders: ['~/.aider'] },
   steps: ({ apiUrl, key, model, smallModel }) => [
     {
       kind: 'file',

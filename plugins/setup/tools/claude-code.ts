@@ -7,8 +7,12 @@ export const claudeCode: SetupTool = {
   group: 'agents',
   formats: ['messages'],
   seen: '2.1.329',
-  isScriptable: true,
   note: 'setup.note.claude_code',
+  script: {
+    commands: ['claude'],
+    folders: ['~/.claude'],
+    places: [{ variable: 'CLAUDE_CONFIG_DIR', folder: '~/.claude' }],
+  },
   steps: ({ baseUrl, key, model, smallModel }) => [
     {
       kind: 'file',

@@ -1,21 +1,55 @@
-import type { SetupTool } from '../tool.ts';
+import type { ScriptedStep, SetupTool } from '../tool.ts';
+import type { SetupValues } from '../values.ts';
 
-/** The command line, VS Code and JetBrains share one store, which the tool's own command writes. */
+const provider = 'openai-compatible';
+
+/**
+ * The command line, VS Code and JetBrains share one store, which the tool's own command writes. The script writes the store
+ * instead: the command takes the key as an argument, which every user of the machine can read while it runs.
+ */
 export const cline: SetupTool = {
   id: 'cline',
   name: 'Cline',
   group: 'agents',
   formats: ['chat'],
   seen: '3.0.65',
-  isScriptable: true,
   note: 'setup.note.cline',
+  script: {
+    commands: ['cline'],
+    folders: ['~/.cline'],
+    places: [{ variable: 'CLINE_DATA_DIR', folder: '~/.cline/data' }],
+    note: () => 'Restart editors that run Cline: they keep the old settings.',
+    steps: (values) => [storeOf(values), { kind: 'command', commands: [['cline']] }],
+  },
   steps: ({ apiUrl, keyVariable, model }) => [
     { kind: 'environment', variables: {}, key: keyVariable },
     {
       kind: 'command',
-      commands: [
-        ['cline', 'auth', '-p', 'openai-compatible', '-k', { variable: keyVariable }, '-m', model.name, '-b', apiUrl],
-      ],
+      commands: [['cline', 'auth', '-p', provider, '-k', { variable: keyVariable }, '-m', model.name, '-b', apiUrl]],
     },
   ],
 };
+
+/** As the tool itself writes it. It ignores a store without the time, which it renews whenever it starts. */
+function storeOf({ apiUrl, key, model }: SetupValues): ScriptedStep {
+  return {
+    kind: 'file',
+    place: {
+      path: '~/.cline/data/settings/providers.json',
+      windows: '%USERPROFILE%\\.cline\\data\\settings\\providers.json',
+    },
+    format: 'json',
+    settings: {
+      version: 1,
+      lastUsedProvider: provider,
+      modes: {},
+      providers: {
+        [provider]: {
+          settings: { provider, apiKey: key, model: model.name, baseUrl: apiUrl },
+          updatedAt: '2026-01-01T00:00:00.000Z',
+          tokenSource: 'manual',
+        },
+      },
+    },
+  };
+}

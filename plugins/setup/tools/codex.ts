@@ -7,7 +7,12 @@ export const codex: SetupTool = {
   group: 'agents',
   formats: ['responses'],
   seen: '0.169.0',
-  isScriptable: true,
+  script: {
+    commands: ['codex'],
+    folders: ['~/.codex'],
+    places: [{ variable: 'CODEX_HOME', folder: '~/.codex' }],
+    note: ({ providerId }) => `codex --profile ${providerId} uses this gateway; plain codex stays as it was.`,
+  },
   steps: ({ apiUrl, providerId, providerName, keyVariable, model }) => [
     {
       kind: 'file',

@@ -7,12 +7,19 @@ export const continueDev: SetupTool = {
   group: 'editors',
   formats: ['chat'],
   seen: '1.5.47',
-  isScriptable: true,
+  script: {
+    commands: ['cn'],
+    folders: ['~/.continue'],
+    places: [{ variable: 'CONTINUE_GLOBAL_DIR', folder: '~/.continue' }],
+  },
   steps: ({ apiUrl, key, providerName, model }) => [
     {
       kind: 'file',
       place: { path: '~/.continue/config.yaml', windows: '%USERPROFILE%\\.continue\\config.yaml' },
       format: 'yaml',
+      identity: ['model', 'apiBase'],
+      initial: ['name', 'version', 'schema'],
+      at: 'start',
       settings: {
         name: providerName,
         version: '1.0.0',

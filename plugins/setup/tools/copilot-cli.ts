@@ -7,7 +7,7 @@ export const copilotCli: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '1.0.102',
-  isScriptable: true,
+  script: { commands: ['copilot'], folders: ['~/.copilot'] },
   steps: ({ apiUrl, model }) => [
     {
       kind: 'environment',

@@ -7,11 +7,15 @@ export const crush: SetupTool = {
   name: 'Crush',
   group: 'agents',
   formats: ['chat'],
-  isScriptable: true,
+  script: {
+    commands: ['crush'],
+    folders: ['~/.config/crush'],
+    places: [{ variable: 'CRUSH_GLOBAL_CONFIG', folder: '~/.config/crush' }],
+  },
   steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
     {
       kind: 'command',
-      place: { path: '~/.config/crush/crushrc' },
+      place: { path: '~/.config/crush/crushrc', windows: '%USERPROFILE%\\.config\\crush\\crushrc' },
       commands: [
         addProvider(providerId, apiUrl, keyVariable),
         ...[...new Set([model, smallModel])].map((one) => addModel(providerId, one)),

@@ -7,7 +7,6 @@ export const curl: SetupTool = {
   group: 'libraries',
   formats: ['chat', 'responses', 'messages', 'gemini'],
   seen: '',
-  isScriptable: false,
   steps: ({ baseUrl, apiUrl, keyVariable, model }) => {
     const messages = [{ role: 'user', content: 'Hello' }];
     const sample = (title: string, url: string, body: object): CodeSample => ({

@@ -6,7 +6,6 @@ export const cursor: SetupTool = {
   name: 'Cursor',
   group: 'editors',
   formats: ['chat'],
-  isScriptable: false,
   note: 'setup.note.cursor',
   steps: ({ apiUrl, key, model }) => [
     {

@@ -7,13 +7,18 @@ export const droid: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '0.215.0',
-  isScriptable: true,
   note: 'setup.note.droid',
+  script: {
+    commands: ['droid'],
+    folders: ['~/.factory'],
+    note: ({ model }) => `Choose ${model.name} in Droid with /model, or start it with: droid exec -m ${model.name}`,
+  },
   steps: ({ apiUrl, keyVariable, model }) => [
     {
       kind: 'file',
       place: { path: '~/.factory/settings.json', windows: '%USERPROFILE%\\.factory\\settings.json' },
       format: 'json',
+      identity: ['model', 'baseUrl'],
       settings: {
         customModels: [
           {

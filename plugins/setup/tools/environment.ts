@@ -8,8 +8,8 @@ export const environment: SetupTool = {
   group: 'libraries',
   formats: ['chat', 'responses', 'messages'],
   seen: '',
-  isScriptable: true,
   note: 'setup.note.environment',
+  script: { commands: [], folders: [], isOnRequest: true },
   steps: ({ baseUrl, apiUrl }) => [
     {
       kind: 'environment',

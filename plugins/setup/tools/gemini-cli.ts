@@ -1,21 +1,38 @@
-import type { SetupTool } from '../tool.ts';
+import type { FileStep, SetupTool } from '../tool.ts';
 
 /** Without `selectedType` it ends with "Invalid auth method selected" as soon as the base URL is set. */
+const settings: FileStep = {
+  kind: 'file',
+  place: { path: '~/.gemini/settings.json', windows: '%USERPROFILE%\\.gemini\\settings.json' },
+  format: 'json',
+  settings: { security: { auth: { selectedType: 'gemini-api-key' } } },
+};
+
+/** The script puts the variables into the tool's own file: in a shell's profile they would redirect Google's SDKs as well. */
 export const geminiCli: SetupTool = {
   id: 'gemini-cli',
   name: 'Gemini CLI',
   group: 'agents',
   formats: ['gemini'],
   seen: '0.61.0',
-  isScriptable: true,
   note: 'setup.note.gemini_cli',
+  script: {
+    commands: ['gemini'],
+    folders: ['~/.gemini'],
+    places: [{ variable: 'GEMINI_CLI_HOME', folder: '~' }],
+    steps: ({ baseUrl, key, model }) => [
+      settings,
+      {
+        kind: 'lines',
+        format: 'block',
+        place: { path: '~/.gemini/.env', windows: '%USERPROFILE%\\.gemini\\.env' },
+        lines: [`GOOGLE_GEMINI_BASE_URL=${baseUrl}`, `GEMINI_MODEL=${model.name}`, `GEMINI_API_KEY=${key}`],
+      },
+      { kind: 'command', commands: [['gemini']] },
+    ],
+  },
   steps: ({ baseUrl, model }) => [
-    {
-      kind: 'file',
-      place: { path: '~/.gemini/settings.json', windows: '%USERPROFILE%\\.gemini\\settings.json' },
-      format: 'json',
-      settings: { security: { auth: { selectedType: 'gemini-api-key' } } },
-    },
+    settings,
     {
       kind: 'environment',
       variables: { GOOGLE_GEMINI_BASE_URL: baseUrl, GEMINI_MODEL: model.name },

@@ -6,7 +6,7 @@ export const goose: SetupTool = {
   name: 'Goose',
   group: 'agents',
   formats: ['chat'],
-  isScriptable: true,
+  script: { commands: ['goose'], folders: ['~/.config/goose'] },
   steps: ({ apiUrl, providerId, providerName, keyVariable, model, smallModel }) => [
     {
       kind: 'file',

@@ -5,7 +5,6 @@ export const jetbrains: SetupTool = {
   name: 'JetBrains AI Assistant',
   group: 'editors',
   formats: ['chat'],
-  isScriptable: false,
   steps: ({ apiUrl, key, model }) => [
     {
       kind: 'form',

@@ -6,8 +6,12 @@ export const junie: SetupTool = {
   name: 'Junie CLI',
   group: 'agents',
   formats: ['responses'],
-  isScriptable: true,
   note: 'setup.note.junie',
+  script: {
+    commands: ['junie'],
+    folders: ['~/.junie'],
+    note: ({ providerId }) => `Choose the model in Junie as custom:${providerId}.`,
+  },
   steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
     {
       kind: 'file',

@@ -14,7 +14,6 @@ function library(
     formats,
     ...(seen !== undefined && { seen }),
     group: 'libraries',
-    isScriptable: false,
     steps: (values): Step[] => [
       { kind: 'environment', variables: {}, key: values.keyVariable },
       { kind: 'sample', samples: samples(values) },

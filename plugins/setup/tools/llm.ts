@@ -1,37 +1,63 @@
-import type { SetupTool } from '../tool.ts';
+import type { FilePlace, FileStep, SetupTool } from '../tool.ts';
+import type { SetupValues } from '../values.ts';
 
-/** Asks for the key itself, and keeps it in its own file. */
+const folder = '~/.config/io.datasette.llm';
+const macosFolder = '~/Library/Application Support/io.datasette.llm';
+const windowsFolder = '%APPDATA%\\io.datasette.llm';
+
+/** On the page it asks for the key itself; the script writes the files that its commands write. */
 export const llm: SetupTool = {
   id: 'llm',
   name: 'llm',
   group: 'agents',
   formats: ['chat'],
-  isScriptable: true,
-  steps: ({ apiUrl, providerId, model }) => [
-    {
-      kind: 'file',
-      place: {
-        path: '~/.config/io.datasette.llm/extra-openai-models.yaml',
-        macos: '~/Library/Application Support/io.datasette.llm/extra-openai-models.yaml',
+  script: {
+    commands: ['llm'],
+    folders: [folder],
+    places: [folder, macosFolder, windowsFolder].map((one) => ({ variable: 'LLM_USER_PATH', folder: one })),
+    steps: (values) => [
+      modelsOf(values),
+      {
+        kind: 'file',
+        place: placeOf('keys.json'),
+        format: 'json',
+        settings: { [values.providerId]: values.key },
       },
-      format: 'yaml',
-      settings: [
-        {
-          model_id: model.name,
-          model_name: model.name,
-          api_base: apiUrl,
-          api_key_name: providerId,
-          supports_tools: true,
-        },
-      ],
-    },
+      { kind: 'lines', format: 'text', place: placeOf('default_model.txt'), lines: [values.model.name] },
+      { kind: 'command', commands: [['llm', 'Hello']] },
+    ],
+  },
+  steps: (values) => [
+    modelsOf(values),
     {
       kind: 'command',
       commands: [
-        ['llm', 'keys', 'set', providerId],
-        ['llm', 'models', 'default', model.name],
+        ['llm', 'keys', 'set', values.providerId],
+        ['llm', 'models', 'default', values.model.name],
       ],
     },
     { kind: 'command', commands: [['llm', 'Hello']] },
   ],
 };
+
+function modelsOf({ apiUrl, providerId, model }: SetupValues): FileStep {
+  return {
+    kind: 'file',
+    place: placeOf('extra-openai-models.yaml'),
+    format: 'yaml',
+    identity: ['model_id', 'api_base'],
+    settings: [
+      {
+        model_id: model.name,
+        model_name: model.name,
+        api_base: apiUrl,
+        api_key_name: providerId,
+        supports_tools: true,
+      },
+    ],
+  };
+}
+
+function placeOf(name: string): FilePlace {
+  return { path: `${folder}/${name}`, macos: `${macosFolder}/${name}`, windows: `${windowsFolder}\\${name}` };
+}

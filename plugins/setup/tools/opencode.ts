@@ -1,5 +1,5 @@
 import type { SetupModel, SetupValues } from '../values.ts';
-import type { SettingTree, SetupTool } from '../tool.ts';
+import type { FilePlace, SettingTree, SetupTool } from '../tool.ts';
 
 /** OpenCode and Kilo Code read the same settings. Every model must be listed. */
 function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smallModel }: SetupValues): SettingTree {
@@ -23,17 +23,26 @@ function limitOf({ maxInputTokens, maxOutputTokens }: SetupModel): SettingTree {
   return { limit: { context: maxInputTokens, output: maxOutputTokens ?? 32_000 } };
 }
 
+/** Both files are read where both exist, and the one with comments wins. */
+function placeOf(name: string): FilePlace {
+  return {
+    path: `~/.config/${name}/${name}.json`,
+    preferred: `~/.config/${name}/${name}.jsonc`,
+    windows: `%USERPROFILE%\\.config\\${name}\\${name}.json`,
+  };
+}
+
 export const opencode: SetupTool = {
   id: 'opencode',
   name: 'OpenCode',
   group: 'agents',
   formats: ['chat'],
   seen: '1.18.33',
-  isScriptable: true,
+  script: { commands: ['opencode'], folders: ['~/.config/opencode'] },
   steps: (values) => [
     {
       kind: 'file',
-      place: { path: '~/.config/opencode/opencode.json', windows: '%USERPROFILE%\\.config\\opencode\\opencode.json' },
+      place: placeOf('opencode'),
       format: 'json',
       settings: settingsOf(values),
     },
@@ -49,11 +58,11 @@ export const kilo: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '7.7.7',
-  isScriptable: true,
+  script: { commands: ['kilo', 'kilocode'], folders: ['~/.config/kilo'] },
   steps: (values) => [
     {
       kind: 'file',
-      place: { path: '~/.config/kilo/kilo.json', windows: '%USERPROFILE%\\.config\\kilo\\kilo.json' },
+      place: placeOf('kilo'),
       format: 'json',
       settings: settingsOf(values),
     },

@@ -6,7 +6,6 @@ export const openhands: SetupTool = {
   name: 'OpenHands CLI',
   group: 'agents',
   formats: ['chat'],
-  isScriptable: false,
   steps: ({ apiUrl, model }) => [
     {
       kind: 'environment',

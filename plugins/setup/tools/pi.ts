@@ -7,7 +7,11 @@ export const pi: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '0.87.1',
-  isScriptable: true,
+  script: {
+    commands: ['pi'],
+    folders: ['~/.pi/agent'],
+    places: [{ variable: 'PI_CODING_AGENT_DIR', folder: '~/.pi/agent' }],
+  },
   steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
     {
       kind: 'file',

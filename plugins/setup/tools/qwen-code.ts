@@ -6,12 +6,17 @@ export const qwenCode: SetupTool = {
   group: 'agents',
   formats: ['chat'],
   seen: '0.24.4',
-  isScriptable: true,
+  script: {
+    commands: ['qwen'],
+    folders: ['~/.qwen'],
+    places: [{ variable: 'QWEN_HOME', folder: '~/.qwen' }],
+  },
   steps: ({ apiUrl, keyVariable, model, smallModel }) => [
     {
       kind: 'file',
       place: { path: '~/.qwen/settings.json', windows: '%USERPROFILE%\\.qwen\\settings.json' },
       format: 'json',
+      identity: ['id', 'baseUrl'],
       settings: {
         modelProviders: {
           openai: [...new Set([model, smallModel])].map(({ name, maxInputTokens }) => ({

@@ -6,7 +6,6 @@ export const vscode: SetupTool = {
   name: 'VS Code chat',
   group: 'editors',
   formats: ['chat'],
-  isScriptable: false,
   note: 'setup.note.vscode',
   steps: ({ apiUrl, key, providerName, model }) => [
     {

@@ -6,9 +6,13 @@ export const zed: SetupTool = {
   name: 'Zed',
   group: 'editors',
   formats: ['chat'],
-  isScriptable: false,
   note: 'setup.note.zed',
-  steps: ({ apiUrl, providerId, keyVariable, model }) => [
+  script: {
+    commands: ['zed', 'zeditor'],
+    folders: ['~/.config/zed'],
+    note: () => 'Start Zed from a terminal, so that it finds the key.',
+  },
+  steps: ({ apiUrl, providerId: id, model }) => [
     {
       kind: 'file',
       place: { path: '~/.config/zed/settings.json', windows: '%APPDATA%\\Zed\\settings.json' },
@@ -16,7 +20,7 @@ export const zed: SetupTool = {
       settings: {
         language_models: {
           openai_compatible: {
-            [providerId]: {
+            [providerOf(id)]: {
               api_url: apiUrl,
               available_models: [
                 {
@@ -35,10 +39,21 @@ export const zed: SetupTool = {
             },
           },
         },
-        agent: { default_model: { provider: providerId, model: model.name } },
+        agent: { default_model: { provider: providerOf(id), model: model.name } },
       },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', variables: {}, key: keyVariableOf(providerOf(id)) },
     { kind: 'command', commands: [['zed']] },
   ],
 };
+
+/** The variable that Zed makes of a name cannot begin with a digit in a shell. */
+function providerOf(id: string): string {
+  return /^\d/.test(id) ? `gateway-${id}` : id;
+}
+
+/** As Zed does it (convert_case, UpperSnake): a word ends where letters and digits meet. Source: open_ai_compatible.rs. */
+function keyVariableOf(provider: string): string {
+  const words = provider.toUpperCase().match(/[A-Z]+|\d+/g) ?? [];
+  return [...words, 'API', 'KEY'].join('_');
+}

@@ -34,11 +34,12 @@ export const powershell: Shell = {
 };
 
 /** A word as it is where no shell would read more into it; otherwise in single quotes. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
 
-function quoteAlways(text: string): string {
+/** A word in single quotes, whatever is in it. */
+export function quoteAlways(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

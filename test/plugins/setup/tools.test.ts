@@ -2,21 +2,21 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Host } from '#core/host.ts';
-import { abilitiesOf } from '../../../plugins/format/abilities.ts';
 import { formats } from '../../../plugins/format/formats.ts';
 import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
 import { tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
 import { writeSettings } from '../../../plugins/setup/writers/settings.ts';
-import { hostOf, modelOf } from '../format/catalog-fixture.ts';
-
-const registry = { abilityReader: abilitiesOf };
+import { modelOf } from '../format/catalog-fixture.ts';
+import { registry, setupHost } from './fixture.ts';
 
 function valuesOf(models: readonly string[], service: Partial<Host['service']> = {}, chosen?: string) {
-  const host = hostOf(models.map((id) => modelOf(id, ['chat'])));
-  const named = { name: 'Daypass', prefix: 'dp', slug: 'daypass', baseUrl: 'https://ai.example', contact: undefined };
-  return setupValues({ catalog: host.catalog, service: { ...named, ...service } }, registry, chosen);
+  const host = setupHost(
+    models.map((id) => modelOf(id, ['chat'])),
+    service,
+  );
+  return setupValues(host, registry, 'chat', chosen);
 }
 
 const values = valuesOf(['large', 'large-mini']) as SetupValues;
@@ -44,8 +44,8 @@ describe('the values of all tools', () => {
   });
 
   it('do not exist without a model for conversations', () => {
-    const host = hostOf([modelOf('painter', ['images'])]);
-    expect(setupValues(host, registry)).toBeUndefined();
+    const host = setupHost([modelOf('painter', ['images'])]);
+    expect(setupValues(host, registry, 'chat')).toBeUndefined();
   });
 
   it('keep out models whose names a settings file could read as something else', () => {
@@ -123,5 +123,25 @@ describe('the table of tools', () => {
     const codex = tools.find(({ id }) => id === 'codex');
     expect(JSON.stringify(codex?.steps(values))).not.toContain('model_context_window');
     expect(JSON.stringify(codex?.steps(limited))).toContain('"model_context_window":200000');
+  });
+});
+
+describe('Zed', () => {
+  it.each([
+    ['daypass', 'daypass', 'DAYPASS_API_KEY'],
+    ['ai24-x', 'ai24-x', 'AI_24_X_API_KEY'],
+    ['1ai', 'gateway-1ai', 'GATEWAY_1_AI_API_KEY'],
+  ])('finds the key of the provider %s in the variable that it makes of its name', (slug, provider, key) => {
+    const steps = tools.find(({ id }) => id === 'zed')?.steps(valuesOf(['a'], { slug }) as SetupValues);
+    expect(steps).toMatchObject([
+      {
+        settings: {
+          language_models: { openai_compatible: { [provider]: {} } },
+          agent: { default_model: { provider } },
+        },
+      },
+      { key },
+      {},
+    ]);
   });
 });

@@ -1,0 +1,84 @@
+import { readAbilities } from '#core/catalog/abilities.ts';
+import type { ListedModel } from '#core/catalog/catalog.ts';
+import { nameInAnswer } from '#core/catalog/model-name.ts';
+import type { SectionValue } from '#core/config/section.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/host.ts';
+import { isPlainName } from './plain-name.ts';
+import { setupSection } from './section.ts';
+
+/** What the settings of tools depend on. */
+export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
+/** What the choice of models depends on. */
+export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
+type Abilities = Pick<Registry, 'abilityReader'>;
+
+/** What tools that speak one format use unless another model is chosen. */
+export interface FormatDefaults {
+  readonly format: string;
+  readonly model: ListedModel;
+  /** For titles, summaries and other small tasks; undefined where the catalog has no small model. */
+  readonly small: ListedModel | undefined;
+}
+
+/** Words in the names of models that are small and fast. */
+const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
+
+/**
+ * The models that tools can be set up with: those that hold conversations and have a plain name, then the aliases that
+ * gateway.yaml has tools set up with.
+ */
+export function setupModels(host: CatalogHost, registry: Abilities): ListedModel[] {
+  const named = namesIn(host.section(setupSection)).flatMap((name) => findModel(name, host) ?? []);
+  const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...named];
+  const able = all.filter(
+    ({ name, model }) => readAbilities(registry, model).conversations.length > 0 && isPlainName(name),
+  );
+  return [...new Map(able.map((listed) => [listed.name, listed])).values()];
+}
+
+/** The defaults of a format; undefined where no model holds conversations in it. */
+export function defaultsOf(format: string, host: CatalogHost, registry: Abilities): FormatDefaults | undefined {
+  const able = setupModels(host, registry).filter(({ model }) => holdsConversations(model, format, registry));
+  const model = configured('model', format, able, host) ?? firstOf(able, format);
+  const small = configured('small_model', format, able, host) ?? firstOf(able.filter(isSmall), format);
+  return model && { format, model, small };
+}
+
+/** The model that gateway.yaml names, if it is available and holds conversations in this format. */
+function configured(
+  key: 'model' | 'small_model',
+  format: string,
+  able: readonly ListedModel[],
+  host: CatalogHost,
+): ListedModel | undefined {
+  const { formats, ...all } = host.section(setupSection);
+  const ofFormat = (formats as Readonly<Record<string, typeof all | undefined>>)[format];
+  const name = ofFormat?.[key] ?? all[key];
+  const found = name === undefined ? undefined : findModel(name, host);
+  return able.find((listed) => listed.name === found?.name);
+}
+
+function namesIn({ formats, ...all }: SectionValue<typeof setupSection>): string[] {
+  const everywhere = [all, ...Object.values(formats)];
+  return everywhere.flatMap((names) => [names?.model ?? [], names?.small_model ?? []].flat());
+}
+
+/** Under the name that tools use: as gateway.yaml has it, and the public name for a short one. */
+export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): ListedModel | undefined {
+  const model = catalog.resolve(name);
+  return model && { name: nameInAnswer(model, name), model };
+}
+
+function holdsConversations(model: ListedModel['model'], format: string, registry: Abilities): boolean {
+  return readAbilities(registry, model).conversations.some((one) => one.format === format);
+}
+
+/** A model that is reached without a translation loses nothing, so it comes first. */
+function firstOf(models: readonly ListedModel[], format: string): ListedModel | undefined {
+  return models.find(({ model }) => model.routes[0]?.upstream.formats.includes(format)) ?? models[0];
+}
+
+function isSmall({ name }: ListedModel): boolean {
+  return smallWords.test(name);
+}

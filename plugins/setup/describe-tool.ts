@@ -1,0 +1,40 @@
+import type { PageRequest } from '#core/pages/page.ts';
+import { type CodeBox, describeStep, type ShownStep } from './describe-step.ts';
+import { commandBox, type Reader } from './one-command.ts';
+import type { SetupTool } from './tool.ts';
+import type { SetupValues } from './values.ts';
+
+/** How one tool is set up, ready to be printed. */
+export interface ShownTool {
+  readonly id: string;
+  readonly name: string;
+  readonly speaks: string;
+  readonly evidence: string;
+  readonly note: string;
+  /** The command that does the steps; undefined for a tool that a script cannot set up. */
+  readonly command: CodeBox | undefined;
+  readonly steps: readonly ShownStep[];
+}
+
+/** @param values of the model that is shown */
+export function describeTool(tool: SetupTool, values: SetupValues, reader: Reader): ShownTool {
+  const { t, system } = reader;
+  return {
+    id: tool.id,
+    name: nameOf(tool, t),
+    speaks: tool.formats.map((format) => t(`setup.format.${format}`)).join(' · '),
+    evidence: evidenceOf(tool, t),
+    note: tool.note === undefined ? '' : t(tool.note, { provider: values.providerId }),
+    command: tool.script === undefined ? undefined : commandBox({ tools: tool.id }, reader),
+    steps: tool.steps(values).map((step, index) => describeStep(step, index + 1, { t, system, values })),
+  };
+}
+
+export function nameOf({ name, nameText }: SetupTool, t: PageRequest['t']): string {
+  return nameText === undefined ? name : t(nameText);
+}
+
+function evidenceOf({ seen }: SetupTool, t: PageRequest['t']): string {
+  if (seen === undefined) return t('setup.documented');
+  return seen === '' ? t('setup.seen_any') : t('setup.seen', { version: seen });
+}

@@ -1,0 +1,108 @@
+import { glob } from '#core/catalog/glob.ts';
+import { publicNameOf } from '#core/catalog/model-name.ts';
+import { aliases, models } from '#core/catalog/sections.ts';
+import { suggest } from '#core/config/mistake.ts';
+import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+import { service } from '#core/config/sections.ts';
+import { isPlainName, plainNameRule } from './plain-name.ts';
+
+const modelName = { type: 'string', minLength: 1 } as const;
+
+/** The models of tools that speak one format. */
+const modelsOf = (format: string) =>
+  ({
+    type: 'object',
+    description: `The same for tools that speak ${format}.`,
+    properties: {
+      model: { ...modelName, description: 'Name of a model. Default: that of all formats.' },
+      small_model: {
+        ...modelName,
+        description: 'Name of a model for titles and summaries. Default: that of all formats.',
+      },
+    },
+    additionalProperties: false,
+  }) as const;
+
+/** The section `setup`: what tools are set up with. */
+export const setupSection = defineSection({
+  name: 'setup',
+  schema: {
+    type: 'object',
+    description: 'Models that tools are set up with, by /setup.sh, /setup.ps1 and the page that shows their settings.',
+    default: {},
+    properties: {
+      model: {
+        ...modelName,
+        description:
+          'Name of a model, as in models or aliases. Default, for each format: the first model whose primary route speaks it, or else the first that holds conversations.',
+      },
+      small_model: {
+        ...modelName,
+        description:
+          'Name of a model for titles and summaries. Default: the same among models with a word such as mini, haiku or flash in their names, or else the model itself.',
+      },
+      former_names: {
+        type: 'array',
+        description:
+          'Names that the service had before, the latest first. The scripts take out what customers have set up under them.',
+        default: [],
+        maxItems: 20,
+        items: { type: 'string', minLength: 1, maxLength: 100 },
+      },
+      formats: {
+        type: 'object',
+        description: 'Models of tools by the format that they speak.',
+        default: {},
+        properties: {
+          chat: modelsOf('Chat Completions'),
+          responses: modelsOf('Responses'),
+          messages: modelsOf('Messages'),
+          gemini: modelsOf('Gemini'),
+        },
+        additionalProperties: false,
+      },
+    },
+    additionalProperties: false,
+  },
+  check({ formats, ...all }, report, context) {
+    const known = knownNames(context);
+    if (known === undefined) return;
+    checkNames(['setup'], all, known, report);
+    for (const [format, names] of Object.entries(formats))
+      checkNames(['setup', 'formats', format], names ?? {}, known, report);
+  },
+});
+
+type Names = Pick<SectionValue<typeof setupSection>, 'model' | 'small_model'>;
+
+interface KnownNames {
+  readonly names: readonly string[];
+  has(name: string): boolean;
+}
+
+/** Names that clients can use: short and public ones, aliases and what matches them; undefined when some are invalid. */
+function knownNames(context: CheckContext): KnownNames | undefined {
+  const short = context.names(models);
+  const other = context.names(aliases);
+  const { prefix = '' }: Partial<SectionValue<typeof service>> = context.get(service);
+  if (short === undefined || other === undefined || prefix === '') return undefined;
+  const names = [...short, ...short.map((name) => publicNameOf(prefix, name)), ...other];
+  const matchers = names.map(glob);
+  return {
+    names: names.filter((name) => !name.includes('*')),
+    has: (name) => matchers.some((matches) => matches(name)),
+  };
+}
+
+function checkNames(path: readonly string[], names: Names, known: KnownNames, report: Report): void {
+  for (const key of ['model', 'small_model'] as const) {
+    const name = names[key];
+    if (name === undefined) continue;
+    const place = [...path, key];
+    if (!known.has(name)) {
+      report(place, `names the model "${name}", which does not exist`, suggest(name, known.names));
+    } else if (!isPlainName(name)) {
+      report(place, `names the model "${name}", whose name is not safe in the settings of tools`, plainNameRule);
+    }
+  }
+}

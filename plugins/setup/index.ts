@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/pages/texts.ts';
 import { createConnectPage } from './connect-page.ts';
+import { reviewSetup } from './review.ts';
+import { routeScripts } from './script/scripts.ts';
+import { setupSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -11,8 +14,11 @@ const views = join(import.meta.dirname, '..', '..', 'views');
 export const plugin: GatewayPlugin = {
   name: 'setup',
   register(server) {
+    server.gateway.section(setupSection);
+    server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
     server.gateway.texts(defineTexts({ en, id }));
     server.gateway.assets({ name: 'connect.css', path: join(views, 'connect.css') });
     server.gateway.page(createConnectPage(server));
+    server.gateway.onConfigured(routeScripts);
   },
 };

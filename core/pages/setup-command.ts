@@ -1,0 +1,75 @@
+import { wellKnownPaths } from './well-known-paths.ts';
+
+/** Shells that customers paste the command into: dash, bash, zsh and others; Windows PowerShell 5.1 and PowerShell 7. */
+export type SetupShell = 'posix' | 'powershell';
+
+/** Options of the script by name, as `setup.sh` writes them; `true` for one without a value. */
+export type SetupOptions = Readonly<Record<string, string | true>>;
+
+/** Whether a plugin serves the script: it then has the page that shows it. */
+export function hasSetup({ pages }: { readonly pages: readonly { readonly path: string }[] }): boolean {
+  return pages.some(({ path }) => path === wellKnownPaths.connect);
+}
+
+/** The shell that a reader of a page most likely has. @param userAgent as the browser sends it */
+export function setupShellOf(userAgent: string): SetupShell {
+  return /Windows/.test(userAgent) ? 'powershell' : 'posix';
+}
+
+/** Where the script is, as a word of its shell. @param baseUrl of the service, as gateway.yaml has it */
+export function setupUrl(shell: SetupShell, baseUrl: string): string {
+  return wordOf(shell, `${plainUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
+}
+
+/** The command that sets up a customer's tools: loads the script and runs it. */
+export function setupCommand(shell: SetupShell, baseUrl: string, options: SetupOptions = {}): string {
+  const url = setupUrl(shell, baseUrl);
+  const words = setupOptions(shell, options);
+  if (shell === 'posix') return `curl -fsSL ${url} | sh${words === '' ? '' : ` -s -- ${words}`}`;
+  // A script from a pipe has no parameters; a script block has.
+  return words === '' ? `irm ${url} | iex` : `& ([scriptblock]::Create((irm ${url}))) ${words}`;
+}
+
+/** Options in the syntax of a shell: `--dry-run --tools codex`, `-DryRun -Tools codex`. */
+export function setupOptions(shell: SetupShell, options: SetupOptions): string {
+  return Object.entries(options)
+    .map(([name, value]) => {
+      const option = shell === 'posix' ? `--${name}` : `-${pascalCase(name)}`;
+      return value === true ? option : `${option} ${wordOf(shell, value)}`;
+    })
+    .join(' ');
+}
+
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase());
+}
+
+/**
+ * The command as a sample for pages that do not know the reader's system: for the likely shell, with the other one in a comment.
+ * Copy takes `value`, the command alone: zsh runs comments that are pasted, and the question for the key may read them.
+ */
+export function setupSample(userAgent: string, baseUrl: string): { readonly text: string; readonly value: string } {
+  const shell = setupShellOf(userAgent);
+  const value = setupCommand(shell, baseUrl);
+  const [other, name]: [SetupShell, string] =
+    shell === 'posix' ? ['powershell', 'Windows PowerShell'] : ['posix', 'Linux, macOS'];
+  return { text: `${value}\n\n# ${name}:\n# ${setupCommand(other, baseUrl)}`, value };
+}
+
+/** A URL in which only plain characters are left: the others are percent-encoded in the path. */
+export function plainUrl(url: string): string {
+  return new URL(url).href
+    .replace(/\/+$/, '')
+    .replaceAll(/[^\w.:/~%[\]-]/g, (character) => encodeURIComponent(character).replaceAll(/[!'()*]/g, percentEncode));
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** A word as it is where the shell reads no more into it. Commas are lists in PowerShell, brackets are patterns in zsh. */
+function wordOf(shell: SetupShell, text: string): string {
+  if (shell === 'posix') return /^[\w./:%@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  // PowerShell takes typographic quotes for quotes.
+  return /^[\w./:+-]+$/.test(text) ? text : `'${text.replaceAll(/['‘’‚‛]/g, (quote) => quote + quote)}'`;
+}

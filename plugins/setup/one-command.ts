@@ -1,0 +1,107 @@
+import { codePieces } from '#core/pages/code-pieces.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import { setupCommand, setupOptions, type SetupOptions, type SetupShell, setupUrl } from '#core/pages/setup-command.ts';
+import type { CodeBox, System } from './describe-step.ts';
+
+/** For whom commands are written. */
+export interface Reader {
+  readonly t: PageRequest['t'];
+  readonly system: System;
+  /** Of the service, as gateway.yaml has it. */
+  readonly baseUrl: string;
+  /** The model that the reader has chosen; undefined leaves the choice to the script. */
+  readonly chosenModel: string | undefined;
+}
+
+/** What the page says about a script. */
+export interface ScriptFacts {
+  /** Of the bytes that the gateway serves, in hexadecimal digits. */
+  readonly sha256: string;
+  /** Names of the tools that it sets up. */
+  readonly tools: readonly string[];
+  /** Of the service: names the folder of the script's state. */
+  readonly slug: string;
+}
+
+/** Tools that the example of `--tools` names. */
+const exampleTools = 'claude-code,codex';
+
+export function shellFor(system: System): SetupShell {
+  return system === 'windows' ? 'powershell' : 'posix';
+}
+
+/** The command as a box to copy, with the chosen model. */
+export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
+  const { system, baseUrl } = reader;
+  return {
+    id: 'command',
+    label: system === 'windows' ? 'PowerShell' : 'Terminal',
+    pieces: codePieces(setupCommand(shellFor(system), baseUrl, { ...options, ...modelOption(reader) })),
+  };
+}
+
+function modelOption({ chosenModel }: Reader): SetupOptions {
+  return chosenModel === undefined ? {} : { model: chosenModel };
+}
+
+/** What the entry of all tools shows, ready to be printed. */
+export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader: Reader) {
+  const { t, system } = reader;
+  const file = system === 'windows' ? 'setup.ps1' : 'setup.sh';
+  return {
+    command: commandBox({}, reader),
+    facts: [
+      { label: t('setup.all.tools'), value: tools.join(', ') },
+      { label: t('setup.all.writes'), value: t('setup.all.writes_more') },
+      { label: t('setup.all.backups'), value: t('setup.all.backups_more', { folder: backupsOn(system, slug) }) },
+      { label: t('setup.key'), value: t('setup.all.key_kept') },
+    ],
+    options: describeOptions(reader),
+    longWay: {
+      id: 'long-way',
+      label: system === 'windows' ? 'PowerShell' : 'Terminal',
+      pieces: codePieces(longWay(reader)),
+    },
+    file,
+    sha256,
+  };
+}
+
+function backupsOn(system: System, slug: string): string {
+  return system === 'windows' ? `%LOCALAPPDATA%\\${slug}\\setup\\backups` : `~/.config/${slug}/setup/backups`;
+}
+
+/** Each way of running it as one line. Those that write settings, or show them, have the chosen model. */
+function describeOptions(reader: Reader) {
+  const { t, system, baseUrl } = reader;
+  const options: readonly (readonly [id: string, options: SetupOptions])[] = [
+    ['dry-run', { 'dry-run': true, ...modelOption(reader) }],
+    ['tools', { tools: exampleTools, ...modelOption(reader) }],
+    ['verify', { verify: true }],
+    ['undo', { undo: true }],
+  ];
+  return options.map(([id, named]) => ({
+    id: `option-${id}`,
+    label: t(`setup.all.option.${id}`),
+    code: setupCommand(shellFor(system), baseUrl, named),
+  }));
+}
+
+/** Download, compare, read, run. */
+function longWay(reader: Reader): string {
+  const { system, baseUrl } = reader;
+  const shell = shellFor(system);
+  const steps = longWays[system](setupUrl(shell, baseUrl));
+  return `${steps.join('\n')} ${setupOptions(shell, modelOption(reader))}`.trimEnd();
+}
+
+const longWays: Readonly<Record<System, (url: string) => readonly string[]>> = {
+  linux: (url) => [`curl -fsSL ${url} -o setup.sh`, 'sha256sum setup.sh', 'less setup.sh', 'sh setup.sh'],
+  macos: (url) => [`curl -fsSL ${url} -o setup.sh`, 'shasum -a 256 setup.sh', 'less setup.sh', 'sh setup.sh'],
+  windows: (url) => [
+    `irm ${url} -OutFile setup.ps1`,
+    '(Get-FileHash setup.ps1).Hash.ToLower()',
+    'notepad setup.ps1',
+    'powershell -ExecutionPolicy Bypass -File setup.ps1',
+  ],
+};

@@ -1,0 +1,154 @@
+import type { Registry } from '#core/extension/registry.ts';
+import { serviceSlug } from '#core/host.ts';
+import { defaultsOf, type FormatDefaults, type SetupHost, setupModels } from '../defaults.ts';
+import type { SetupTool } from '../tool.ts';
+import { setupSection } from '../section.ts';
+import { tools } from '../tools.ts';
+import { toSetupModel, valuesWith } from '../values.ts';
+import type { ScriptAction } from './actions.ts';
+import { describeActions, type ScriptedTool, startOf } from './describe-actions.ts';
+import { modelWith, placeholders, traitsOf, withPlaceholders } from './placeholders.ts';
+
+/** What the setup scripts know of this gateway: the same for everybody who loads them, without any key. */
+export interface ScriptData {
+  /** Name of the service, without control characters. */
+  readonly service: string;
+  readonly slug: string;
+  /** Of former names of the service, the latest first. */
+  readonly formerSlugs: readonly string[];
+  /** Without `/v1` and without a trailing slash. */
+  readonly baseUrl: string;
+  /** First part of keys, before the hyphen. */
+  readonly keyPrefix: string;
+  readonly keyVariable: string;
+  readonly models: readonly ScriptModel[];
+  readonly defaults: readonly ScriptDefaults[];
+  readonly tools: readonly ScriptTool[];
+}
+
+export interface ScriptModel {
+  readonly name: string;
+  readonly context?: number; // tokens of a prompt, at most
+  readonly output?: number; // tokens of an answer, at most
+  /** What the actions depend on: letters. `-same` is appended where the small model is this one. */
+  readonly traits: string;
+}
+
+/** The models of a format unless another one is chosen. */
+export interface ScriptDefaults {
+  readonly format: string;
+  readonly model: string;
+  /** Undefined: the small model is the model itself, whichever is chosen. */
+  readonly small?: string;
+}
+
+export interface ScriptTool {
+  readonly id: string;
+  readonly name: string;
+  readonly format: string;
+  /** True for a tool that is set up only when it is named. */
+  readonly isOnRequest: boolean;
+  /** Its programs. */
+  readonly commands: readonly string[];
+  /** Its folders, with `~` for the home folder. */
+  readonly folders: readonly string[];
+  /** The command that starts it. */
+  readonly start?: string;
+  /** One for each way in which the actions differ between models. Together they have the traits of all models. */
+  readonly variants: readonly ScriptVariant[];
+}
+
+export interface ScriptVariant {
+  readonly traits: readonly string[];
+  readonly actions: readonly ScriptAction[];
+}
+
+type Abilities = Pick<Registry, 'abilityReader'>;
+
+/** What the scripts of this gateway know; undefined when the catalog has no model for tools. */
+export function scriptData(host: SetupHost, registry: Abilities): ScriptData | undefined {
+  const models = setupModels(host, registry).map((model) => describeModel(toSetupModel(model, registry)));
+  if (models.length === 0) return undefined;
+  const formats = [...new Set(tools.filter(isScripted).map(formatOf))];
+  const defaults = formats.flatMap((format) => defaultsOf(format, host, registry) ?? []);
+  const { name, slug, prefix } = host.service;
+  const { baseUrl, keyVariable } = valuesWith(host, modelWith('', 'main'), modelWith('', 'main'));
+  return {
+    service: name.replaceAll(/\p{Cc}+/gu, ' ').trim() || slug,
+    slug,
+    formerSlugs: formerSlugsOf(host),
+    baseUrl,
+    keyPrefix: prefix,
+    keyVariable,
+    models,
+    defaults: defaults.map(({ format, model, small }) => ({
+      format,
+      model: model.name,
+      ...(small !== undefined && { small: small.name }),
+    })),
+    tools: tools.filter(isScripted).flatMap((tool) => {
+      const ofFormat = defaults.find(({ format }) => format === formatOf(tool));
+      return ofFormat === undefined ? [] : describeTool(tool, host, models, ofFormat);
+    }),
+  };
+}
+
+/** Without the present one: a service may get an old name again. */
+function formerSlugsOf({ section, service: { slug, prefix } }: SetupHost): string[] {
+  const slugs = section(setupSection).former_names.map((name) => serviceSlug(name, prefix));
+  return [...new Set(slugs)].filter((former) => former !== slug);
+}
+
+function isScripted(tool: SetupTool): tool is ScriptedTool {
+  return tool.script !== undefined;
+}
+
+function formatOf({ formats }: SetupTool): string {
+  return formats[0];
+}
+
+function describeModel(model: ReturnType<typeof toSetupModel>): ScriptModel {
+  const { name, maxInputTokens: context, maxOutputTokens: output } = model;
+  return {
+    name,
+    ...(context !== undefined && { context }),
+    ...(output !== undefined && { output }),
+    traits: traitsOf(model),
+  };
+}
+
+function describeTool(
+  tool: ScriptedTool,
+  host: SetupHost,
+  models: readonly ScriptModel[],
+  { small }: FormatDefaults,
+): ScriptTool {
+  const smallTraits = models.find(({ name }) => name === small?.name)?.traits ?? '';
+  const variants = new Map<string, { traits: string[]; actions: ScriptAction[] }>();
+  for (const traits of traitsWith(models, small?.name)) {
+    const main = modelWith(traits.replace('-same', ''), 'main');
+    const values = valuesWith(host, main, traits.endsWith('-same') ? main : modelWith(smallTraits, 'small'));
+    const written = withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: placeholders.key })));
+    const variant = variants.get(written) ?? { traits: [], actions: JSON.parse(written) as ScriptAction[] };
+    variant.traits.push(traits);
+    variants.set(written, variant);
+  }
+  const { id, name, script } = tool;
+  const start = startOf(tool, valuesWith(host, modelWith('', 'main'), modelWith('', 'main')));
+  return {
+    id,
+    name,
+    format: formatOf(tool),
+    isOnRequest: script.isOnRequest === true,
+    commands: script.commands,
+    folders: script.folders,
+    ...(start !== undefined && { start }),
+    variants: [...variants.values()],
+  };
+}
+
+/** The traits that models can have while this one is the small one. */
+function traitsWith(models: readonly ScriptModel[], small: string | undefined): string[] {
+  const all = models.map(({ name, traits }) => (small === undefined || small === name ? `${traits}-same` : traits));
+  return [...new Set(all)].toSorted();
+}

@@ -1,0 +1,273 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTlsUpstream } from '../../../support/tls-upstream.ts';
+import { runParts, sendJson, startStub, type StubGateway, toolFolder } from './parts-fixture.ts';
+import { describeInShells, hasCommand } from './shells.ts';
+
+/** Of this file alone: processes of other tests have theirs in the environment. */
+const key = `dp-${'Http'.repeat(12)}${process.pid}`;
+const report = 'printf "%s|%s\\n" "$http_status" "$failure"';
+const ask = `key=${key}; request GET "$asked" "$work/out"; ${report}; cat "$work/out"`;
+
+let stub: StubGateway;
+/** Arguments of all processes while a request is being answered. */
+let seenArguments = '';
+let seenEnvironments = '';
+
+beforeAll(async () => {
+  stub = await startStub((path, response) => {
+    seenArguments = readProcesses('cmdline');
+    seenEnvironments = readProcesses('environ');
+    answers[path.split('/').at(-1) ?? '']?.(response);
+  });
+});
+afterAll(() => stub[Symbol.asyncDispose]());
+
+const page = '<!doctype html><title>Sign in</title>';
+const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  good: (response) => sendJson(response, 200, { good: 'yes' }),
+  refused: (response) => sendJson(response, 403, { error: { message: 'This account is blocked.' } }),
+  unknown: (response) => sendJson(response, 401, { error: { message: 'no' } }),
+  portal: (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(page),
+  moved: (response) => void response.writeHead(302, { location: 'http://portal.example/login' }).end(),
+  down: (response) => void response.writeHead(502, { 'content-type': 'text/html' }).end(page),
+  denied: (response) => void response.writeHead(403, { 'content-type': 'text/html' }).end(page),
+  empty: (response) => void response.writeHead(200).end(),
+  events: (response) => void response.writeHead(200).end('event: x\ndata: {"a":1}\n\n'),
+  slow: () => undefined,
+  endless: (response) => void sendEndlessly(response),
+  announced: (response) => void sendEndlessly(response, { 'content-length': '10000000000' }),
+  broken: (response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{"a":');
+    setImmediate(() => response.destroy());
+  },
+};
+
+/** Until the client leaves. */
+async function sendEndlessly(response: ServerResponse, headers: Readonly<Record<string, string>> = {}) {
+  response.writeHead(200, headers);
+  const endless = Readable.from(
+    (function* () {
+      for (;;) yield '{"a":1}'.repeat(10_000);
+    })(),
+  );
+  await pipeline(endless, response).catch(() => undefined);
+}
+
+/** Of all other processes. Linux alone has them in files. */
+function readProcesses(file: 'cmdline' | 'environ'): string {
+  if (process.platform !== 'linux') return '';
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+    .map((id) => readIfThere(`/proc/${id}/${file}`))
+    .join('\n');
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describe.each(['curl', 'wget', 'python3', 'node'])('a request by %s alone', (client) => {
+  let path = '';
+  beforeAll(async () => {
+    path = await toolFolder([client]);
+  });
+  afterAll(() => rm(path, { recursive: true, force: true }));
+  const isMissing = client !== 'node' && !hasCommand(client);
+
+  async function run(asked: string, baseUrl = stub.url, environment: NodeJS.ProcessEnv = {}, body = ask) {
+    const shell = ['/bin/sh'] as const;
+    // Only the answer that never comes may end by the limit, on a busy machine as well.
+    const limit = asked.endsWith('/slow') ? 1 : 60;
+    const { stdout, stderr, leftovers } = await runParts(`asked=${asked}\nrequest_limit=${limit}\n${body}`, {
+      baseUrl,
+      path,
+      environment,
+      shell,
+    });
+    expect({ stderr, leftovers }).toStrictEqual({ stderr: '', leftovers: [] });
+    return stdout.trimEnd();
+  }
+
+  it.skipIf(isMissing)('carries the key, which no process has in its arguments or environment', async () => {
+    expect(await run('/v1/good')).toBe('200|\n{"good":"yes"}');
+    const { method, path: asked, headers } = stub.requests.at(-1) ?? {};
+    expect([method, asked, headers?.authorization]).toEqual(['GET', '/v1/good', `Bearer ${key}`]);
+    if (process.platform === 'linux') expect(seenArguments.includes(client)).toBe(true);
+    expect(seenArguments.includes(key)).toBe(false);
+    expect(seenEnvironments.includes(key)).toBe(false);
+  });
+
+  it.skipIf(isMissing)('sends a body as JSON, below the path of the gateway', async () => {
+    const body = `printf '{"a":"é\\n"}' >"$work/body"; key=${key}; request POST "$asked" "$work/out" "$work/body"; ${report}`;
+    expect(await run('/v1/good', `${stub.url}/gate%20way`, {}, body)).toBe('200|');
+    const { method, path: asked, headers, body: sent } = stub.requests.at(-1) ?? {};
+    expect([method, asked, headers?.['content-type'], sent]).toEqual([
+      'POST',
+      '/gate%20way/v1/good',
+      'application/json',
+      '{"a":"é\n"}',
+    ]);
+  });
+
+  it.skipIf(isMissing).each([
+    ['refused', '403|', 'blocked'],
+    ['unknown', '401|', ''],
+    ['events', '200|', 'data: {"a":1}'],
+    ['portal', '200|Something between this machine and ORIGIN answered instead of it (200, a web page)', ''],
+    ['denied', '403|Something between this machine and ORIGIN answered instead of it (403, a web page)', ''],
+    ['empty', '200|Something between this machine and ORIGIN answered instead of it (200, an empty answer)', ''],
+    [
+      'moved',
+      '302|Something between this machine and ORIGIN answered instead of it (302 to http://portal.example/login)',
+      '',
+    ],
+    ['down', '502|ORIGIN answered with 502 and no explanation: the gateway is down', ''],
+    ['slow', '000|ORIGIN did not answer within 1 s.', ''],
+    ['broken', '000|The connection to ORIGIN broke before the answer was complete.', ''],
+  ])('tells the gateway from what is in between: %s', async (answer, expected, content) => {
+    const output = await run(`/v1/${answer}`);
+    expect(output.replaceAll(stub.url, 'ORIGIN')).toContain(expected);
+    expect(output).toContain(content);
+    if (answer === 'moved') expect(stub.requests.at(-1)?.path).toBe('/v1/moved');
+  });
+
+  it.skipIf(isMissing).each(['endless', 'announced'])(
+    'fills no disk with an answer that does not end: %s',
+    async (answer) => {
+      const body = `${ask.replace('cat', 'wc -c <')}`.replace('key=', 'request_limit=30; key=');
+      const [failure, size] = (await run(`/v1/${answer}`, stub.url, {}, body)).split('\n');
+      expect(failure?.replaceAll(stub.url, 'ORIGIN')).toBe(
+        '000|ORIGIN sent more than 4 MiB, which no answer of Daypass has. Something between this machine and ORIGIN may have answered instead of it.',
+      );
+      expect(Number(size)).toBeLessThanOrEqual(8 * 1024 ** 2);
+    },
+  );
+
+  it.skipIf(isMissing)('names a host that does not exist, and a port where nothing listens', async () => {
+    expect(await run('/', 'http://no-such-host.invalid')).toMatch(
+      /^000\|The host name of http:\/\/no-such-host.invalid could not be resolved/,
+    );
+    expect(await run('/', 'http://127.0.0.1:1')).toMatch(/^000\|Nothing accepts connections at http:\/\/127.0.0.1:1/);
+  });
+
+  it.skipIf(isMissing)('names a certificate that is not trusted, and the variable that trusts it', async () => {
+    await using upstream = await createTlsUpstream(() => undefined);
+    expect(await run('/', `https://127.0.0.1:${upstream.port}`)).toMatch(
+      /^000\|The TLS certificate of https:\S+ is not trusted.*set (CURL_CA_BUNDLE|SSL_CERT_FILE|NODE_EXTRA_CA_CERTS) to/,
+    );
+  });
+
+  it.skipIf(isMissing)('names a proxy that refuses', async () => {
+    await using proxy = await startProxy('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
+    const environment = { https_proxy: proxy.url, http_proxy: proxy.url };
+    expect(await run('/', 'http://gateway.example', environment)).toContain(
+      '|The proxy of this network refused to connect',
+    );
+    expect(await run('/', 'https://gateway.example', environment)).toContain(
+      '|The proxy of this network refused to connect',
+    );
+  });
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
+);
+
+describeInShells('an answer that does not end', ({ command }) => {
+  it.skipIf(!hasCommand('curl'))(
+    'is cut off, without a word of the shell about the program that was ended',
+    async () => {
+      const body = `client=curl; asked=/v1/endless; ${ask.replace('cat', 'wc -c <')}`;
+      const { stdout, stderr } = await runParts(body, { baseUrl: stub.url, shell: command });
+      expect({ failure: stdout.slice(0, 12), stderr }).toEqual({ failure: '000|http://1', stderr: '' });
+      expect(stdout).toContain(' sent more than 4 MiB');
+      expect(Number(stdout.split('\n')[1])).toBeLessThanOrEqual(8 * 1024 ** 2);
+    },
+  );
+});
+
+describe('a request', () => {
+  it.each([
+    ['nothing that can send it', [], 'No program that can send a request was found'],
+    ['only the wget of BusyBox', ['busybox'], 'The wget of this machine would show the key'],
+  ])('says what to install on a machine with %s', async (_, programs, expected) => {
+    const path = await toolFolder(programs);
+    const wget = 'wget() { busybox wget "$@"; }';
+    const body = `${programs.length > 0 ? wget : ''}\nasked=/v1/good; ${ask}`;
+    const { stdout } = await runParts(body, { baseUrl: stub.url, path, shell: ['/bin/sh'] });
+    expect(stdout).toContain(`000|${expected}`);
+    await rm(path, { recursive: true, force: true });
+  });
+
+  it.skipIf(!hasCommand('wget'))('is sent by the next program where curl cannot start', async () => {
+    const path = await toolFolder(['wget']);
+    await writeFile(join(path, 'curl'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+    const body = `asked=/v1/good; ${ask}; say "$client"`;
+    const { stdout, stderr } = await runParts(body, { baseUrl: stub.url, path, shell: ['/bin/sh'] });
+    expect({ stdout, stderr }).toEqual({ stdout: '200|\n{"good":"yes"}wget\n', stderr: '' });
+    await rm(path, { recursive: true, force: true });
+  });
+
+  it.skipIf(!hasCommand('curl'))('ignores ~/.curlrc, ~/.wgetrc and ~/.netrc', async () => {
+    const files = {
+      '.curlrc': 'header = "x-evil: 1"\n',
+      '.wgetrc': 'header = x-evil: 1\n',
+      '.netrc': 'machine 127.0.0.1 login a password b\n',
+    };
+    for (const client of ['curl', 'wget']) {
+      await runParts(`client=${client}; asked=/v1/good; ${ask}`, { baseUrl: stub.url, files });
+      const { headers } = stub.requests.at(-1) ?? {};
+      expect(headers?.['x-evil']).toBe(undefined);
+      expect(headers?.authorization).toBe(`Bearer ${key}`);
+    }
+  });
+
+  it.skipIf(!hasIpv6)('reaches a gateway at an IPv6 address', async () => {
+    await using gateway = await startStub((_, response) => sendJson(response, 200, {}), '::1');
+    for (const client of ['curl', 'wget', 'python3', 'node'].filter(hasCommand)) {
+      const { stdout } = await runParts(`client=${client}; asked=/v1/good; ${ask}`, { baseUrl: gateway.url });
+      expect(stdout, client).toBe('200|\n{}');
+    }
+    expect(gateway.requests[0]?.headers.host).toMatch(/^\[::1\]:\d+$/);
+  });
+
+  it.skipIf(!hasCommand('curl'))(
+    'tells a handshake that is cut off from a certificate that is not trusted',
+    async () => {
+      await using firewall = await startProxy('');
+      const body = `client=curl; asked=/v1/good; ${ask}`;
+      const { stdout } = await runParts(body, { baseUrl: firewall.url.replace('http:', 'https:') });
+      expect(stdout).toMatch(/^000\|The TLS handshake with https:\S+ failed \(.*A proxy or firewall may block it/);
+    },
+  );
+
+  it('prints no control characters of an answer', async () => {
+    const text = '\\u001b[31mred\\u009b0m \\"quoted\\" \\u00e9 C:\\\\x\\ty';
+    const body = `printf '%s' '{ "error" : {"code":null,"message" :"${text}" }}' >"$work/in"; error_message "$work/in"`;
+    const { stdout } = await runParts(body, { baseUrl: stub.url });
+    expect(stdout).toBe(' [31mred?0m "quoted" ? C:\\x y\n');
+  });
+});
+
+async function startProxy(answer: string) {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.end(answer));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () => new Promise<void>((closed) => server.close(() => closed())),
+  };
+}

@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import type { Node } from 'web-tree-sitter';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { renderPowershell, writePowershellData } from '../../../../plugins/setup/script/render-powershell.ts';
+import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { modelOf } from '../../format/catalog-fixture.ts';
+import { registry, setupHost } from '../fixture.ts';
+import { nasty } from '../nasty.ts';
+import { assignedIn, commandsOf, createParser, functionsOf, nodesOf, syntaxErrors } from './powershell-syntax.ts';
+
+const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
+const dataOf = (name = 'Daypass') => scriptData(setupHost(models, { name }), registry) as ScriptData;
+
+/**
+ * Commands that both Windows PowerShell 5.1 and PowerShell 7 have, with the parameters that are used. This and the next table
+ * agree with the profiles of Windows 10 that PSScriptAnalyzer 1.19 has of both.
+ */
+const cmdlets: Readonly<Record<string, readonly string[]>> = {
+  'ConvertFrom-Json': [],
+  'ForEach-Object': [],
+  'Get-Command': ['-Name', '-CommandType', '-All', '-ErrorAction'],
+  'Get-Item': ['-LiteralPath', '-Force', '-ErrorAction'],
+  'New-Object': [],
+  'Read-Host': ['-AsSecureString'],
+  'Select-Object': ['-Unique'],
+  'Set-StrictMode': ['-Off'],
+  'Sort-Object': ['-Descending'],
+  'Start-Sleep': ['-Milliseconds'],
+  'Where-Object': [],
+  'Write-Host': ['-ForegroundColor'],
+  'Write-Verbose': [],
+};
+
+/** Static members that both .NET Framework 4.6, which Windows PowerShell 5.1 runs on, and .NET 8 have. */
+const statics: Readonly<Record<string, readonly string[]>> = {
+  Array: ['Reverse'],
+  Console: ['IsInputRedirected'],
+  DateTime: ['UtcNow'],
+  'Diagnostics.Process': ['Start'],
+  'Diagnostics.Stopwatch': ['StartNew'],
+  Environment: [
+    'ExpandEnvironmentVariables',
+    'GetEnvironmentVariable',
+    'GetFolderPath',
+    'SetEnvironmentVariable',
+    'SystemDirectory',
+    'UserInteractive',
+  ],
+  EnvironmentVariableTarget: ['Process', 'User'],
+  'Globalization.CultureInfo': ['InvariantCulture'],
+  'IO.Directory': ['CreateDirectory', 'Delete', 'Exists', 'GetDirectories', 'GetFileSystemEntries', 'GetFiles', 'Move'],
+  'IO.File': [
+    'Delete',
+    'Exists',
+    'GetAttributes',
+    'GetLastWriteTimeUtc',
+    'Move',
+    'Open',
+    'ReadAllBytes',
+    'Replace',
+    'WriteAllBytes',
+  ],
+  'IO.FileAccess': ['Read', 'ReadWrite'],
+  'IO.FileAttributes': ['ReadOnly'],
+  'IO.FileMode': ['Open', 'OpenOrCreate'],
+  'IO.FileOptions': ['DeleteOnClose'],
+  'IO.FileShare': ['None'],
+  'IO.Path': [
+    'Combine',
+    'GetDirectoryName',
+    'GetExtension',
+    'GetFileName',
+    'GetFullPath',
+    'GetTempPath',
+    'IsPathRooted',
+  ],
+  Math: ['Max', 'Min', 'Round'],
+  'Microsoft.Win32.Registry': ['CurrentUser'],
+  'Microsoft.Win32.RegistryValueOptions': ['DoNotExpandEnvironmentNames'],
+  'Net.ServicePointManager': ['SecurityProtocol'],
+  'Net.WebRequest': ['Create'],
+  NullString: ['Value'],
+  'Security.Principal.WindowsIdentity': ['GetCurrent'],
+  StringComparison: ['Ordinal', 'OrdinalIgnoreCase'],
+  'Text.Encoding': ['GetEncoding', 'UTF8'],
+  guid: ['NewGuid'],
+  regex: ['Escape', 'Match', 'Matches', 'Replace', 'Split'],
+  string: ['Equals'],
+};
+
+/** Variables that PowerShell itself sets. `$IsLinux` and `$IsMacOS` exist in PowerShell 7 only, and are null before. */
+const automatic = ['_', 'args', 'env', 'executioncontext', 'false', 'global', 'host', 'islinux', 'ismacos', 'matches'];
+const reserved = [
+  'error',
+  'event',
+  'foreach',
+  'home',
+  'host',
+  'input',
+  'myinvocation',
+  'pid',
+  'profile',
+  'sender',
+  'this',
+];
+
+let parse: (text: string) => Node;
+let script = '';
+let root: Node;
+beforeAll(async () => {
+  parse = await createParser();
+  script = renderPowershell(dataOf());
+  root = parse(script);
+});
+
+/** The line of JSON in a script, as a PowerShell would read it. */
+const carriedData = (text: string): string => /\$data = ConvertFrom-Json @'\n(.*)\n'@\n/.exec(text)![1]!;
+
+describe('setup.ps1', () => {
+  it('can be read by the grammar of PowerShell', () => {
+    expect(syntaxErrors(root)).toEqual([]);
+    expect(functionsOf(root).length).toBeGreaterThan(80);
+  });
+
+  it('is found wrong by the grammar when a brace is missing', () => {
+    expect(syntaxErrors(parse(script.slice(0, script.lastIndexOf('}'))))).not.toEqual([]);
+  });
+
+  it('is one block, so that half of it runs nothing and nothing of it stays in the session', () => {
+    const statements = root.namedChildren
+      .flatMap((child) => child!.namedChildren)
+      .filter((child) => child!.type !== 'comment');
+    expect(statements.map((one) => one!.text.slice(0, 3))).toEqual(['& {']);
+    expect(nodesOf(root, 'scoped_variable').map(({ text }) => text)).toEqual([]);
+    expect(script.match(/\$(global|script):\w+/g)).toEqual(['$global:LASTEXITCODE']);
+  });
+
+  it('is plain ASCII with whole here-strings, and carries the data, whatever the service is called', () => {
+    fc.assert(
+      fc.property(nasty, (name) => {
+        const data = dataOf(name);
+        const text = renderPowershell(data);
+        expect(/[^\n\x20-\x7e]/.test(text)).toBe(false);
+        expect(text.match(/^'@/gm)?.length).toBe(text.match(/@'$/gm)?.length);
+        expect(JSON.parse(carriedData(text))).toEqual(data);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('is read the same way whatever the service is called', () => {
+    fc.assert(
+      fc.property(nasty, (name) => {
+        expect(syntaxErrors(parse(renderPowershell(dataOf(name))))).toEqual([]);
+      }),
+      { numRuns: 3 },
+    );
+  });
+
+  it('writes data in one line that cannot end a here-string', () => {
+    const data = dataOf();
+    fc.assert(
+      fc.property(nasty, (service) => {
+        expect(writePowershellData({ ...data, service })).toMatch(/^\{[\x20-\x7e]*\}$/);
+      }),
+    );
+  });
+
+  it('knows the place of every file on Windows', () => {
+    const files = dataOf().tools.flatMap(({ variants }) => variants[0]!.actions.filter(({ kind }) => kind === 'file'));
+    expect(files.filter((file) => !('windows' in file))).toEqual([]);
+    const paths = dataOf().tools.flatMap(({ variants }) =>
+      variants[0]!.actions.flatMap((action) => (action.kind === 'file' && action.windows) || []),
+    );
+    expect(paths.length).toBeGreaterThan(12);
+    for (const path of paths) expect(path).toMatch(/^%(USERPROFILE|APPDATA)%\\[^/%]+$/);
+  });
+});
+
+describe('the code of setup.ps1', () => {
+  it('calls only its own functions and commands that Windows PowerShell 5.1 has, with parameters that they have', () => {
+    const own = new Map(functionsOf(root).map((one) => [one.name, one]));
+    const wrong = commandsOf(root).filter(({ name, parameters, count }) => {
+      const called = own.get(name);
+      if (called !== undefined) return parameters.length > 0 || count > called.parameters.length;
+      return cmdlets[name] === undefined || parameters.some((one) => !cmdlets[name]!.includes(one));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('uses only members of .NET that the oldest and the newest PowerShell have', () => {
+    const used = functionsOf(root).flatMap(({ node }) => [...node.text.matchAll(/(?<![`(])\[([\w.]+)\]::(\w+)/g)]);
+    expect(used.length).toBeGreaterThan(100);
+    expect(used.filter(([, type, member]) => !statics[type!]?.includes(member!)).map(([text]) => text)).toEqual([]);
+  });
+
+  it('has each function once, and calls it', () => {
+    const names = functionsOf(root).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const called = new Set(commandsOf(root).map(({ name }) => name));
+    expect(names.filter((name) => !called.has(name))).toEqual([]);
+  });
+
+  it('reads no variable that nothing has set, and sets none of those of PowerShell', () => {
+    const shared = assignedIn(root.descendantsOfType('script_block_expression')[0]!);
+    const top = ['data', 'session', 'utf8', 'latin1', 'helpersources', 'invocation', 'given'];
+    expect(top.filter((name) => !shared.has(name))).toEqual([]);
+    for (const { name, node } of functionsOf(root)) {
+      const known = new Set([...assignedIn(node), ...automatic, ...top, 'null', 'true', 'psversiontable']);
+      const read = nodesOf(node, 'variable').map(({ text }) => text.replace(/^\$\{?([\w]+).*$/s, '$1').toLowerCase());
+      expect([name, read.filter((one) => !known.has(one))]).toEqual([name, []]);
+      expect([name, reserved.filter((one) => assignedIn(node).has(one))]).toEqual([name, []]);
+    }
+  });
+
+  it('has no syntax that Windows PowerShell 5.1 lacks', () => {
+    const code = functionsOf(root).map(({ node }) => node.text);
+    for (const text of code) expect(text).not.toMatch(/\?\?|\?\.|&&|\|\||-AsByteStream|-AsHashtable|-NoProfile|`u\{/);
+    expect(nodesOf(root, 'ternary_expression')).toEqual([]);
+  });
+
+  it('changes files, folders and variables in a few functions only, which refuse during a dry run', () => {
+    const changes =
+      /\[IO\.(File|Directory)\]::(Write\w+|Replace|Move|Delete|CreateDirectory)|SetEnvironmentVariable|\.SetValue\(/;
+    const changing = functionsOf(root).filter(({ node }) => changes.test(node.text));
+    // Start-Bare changes the environment of this process for a moment.
+    const inWorkFolder = ['New-WorkFolder', 'Clear-Work', 'Save-Helper', 'Invoke-Helper', 'Start-Bare'];
+    const unguarded = changing.filter(({ node }) => !node.text.includes('Assert-CanWrite')).map(({ name }) => name);
+    expect(unguarded.toSorted()).toEqual(
+      [...inWorkFolder, 'Remove-Backups', 'Remove-EmptyFolder', 'Save-Content'].toSorted(),
+    );
+  });
+});

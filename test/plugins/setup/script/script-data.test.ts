@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Model } from '#core/catalog/catalog.ts';
+import { describeActions, type ScriptedTool } from '../../../../plugins/setup/script/describe-actions.ts';
+import { placeholders } from '../../../../plugins/setup/script/placeholders.ts';
+import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { tools } from '../../../../plugins/setup/tools.ts';
+import { type SetupValues, setupValues } from '../../../../plugins/setup/values.ts';
+import { modelOf } from '../../format/catalog-fixture.ts';
+import { registry, setupHost } from '../fixture.ts';
+
+const scripted = tools.filter((tool): tool is ScriptedTool => tool.script !== undefined);
+const dataOf = (models: readonly Model[]) => scriptData(setupHost(models), registry) as ScriptData;
+
+/** What the script does: fills in the placeholders for a model that was chosen, or for the default. */
+function filledActions({ tools: known, models, defaults }: ScriptData, id: string, chosen: string): unknown {
+  const tool = known.find((one) => one.id === id)!;
+  const small = defaults.find(({ format }) => format === tool.format)?.small ?? chosen;
+  const [model, smallModel] = [chosen, small].map((name) => models.find((one) => one.name === name)!);
+  const traits = `${model!.traits}${chosen === small ? '-same' : ''}`;
+  const variant = tool.variants.find((one) => one.traits.includes(traits))!;
+  const values = [
+    [placeholders.key, 'dp-key'],
+    [placeholders.model, chosen],
+    [placeholders.small, small],
+    [placeholders.context, model!.context],
+    [placeholders.output, model!.output],
+    [placeholders.smallContext, smallModel!.context],
+    [placeholders.smallOutput, smallModel!.output],
+  ] as const;
+  return JSON.parse(
+    values.reduce((text, [name, value]) => text.replaceAll(name, String(value)), JSON.stringify(variant.actions)),
+  );
+}
+
+const limit = fc.option(fc.integer({ min: 1, max: 2_000_000 }), { nil: undefined });
+const someModel = fc.record({
+  name: fc.constantFrom('large', 'b-mini', 'gpt-5.1:free', 'claude-haiku-4@x', 'v+1/a', 'lite'),
+  formats: fc.constantFrom(['chat'] as const, ['messages'] as const, ['responses', 'chat'] as const),
+  maxInputTokens: limit,
+  maxOutputTokens: limit,
+});
+const someCatalog = fc
+  .uniqueArray(someModel, { minLength: 1, maxLength: 6, selector: ({ name }) => name })
+  .map((models) => models.map(({ name, formats, ...limits }) => modelOf(name, formats, limits)));
+
+describe('the data of the script', () => {
+  it('makes of its placeholders exactly what the page shows for the model', () => {
+    fc.assert(
+      fc.property(someCatalog, (models) => {
+        const data = dataOf(models);
+        for (const tool of scripted) {
+          for (const { name } of data.models) {
+            const values = setupValues(setupHost(models), registry, tool.formats[0], name) as SetupValues;
+            const shown = describeActions(tool, { ...values, key: 'dp-key' });
+            expect(filledActions(data, tool.id, name)).toEqual(shown);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has no limit that stands in for another', () => {
+    const models = [modelOf('a', ['chat'], { maxInputTokens: 1000, maxOutputTokens: 100 }), modelOf('b-mini')];
+    expect(JSON.stringify(dataOf(models))).not.toContain('7310000');
+  });
+
+  it('has as many variants as models differ, however many models there are', () => {
+    const models = Array.from({ length: 30 }, (_, index) =>
+      modelOf(`m${index}`, ['chat'], { ...(index % 2 === 0 && { maxInputTokens: 1000 + index }) }),
+    );
+    const counts = dataOf(models).tools.map(({ variants }) => variants.length);
+    expect(Math.max(...counts)).toBe(2);
+  });
+
+  it('defaults to a model that is reached without a translation', () => {
+    const models = [modelOf('a', ['chat']), modelOf('b', ['messages']), modelOf('c-mini', ['messages'])];
+    const { defaults } = dataOf(models);
+    expect(defaults.find(({ format }) => format === 'messages')).toMatchObject({ model: 'dp/b', small: 'dp/c-mini' });
+    expect(defaults.find(({ format }) => format === 'chat')).toMatchObject({ model: 'dp/a', small: 'dp/c-mini' });
+  });
+
+  it('has no small model where the catalog has none', () => {
+    expect(dataOf([modelOf('a')]).defaults.every((one) => !('small' in one))).toBe(true);
+  });
+
+  it('does not exist without a model for conversations', () => {
+    expect(scriptData(setupHost([modelOf('painter', ['images'])]), registry)).toBeUndefined();
+  });
+});

@@ -1,0 +1,275 @@
+import { linkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { renderPowershell } from '../../../../plugins/setup/script/render-powershell.ts';
+import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
+import { modelOf } from '../../format/catalog-fixture.ts';
+import { registry, setupHost } from '../fixture.ts';
+import { testKey } from './parts-fixture.ts';
+import { createComputer, existing, otherScript, setUp, testScript } from './windows-fixture.ts';
+
+describe('setup.ps1', () => {
+  it('sets tools up, changes nothing when it runs again, and takes everything back byte for byte', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    const before = await computer.snapshot();
+    const first = await computer.run(setUp);
+    expect(first.output).toMatch(/Tool alpha +written +C:\\Users\\me\\\.alpha\\settings\.json\n/);
+    expect(first.output).toMatch(/Tool beta +written +C:\\.*config\.toml, variables DAYPASS_API_KEY\n/);
+    expect(first).toMatchObject({ code: 0 });
+    expect(computer.read('.alpha/settings.json')).toContain(`"key": "${testKey}"`);
+    expect(computer.read('.gamma/rc')).toBe(
+      `set-colour blue\n# >>> daypass >>>\nset-key ${testKey}\n# <<< daypass <<<\n`,
+    );
+    expect(computer.machine.registry.get('DAYPASS_API_KEY')).toEqual({ value: testKey, kind: 'String' });
+    const written = await computer.snapshot();
+
+    const second = await computer.run(['-Yes']);
+    expect(second.output.match(/unchanged/g)).toHaveLength(3);
+    expect(await computer.snapshot()).toStrictEqual(written);
+
+    const last = await computer.run(['-Undo', '-Yes']);
+    expect(last.output).toMatch(/Tool alpha +restored/);
+    expect(last.output).toMatch(/Tool gamma +removed +C:\\Users\\me\\\.gamma\\model\.txt$/);
+    expect(await computer.snapshot()).toStrictEqual(before);
+    for (const { output } of [first, second, last]) expect(output).not.toContain(testKey);
+    expect(computer.machine.environment.get('NODE_OPTIONS')).toBe('--require=evil.js');
+  });
+
+  it('does so for every tool of the table', async () => {
+    const models = [modelOf('large', ['chat', 'messages', 'responses', 'gemini'], { maxInputTokens: 200_000 })];
+    const data = { ...(scriptData(setupHost(models), registry) as ScriptData), keyPrefix: 'dp' };
+    const script = renderPowershell(data);
+    await using computer = await createComputer();
+    computer.machine.environment.set(data.keyVariable, testKey);
+    const before = await computer.snapshot();
+    const ids = data.tools.map(({ id }) => id);
+    const { code, output } = await computer.run(['-Yes', '-Tools', ids], script);
+    expect(output.match(/^ {2}\S.* written {2}/gm)).toHaveLength(ids.length);
+    expect(code).toBe(0);
+    expect((await computer.run(['-Undo', '-Yes'], script)).code).toBe(0);
+    expect(await computer.snapshot()).toStrictEqual(before);
+  });
+
+  it('shows changes as a diff without the key, and changes nothing', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    const before = await computer.snapshot();
+    const { output } = await computer.run(['-DryRun', ...setUp]);
+    expect(output).toContain('\n- "gateway": {"url": "http://old.example" },\n+ "gateway": ');
+    expect(output).not.toContain(testKey);
+    expect(await computer.snapshot()).toStrictEqual(before);
+  });
+
+  it('keeps what the user has changed since, and names it', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    await computer.run(setUp);
+    const text = computer.read('.alpha/settings.json')!;
+    computer.write({ '.alpha/settings.json': text.replace('dp/demo', 'mine').replace('dark', 'light') });
+    const { output } = await computer.run(['-Undo', '-Yes']);
+    expect(output).toMatch(/Tool alpha +cleaned .* \(changed since, and left alone: gateway\.models\.main\)/);
+    expect(computer.read('.alpha/settings.json')).toContain('"theme": "light"');
+    expect(computer.read('.alpha/settings.json')).not.toContain(testKey);
+  });
+
+  it('ends with 2 for wrong arguments, and asks nobody where nobody is', async () => {
+    await using computer = await createComputer();
+    expect(await computer.run(['-Tool', 'alpha'])).toMatchObject({
+      code: 2,
+      output: 'Unknown argument: -Tool. See -Help.',
+    });
+    expect(await computer.run(['-Tools', 'alpha'])).toMatchObject({
+      code: 1,
+      output: 'Nobody can be asked for confirmation here. Pass -Yes to go on without it.',
+    });
+  });
+
+  it('never prints a key that came as an argument', async () => {
+    await using computer = await createComputer();
+    for (const args of [
+      [testKey],
+      ['-Tools', ['alpha', testKey]],
+      ['-KeyFile', testKey],
+      ['-Key', 'x'],
+      [`--key=${testKey}`],
+    ]) {
+      const { code, output } = await computer.run(args);
+      expect(code).toBe(2);
+      expect(output).toMatch(
+        /^Other users of this computer can read the arguments of a program\. Set DAYPASS_API_KEY, /,
+      );
+      expect(output).not.toContain(testKey);
+    }
+  });
+
+  it('asks in ISE, which has no console', async () => {
+    await using computer = await createComputer();
+    computer.machine.hostName = 'Windows PowerShell ISE Host';
+    computer.machine.answers.push('no');
+    const { output } = await computer.run(['-Tools', 'alpha']);
+    expect(output).toMatch(/Write these settings\? \[Y\/n\]: no\nNothing was changed\.$/);
+  });
+
+  it('refuses a key with a Kelvin sign, which -match takes for a letter', async () => {
+    await using computer = await createComputer();
+    computer.machine.environment.set('DAYPASS_API_KEY', testKey.replace('b', '\u212A'));
+    expect((await computer.run(setUp)).output).toMatch(/has characters that no key of Daypass has/);
+    expect(computer.asked).toEqual([]);
+  });
+
+  it('restores variables with their kinds, and an empty one', async () => {
+    await using computer = await createComputer();
+    for (const before of [
+      { value: '%USERPROFILE%\\x', kind: 'ExpandString' },
+      { value: '', kind: 'String' },
+    ]) {
+      computer.machine.registry.set('DAYPASS_API_KEY', before);
+      await computer.run(['-Yes', '-Tools', 'beta']);
+      expect(computer.machine.registry.get('DAYPASS_API_KEY')?.value).toBe(testKey);
+      await computer.run(['-Undo', '-Yes']);
+      expect(computer.machine.registry.get('DAYPASS_API_KEY')).toEqual(before);
+      computer.machine.environment.set('DAYPASS_API_KEY', testKey);
+    }
+  });
+});
+
+describe('files that cannot be replaced', () => {
+  it('stay, with the reason: one that is open, one with two names, a folder', async () => {
+    await using computer = await createComputer();
+    const { machine } = computer;
+    computer.write({ ...existing, '.gamma/model.txt/inside': '' });
+    machine.held.add(String.raw`C:\Users\me\.alpha\settings.json`);
+    linkSync(machine.real(String.raw`C:\Users\me\.beta\config.toml`), machine.real(String.raw`C:\Users\me\second`));
+    const { code, output } = await computer.run(setUp);
+    expect(output).toMatch(/Tool alpha +failed .*: The process cannot access the file/);
+    expect(output).toMatch(/Tool beta +failed .*: it has more than one name \(hard links\)/);
+    expect(output).toMatch(/Tool gamma +failed .*: it is a folder/);
+    expect(code).toBe(1);
+    expect(computer.read('.alpha/settings.json')).toBe(existing['.alpha/settings.json']);
+    expect(Object.keys(await computer.snapshot()).filter((path) => path.includes('setup'))).toEqual([]);
+  });
+
+  it('are on record when the record could not be completed after one was replaced', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    const before = await computer.snapshot();
+    const record = String.raw`C:\Users\me\AppData\Local\daypass\setup\files\alpha.1`;
+    computer.machine.held.add(record);
+    expect((await computer.run(['-Yes', '-Tools', 'alpha'])).output).toMatch(/Tool alpha +failed .*denied/);
+    expect(computer.read('.alpha/settings.json')).toContain(testKey);
+    computer.machine.held.delete(record);
+    // The tool has edited its file meanwhile.
+    computer.write({ '.alpha/settings.json': computer.read('.alpha/settings.json')!.replace('dark', 'light') });
+    expect((await computer.run(['-Undo', '-Yes'])).output).toMatch(/Tool alpha +cleaned/);
+    expect(computer.read('.alpha/settings.json')).toBe(before['.alpha/settings.json']!.replace('dark', 'light'));
+  });
+});
+
+describe('two gateways in setup.ps1', () => {
+  it('are taken back in reverse order, and the older one waits for the newer one', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    const before = await computer.snapshot();
+    await computer.run(setUp);
+    expect((await computer.run(setUp, otherScript)).code).toBe(0);
+    const both = computer.read('.alpha/settings.json');
+    for (const args of [['-Undo', '-Yes', '-Tools', 'alpha'], setUp]) {
+      const { code, output } = await computer.run(args);
+      expect(output).toMatch(/Tool alpha +failed.*"other" was set up in it later; take that out first/);
+      expect(code).toBe(1);
+      expect(computer.read('.alpha/settings.json')).toBe(both);
+    }
+    expect((await computer.run(['-Undo', '-Yes'], otherScript)).code).toBe(0);
+    expect((await computer.run(['-Undo', '-Yes'])).code).toBe(0);
+    for (const path of ['.alpha/settings.json', '.beta/config.toml']) expect(computer.read(path)).toBe(before[path]);
+  });
+});
+
+describe('-Verify', () => {
+  it('asks once per model and format, and says that every tool works', async () => {
+    await using computer = await createComputer();
+    await computer.run(setUp);
+    computer.asked.length = 0;
+    const { code, output } = await computer.run(['-Verify']);
+    expect(output.split('\n').map((line) => line.replaceAll(/ +/g, ' '))).toEqual(
+      ['alpha', 'beta', 'gamma'].map((id) => ` Tool ${id} works dp/demo, 0.3 s`),
+    );
+    expect(code).toBe(0);
+    expect(computer.asked.map(({ path }) => path)).toEqual(['/v1/messages']);
+  });
+
+  it('says which settings have changed', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    await computer.run(setUp);
+    computer.write({
+      '.alpha/settings.json': '{ "gateway": { "url": "x" }, "theme": "dark" }',
+      '.beta/config.toml': '= broken',
+      '.gamma/model.txt': 'gpt',
+      '.gamma/rc': computer.read('.gamma/rc')!.replaceAll('\n', '\r\n'),
+    });
+    computer.machine.registry.delete('DAYPASS_API_KEY');
+    const { code, output } = await computer.run(['-Verify']);
+    expect(output).toMatch(
+      /Tool alpha +failed +settings changed: gateway\.url, gateway\.key, .*\. Run the setup again to restore them/,
+    );
+    expect(output).toMatch(
+      /Tool beta +failed +settings changed: C:\\\S+config\.toml cannot be read \(.*\), the variable DAYPASS_API_KEY\./,
+    );
+    expect(output).toMatch(/Tool gamma +failed +settings changed: C:\\\S+model\.txt\./);
+    expect(code).toBe(1);
+  });
+
+  it('says which settings are older than the catalog', async () => {
+    await using computer = await createComputer();
+    await computer.run(setUp);
+    const renamed = testScript.replaceAll('set-key @KEY@', 'set-key now/@KEY@');
+    const { code, output } = await computer.run(['-Verify'], renamed);
+    expect(output).toMatch(
+      /Tool gamma +outdated +its settings are not those that https:\/\/ai\.example gives now\. Run the setup again to update them/,
+    );
+    expect(output).toMatch(/Tool alpha +works/);
+    expect(code).toBe(1);
+    expect((await computer.run(['-Verify', '-Model', 'dp/demo'], renamed)).output).not.toContain('outdated');
+  });
+
+  it('asks for each of two models whose names differ in case', async () => {
+    await using computer = await createComputer();
+    const script = testScript
+      .replaceAll('"name":"dp/other"', '"name":"dp/DEMO"')
+      .replaceAll('"small":"dp/other"', '"small":"dp/demo"');
+    await computer.run(['-Yes', '-Tools', 'alpha', '-Model', 'dp/DEMO'], script);
+    await computer.run(['-Yes', '-Tools', 'gamma'], script);
+    computer.asked.length = 0;
+    await computer.run(['-Verify'], script);
+    expect(computer.asked.map(({ body }) => (JSON.parse(body) as { model: string }).model)).toEqual([
+      'dp/DEMO',
+      'dp/demo',
+    ]);
+  });
+});
+
+describe('settings that a person must paste', () => {
+  it('are shown without the key, missed by -Verify until they are there, and named by -Undo', async () => {
+    await using computer = await createComputer();
+    computer.write(existing);
+    computer.machine.programs.clear();
+    const { output } = await computer.run(['-Yes', '-Tools', 'alpha']);
+    expect(output).toMatch(/Tool alpha +manual .*: neither node nor Python 3 is here to merge the settings/);
+    expect(output).toMatch(
+      /Add this to C:\\\S+settings\.json \(json\), with your API key for YOUR_KEY:\n {4}\{"gateway"/,
+    );
+    expect(output).not.toContain(testKey);
+    const unpasted = await computer.run(['-Verify']);
+    expect(unpasted.output).toMatch(
+      /Tool alpha +manual +C:\\\S+settings\.json: paste the settings there, or run the setup again/,
+    );
+    expect(unpasted.code).toBe(1);
+    computer.write({ '.alpha/settings.json': '{ "gateway": { "url": "https://ai.example/v1" } }' });
+    expect((await computer.run(['-Verify'])).output).toMatch(/Tool alpha +works/);
+    const undone = await computer.run(['-Undo', '-Yes']);
+    expect(undone.output).toMatch(/Tool alpha +manual +C:\\\S+settings\.json: take out what you pasted there/);
+    expect(undone.code).toBe(0);
+    expect((await computer.run(['-Undo', '-Yes'])).output).toBe('Nothing of Daypass is set up on this computer.');
+  });
+});

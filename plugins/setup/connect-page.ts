@@ -2,79 +2,127 @@ import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { readAccounts } from '#core/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
-import { describeStep, type System, systems } from './describe-step.ts';
+import { plainUrl } from '#core/pages/setup-command.ts';
+import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
+import { type System, systems } from './describe-step.ts';
+import { describeTool, nameOf } from './describe-tool.ts';
+import { describeOneCommand, type Reader } from './one-command.ts';
+import { scriptData } from './script/script-data.ts';
+import { scriptsOf } from './script/scripts.ts';
 import type { SetupTool } from './tool.ts';
 import { tools } from './tools.ts';
-import { setupModels, setupValues } from './values.ts';
+import { setupModels } from './defaults.ts';
+import { setupValues } from './values.ts';
 
-const path = '/dashboard/connect';
+const views = join(import.meta.dirname, '..', '..', 'views');
+const path = wellKnownPaths.connect;
 
 const groups = ['agents', 'editors', 'libraries'] as const satisfies readonly SetupTool['group'][];
 
-/** `/dashboard/connect`: the configuration that each tool needs to use this gateway, filled in. */
+/** Stands in the query for the entry that sets up all tools at once. */
+const allTools = 'all';
+
+type Gateway = Server['gateway'];
+
+/** What the address of the page chooses. */
+interface Choice {
+  /** Undefined for all tools at once. */
+  readonly tool: SetupTool | undefined;
+  readonly reader: Reader;
+}
+
+/** `/dashboard/connect`: the command that sets up all tools, and the configuration that each of them needs. */
 export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   return {
     path,
     role: 'account',
     title: 'setup.title',
     navigation: { label: 'setup.navigation', icon: 'plug', order: 40 },
-    template: join(import.meta.dirname, '..', '..', 'views', 'connect.eta'),
+    template: join(views, 'connect.eta'),
     styles: ['connect.css'],
     scripts: ['htmx.js'],
     async show(request) {
-      const { host, query, t } = request;
-      const values = setupValues(host, gateway, query['model']);
-      if (values === undefined) return { isEmpty: true };
-      const tool = tools.find(({ id }) => id === query['tool']) ?? (tools[0] as SetupTool);
-      const system = systemOf(request);
-      const model = values.model.name;
-      const at = (changed: object) => addressOf({ tool: tool.id, system, model, ...changed });
-      const names = setupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === model }));
-      const steps = tool.steps(values);
-      return {
-        isEmpty: false,
-        path,
-        groups: groups.map((group) => ({
-          id: group,
-          title: t(`setup.group.${group}`),
-          tools: tools
-            .filter((one) => one.group === group)
-            .map(({ id, name, nameText }) => ({
-              id,
-              name: nameText === undefined ? name : t(nameText),
-              isCurrent: id === tool.id,
-              path: at({ tool: id }),
-            })),
-        })),
-        tool: {
-          id: tool.id,
-          name: tool.nameText === undefined ? tool.name : t(tool.nameText),
-          speaks: tool.formats.map((format) => t(`setup.format.${format}`)).join(' · '),
-          evidence: evidenceOf(tool, t),
-          note: tool.note === undefined ? '' : t(tool.note, { provider: values.providerId }),
-        },
-        system,
-        systems: systems.map((id) => ({
-          id,
-          name: t(`setup.system.${id}`),
-          isCurrent: id === system,
-          path: at({ system: id }),
-        })),
-        models: names,
-        steps: steps.map((step, index) => describeStep(step, index + 1, { t, system, values })),
-        addresses: [
-          { id: 'openai-url', label: t('setup.openai_url'), value: values.apiUrl },
-          { id: 'other-url', label: t('setup.other_url'), value: values.baseUrl },
-        ],
-        hint: await hintOf(request),
-      };
+      const panel = await describePanel(gateway, request);
+      return panel.isEmpty ? panel : { ...panel, ...describeChoices(gateway, request) };
+    },
+    // A reload of gateway.yaml changes models and the script's checksum; a rotation, the hint of the key.
+    live: {
+      topics: ['account', 'health'],
+      parts: { panel: join(views, 'connect', 'panel.eta') },
+      values: (request) => describePanel(gateway, request),
     },
   };
 }
 
-function evidenceOf({ seen }: SetupTool, t: PageRequest['t']): string {
-  if (seen === undefined) return t('setup.documented');
-  return seen === '' ? t('setup.seen_any') : t('setup.seen', { version: seen });
+/** Tool, model and system, each with the address that chooses it. */
+function describeChoices(gateway: Gateway, request: PageRequest) {
+  const { host, t } = request;
+  const { tool, reader } = choiceOf(gateway, request);
+  const { system, chosenModel } = reader;
+  const id = tool?.id ?? allTools;
+  const at = (changed: object) =>
+    addressOf({ tool: id, system, ...(chosenModel !== undefined && { model: chosenModel }), ...changed });
+  return {
+    path,
+    all: { id: allTools, isCurrent: tool === undefined, path: at({ tool: allTools }) },
+    groups: groups.map((group) => ({
+      id: group,
+      title: t(`setup.group.${group}`),
+      tools: tools
+        .filter((one) => one.group === group)
+        .map((one) => ({ id: one.id, name: nameOf(one, t), isCurrent: one === tool, path: at({ tool: one.id }) })),
+    })),
+    system,
+    systems: systems.map((one) => ({
+      id: one,
+      name: t(`setup.system.${one}`),
+      isCurrent: one === system,
+      path: at({ system: one }),
+    })),
+    models: setupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === chosenModel })),
+  };
+}
+
+/** What is below the choices; nothing where the catalog has no model for it. */
+async function describePanel(gateway: Gateway, request: PageRequest) {
+  const { host } = request;
+  const { tool, reader } = choiceOf(gateway, request);
+  const one = tool === undefined ? oneCommandOf(gateway, host, reader) : undefined;
+  const values = tool && setupValues(host, gateway, tool.formats[0], reader.chosenModel);
+  if (one === undefined && values === undefined) return { isEmpty: true };
+  return {
+    isEmpty: false,
+    one,
+    tool: tool && values && describeTool(tool, values, reader),
+    addresses: describeAddresses(request),
+    hint: await hintOf(request),
+  };
+}
+
+function oneCommandOf(gateway: Gateway, host: PageRequest['host'], reader: Reader) {
+  const scripts = scriptsOf(host, gateway);
+  const data = scriptData(host, gateway);
+  if (scripts === undefined || data === undefined) return undefined;
+  const { sha256 } = reader.system === 'windows' ? scripts.ps1 : scripts.sh;
+  const toolNames = data.tools.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name);
+  return describeOneCommand({ sha256, tools: toolNames, slug: data.slug }, reader);
+}
+
+function describeAddresses({ host, t }: PageRequest) {
+  const baseUrl = plainUrl(host.service.baseUrl);
+  return [
+    { id: 'openai-url', label: t('setup.openai_url'), value: `${baseUrl}/v1` },
+    { id: 'other-url', label: t('setup.other_url'), value: baseUrl },
+  ];
+}
+
+function choiceOf(gateway: Gateway, request: PageRequest): Choice {
+  const { host, query, t } = request;
+  const chosenModel = setupModels(host, gateway).find(({ name }) => name === query['model'])?.name;
+  return {
+    tool: tools.find(({ id }) => id === query['tool']),
+    reader: { t, system: systemOf(request), baseUrl: host.service.baseUrl, chosenModel },
+  };
 }
 
 /** As the query says, or else the browser. */

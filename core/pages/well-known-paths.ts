@@ -2,6 +2,7 @@
 export const wellKnownPaths = {
   status: '/status',
   dashboard: '/dashboard',
+  connect: '/dashboard/connect',
   account: '/account',
   operator: '/operator',
 } as const;

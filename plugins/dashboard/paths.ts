@@ -1,5 +1,7 @@
+import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
+
 /** Pages that others of the dashboard lead to. */
-export const connectPath = '/dashboard/connect';
+export const connectPath = wellKnownPaths.connect;
 export const tryPath = '/dashboard/try';
 export const requestPath = (id: string) => `/dashboard/requests/${encodeURIComponent(id)}`;
 /** Where plans are sold. */

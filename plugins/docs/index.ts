@@ -3,6 +3,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/host.ts';
 import { defineTexts } from '#core/pages/texts.ts';
+import { hasSetup } from '#core/pages/setup-command.ts';
 import { Translator } from '#core/pages/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
@@ -19,7 +20,7 @@ export const plugin: GatewayPlugin = {
     const { gateway } = server;
     gateway.texts(defineTexts({ en, id }));
     gateway.assets({ name: 'docs.css', path: join(import.meta.dirname, '..', '..', 'views', 'docs.css') });
-    gateway.page(docsPage(() => gateway.endpoints));
+    gateway.page(docsPage(gateway));
     gateway.onConfigured(routeDocuments);
   },
 };
@@ -53,6 +54,6 @@ function routeDocuments(server: Server): void {
     return JSON.stringify(writeOpenApi(api, service, model), null, 1);
   });
   serve('/llms.txt', 'text/plain; charset=utf-8', (api, host) =>
-    writeLlmsText(api, host.service, host.catalog, writeSamples(host)),
+    writeLlmsText(api, host.service, host.catalog, { samples: writeSamples(host), hasSetup: hasSetup(gateway) }),
   );
 }

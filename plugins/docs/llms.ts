@@ -1,5 +1,6 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { Service } from '#core/host.ts';
+import { setupCommand } from '#core/pages/setup-command.ts';
 import type { DescribedApi, DescribedHeader } from './describe-api.ts';
 import type { Sample } from './samples.ts';
 
@@ -8,10 +9,11 @@ export function writeLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,
   { listed }: Pick<Catalog, 'listed'>,
-  samples: readonly Sample[],
+  { samples, hasSetup }: { readonly samples: readonly Sample[]; readonly hasSetup: boolean },
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base addresses', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
+    ...(hasSetup ? [['Setup of coding tools', setupLines(baseUrl)] as const] : []),
     ['Models', listed.map(({ name: model }) => `- ${model}`)],
     ['Endpoints', api.endpoints.map(({ endpoint, path, summary }) => `- ${endpoint.method} ${path}: ${summary}`)],
     ['Request headers', headerLines(api, 'request')],
@@ -28,6 +30,14 @@ export function writeLlmsText(
     '',
   ];
   return [...head, ...sections.flatMap(([title, lines]) => [`## ${title}`, '', ...lines, ''])].join('\n');
+}
+
+function setupLines(baseUrl: string): string[] {
+  return [
+    `- Linux, macOS: \`${setupCommand('posix', baseUrl)}\``,
+    `- Windows PowerShell: \`${setupCommand('powershell', baseUrl)}\``,
+    '- The script asks for the key on the terminal; `--dry-run` shows what it would change, `--undo` takes it back.',
+  ];
 }
 
 function headerLines({ headers }: DescribedApi, side: DescribedHeader['in']): string[] {

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
-import type { Endpoint } from '#core/pipeline/exchange.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { codePieces } from '#core/pages/code-pieces.ts';
 import type { Page } from '#core/pages/page.ts';
+import { hasSetup, setupSample } from '#core/pages/setup-command.ts';
+import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
 import { writeSamples } from './samples.ts';
 
 /** The page `/docs`. */
-export function docsPage(endpoints: () => readonly Endpoint[]): Page {
+export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
   return {
     path: '/docs',
     role: 'public',
@@ -16,11 +18,14 @@ export function docsPage(endpoints: () => readonly Endpoint[]): Page {
     template: join(import.meta.dirname, '..', '..', 'views', 'docs.eta'),
     styles: ['docs.css'],
     scripts: ['htmx.js'],
-    show({ host, t, query }) {
-      const api = describeApi(endpoints(), host, t);
+    show({ host, t, query, userAgent }) {
+      const api = describeApi(gateway.endpoints, host, t);
       const samples = writeSamples(host);
       const sample = samples.find(({ id }) => id === query['sample']) ?? samples[0];
+      const { text, value } = setupSample(userAgent, host.service.baseUrl);
       return {
+        setup: hasSetup(gateway) ? { id: 'setup', label: t('docs.setup'), pieces: codePieces(text), value } : undefined,
+        connect: wellKnownPaths.connect,
         addresses: api.addresses,
         groups: groupEndpoints(api),
         requestHeaders: headersOf(api, 'request'),

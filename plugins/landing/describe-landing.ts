@@ -1,11 +1,12 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { configuredProvider } from '#core/payments/connections.ts';
 import type { PageRequest } from '#core/pages/page.ts';
+import { hasSetup, setupSample } from '#core/pages/setup-command.ts';
 import { signInPath } from '#core/pages/sign-in.ts';
 import { describeModels } from './models.ts';
 import { describeFacts, describePlans, haveEqualLimits, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
-import { describeSamples } from './samples.ts';
+import { describeSamples, type LandingSample } from './samples.ts';
 
 /** Everything that the front page shows, ready to be printed. It claims only what this configuration does. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
@@ -15,6 +16,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
   const isForSale = hasSignIn && configuredProvider(host) !== undefined;
   const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
+  const command = hasSetup(gateway) ? oneCommand(request) : undefined;
   const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
@@ -26,11 +28,22 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     keyHint: `${service.prefix}-…k3Qd`,
     plansLead: t(haveEqualLimits(request) ? 'landing.plans_lead' : 'landing.plans_lead_limits'),
     plans: describePlans(request, isForSale),
-    code: describeSamples(query['sample'], service.baseUrl, model, t('landing.samples')),
+    connectLead: t(command === undefined ? 'landing.connect_lead' : 'landing.connect_lead_command'),
+    code: describeSamples(query['sample'], { baseUrl: service.baseUrl, model, label: t('landing.samples') }, command),
     docs: hasDocs ? '/docs' : '',
     failover: backed > 0 ? failoverText(backed, catalog.models.length, t) : '',
     attempts: sampleAttempts(request),
     models: await describeModels(gateway, request),
+  };
+}
+
+/** The command for the reader's system, with what it does. */
+function oneCommand({ t, userAgent }: PageRequest): LandingSample {
+  return {
+    id: 'one-command',
+    name: t('landing.one_command'),
+    write: (baseUrl) => `# ${t('landing.one_command_does')}\n${setupSample(userAgent, baseUrl).text}`,
+    value: (baseUrl) => setupSample(userAgent, baseUrl).value,
   };
 }
 

@@ -1,13 +1,15 @@
 import { codePieces } from '#core/pages/code-pieces.ts';
 
 /** How a tool is pointed at this gateway: the lines to change, and those around them. */
-interface Sample {
+export interface LandingSample {
   readonly id: string;
   readonly name: string;
   write(baseUrl: string, model: string): string;
+  /** What Copy takes; without it, all of the sample. */
+  value?(baseUrl: string): string;
 }
 
-const samples: readonly Sample[] = [
+const samples: readonly LandingSample[] = [
   {
     id: 'openai',
     name: 'OpenAI',
@@ -63,18 +65,32 @@ claude --model "${model}"`,
   },
 ];
 
-/** Values of the part `code`. @param chosen id of the sample to show; the first for an unknown id */
-export function describeSamples(chosen: string | undefined, baseUrl: string, model: string, label: string) {
-  const current = samples.find(({ id }) => id === chosen) ?? (samples[0] as Sample);
+/** Samples of SDKs, which come before the command that sets up tools. */
+const ofSdks = 3;
+
+/**
+ * Values of the part `code`.
+ *
+ * @param chosen id of the sample to show; the first for an unknown id
+ * @param command the sample that sets up tools; undefined where no plugin serves the script
+ */
+export function describeSamples(
+  chosen: string | undefined,
+  { baseUrl, model, label }: { readonly baseUrl: string; readonly model: string; readonly label: string },
+  command: LandingSample | undefined,
+) {
+  const listed = command === undefined ? samples : samples.toSpliced(ofSdks, 0, command);
+  const current = listed.find(({ id }) => id === chosen) ?? (listed[0] as LandingSample);
   return {
     id: 'sample',
     label,
-    tabs: samples.map(({ id, name }) => ({
+    tabs: listed.map(({ id, name }) => ({
       id,
       label: name,
       path: `/?sample=${id}#connect`,
       isCurrent: id === current.id,
     })),
     pieces: codePieces(current.write(baseUrl, model)),
+    value: current.value?.(baseUrl),
   };
 }

@@ -2,6 +2,7 @@ import { type AccountRecord, activePeriod, readAccounts } from '#core/accounts/a
 import { service as serviceSection } from '#core/config/sections.ts';
 import type { Host } from '#core/host.ts';
 import { type Formatter, formatterFor } from '#core/pages/formatter.ts';
+import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
 import { type Language, languages, type Translate } from '#core/pages/texts.ts';
 import { readOrder } from '#core/payments/order.ts';
 import { type MailContent, oneLine } from './layout.ts';
@@ -95,7 +96,11 @@ async function receipt({ host, mail, t, format }: Context): Promise<Body | strin
   }
   return {
     subject: t('receipt.subject', { code: order.code }),
-    paragraphs: [t('receipt.text'), ...(order.isLate ? [t('receipt.late')] : [])],
+    paragraphs: [
+      t('receipt.text'),
+      ...(order.isLate ? [t('receipt.late')] : []),
+      t('receipt.connect', { url: `${host.service.baseUrl}${wellKnownPaths.connect}` }),
+    ],
     facts,
     action: { label: t('receipt.link'), url: `${host.service.baseUrl}/orders/${order.code}/receipt` },
   };

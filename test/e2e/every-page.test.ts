@@ -51,6 +51,30 @@ it('every page and state is accessible, fits, and breaks no policy', async () =>
   expect(wrong).toEqual([]);
 });
 
+/** What is wider than its box, as an expression of the browser. */
+const isCut = (selector: string) =>
+  `[...document.querySelectorAll('${selector}')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`;
+
+it('the name of the service and the samples of the page after a purchase are shown whole', async () => {
+  const cut: unknown[] = [];
+  const wanted = new Set(['landing', 'landing-signed-in', 'home', 'operator', 'done']);
+  for (const { name, reader, path } of screensOf(world).filter((screen) => wanted.has(screen.name))) {
+    await using window = await browser.open({ viewport: { width: 360, height: 740 }, locale: 'id-ID' });
+    const { page } = window;
+    const value = world.sessions[reader];
+    if (value !== undefined) await page.context().addCookies([{ name: 'dp_session', value, url: world.url }]);
+    await page.goto(world.url + path);
+    cut.push(...((await page.evaluate(isCut('.logo span'))) as string[]).map((text) => `${name}: ${text}`));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    if (name !== 'done') continue;
+    for (const label of await page.locator('.tabbed label').all()) {
+      await label.click();
+      cut.push(...((await page.evaluate(isCut('.tabbed pre'))) as string[]));
+    }
+  }
+  expect(cut).toEqual([]);
+});
+
 it('every page is light on a first visit', async () => {
   const known = new Map<string, number>();
   const weights: (PageWeight & { name: string })[] = [];

@@ -19,6 +19,8 @@ models: { demo: { routes: [demo/chatty] } }
 
 let browser: TestBrowser;
 const shops: TestGateway[] = [];
+/** The shop with nothing configured, once a test has opened it. */
+let sandbox: TestGateway | undefined;
 
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -72,7 +74,7 @@ async function expectSound({ page, complaints }: BrowserWindow): Promise<void> {
 
 describe('a purchase in a browser', () => {
   it('with the sandbox, from a gateway with nothing configured, on a phone in Indonesian', async () => {
-    const shop = await open('');
+    const shop = (sandbox ??= await open(''));
     await using phone = await browser.open({ ...narrow, locale: 'id-ID' });
     const { page } = phone;
     await page.goto(shop.url);
@@ -102,7 +104,7 @@ describe('a purchase in a browser', () => {
   });
 
   it('loses its QR code by itself when the time is over', async () => {
-    const shop = shops[0] ?? (await open(''));
+    const shop = (sandbox ??= await open(''));
     await using laptop = await browser.open();
     const { page } = laptop;
     await page.goto(`${shop.url}/buy?days=3`);

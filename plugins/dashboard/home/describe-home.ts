@@ -2,7 +2,9 @@ import { accountDirectory } from '#core/accounts/directory.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { accountOf, type PageRequest } from '#core/pages/page.ts';
 import { PageError } from '#core/pages/page-error.ts';
+import { hasSetup } from '#core/pages/setup-command.ts';
 import { configuredProvider } from '#core/payments/connections.ts';
+import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
 import { describePass, describeReminder, passOf } from './describe-pass.ts';
@@ -10,7 +12,7 @@ import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
 /** Everything that the home page shows, ready to be printed. @throws PageError */
-export async function describeHome(request: PageRequest, gateway: Pick<Registry, 'allowanceReader'>) {
+export async function describeHome(request: PageRequest, gateway: Pick<Registry, 'allowanceReader' | 'pages'>) {
   const { host, t, format, query } = request;
   const { id } = accountOf(request);
   const directory = accountDirectory(host);
@@ -38,8 +40,9 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
     },
     rate: allowance === undefined ? undefined : describeRate(allowance, higherLimitsLink(host), request),
     ...describeUsage(usage, range, now, request),
+    emptyText: t(hasSetup(gateway) ? 'home.empty.text_command' : 'home.empty.text'),
     // One primary button: without a pass, that is the one to buy it.
-    emptyAction: pass.kind === 'active' ? { path: '/dashboard/connect', label: t('home.empty.action') } : undefined,
+    emptyAction: pass.kind === 'active' ? { path: connectPath, label: t('home.empty.action') } : undefined,
     ranges: (['24h', '30d'] as const).map((name) => ({
       path: name === '24h' ? '/dashboard' : `/dashboard?range=${name}`,
       label: t(`home.range.${name}`),

@@ -6,6 +6,7 @@ import { listRequests } from '#core/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
 import { columnsOf, describeRows } from './describe-row.ts';
 import { addressOf, filterOf, isNarrowed, readQuery, requestsPath, type RequestsQuery } from './query.ts';
+import { connectPath } from '../paths.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { startOfRange } from '../time-range.ts';
 
@@ -64,7 +65,7 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
 
 function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: RequestsQuery, t: PageRequest['t']) {
   const paths = {
-    none: '/dashboard/connect',
+    none: connectPath,
     period: addressOf(query, { time: 'all' }),
     unmatched: addressOf(query, { show: 'all', model: '', status: '' }),
     end: addressOf(query),

@@ -1,32 +1,37 @@
 import { join } from 'node:path';
 import { revealKey } from '#core/accounts/account-key.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/accounts/account-record.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import type { Order } from '#core/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
+import { hasSetup } from '#core/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
 import { listRequests } from '#core/records/read-requests.ts';
 import { ownOrder, pathOf, withContact } from './order-view.ts';
-import { firstSamples } from './samples.ts';
+import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 const views = join(import.meta.dirname, '..', '..', '..', 'views');
 /** Seconds between two looks for the first request, where JavaScript does not run. */
 const plainRefresh = 10;
 
+type Pages = Pick<Registry, 'pages'>;
+
 /** Shows the key that nobody has seen. The answer is the only place where it is written. */
-const keyForm = defineForm({
-  path: '/orders/{code}/key',
-  fields: { type: 'object' },
-  async submit(_input, request) {
-    const { database, service } = request.host;
-    const issued = await revealKey(database, service.prefix, accountOf(request).id);
-    if (issued === undefined) return {};
-    // A page that loaded itself again would lose the key.
-    return { key: issued.key, samples: firstSamples(request.host, issued.key), refreshSeconds: undefined };
-  },
-});
+const keyForm = (gateway: Pages) =>
+  defineForm({
+    path: '/orders/{code}/key',
+    fields: { type: 'object' },
+    async submit(_input, request) {
+      const { database, service } = request.host;
+      const issued = await revealKey(database, service.prefix, accountOf(request).id);
+      if (issued === undefined) return {};
+      // A page that loaded itself again would lose the key.
+      return { key: issued.key, samples: samplesFor(gateway, request, issued.key), refreshSeconds: undefined };
+    },
+  });
 
 /** What a paid order has brought: until when, the key, and how to use it. */
-export const donePage: Page = {
+export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
   title: 'payments.done.title',
@@ -57,15 +62,21 @@ export const donePage: Page = {
       ...describePass(order, account, request),
       second: describeSecond(order, request),
       refunded: request.t('payments.done.refunded_more', { price: request.format.money(order.price, order.currency) }),
-      samples: firstSamples(request.host, 'YOUR_KEY'),
+      samples: samplesFor(gateway, request, 'YOUR_KEY'),
       first,
       home: wellKnownPaths.dashboard,
-      connect: `${wellKnownPaths.dashboard}/connect`,
+      connect: wellKnownPaths.connect,
       ...(first === undefined && { refreshSeconds: plainRefresh }),
     };
   },
-  forms: [keyForm],
-};
+  forms: [keyForm(gateway)],
+});
+
+/** The command that sets up all tools comes first, where a plugin serves its script. */
+function samplesFor(gateway: Pages, request: PageRequest, key: string): ToolSample[] {
+  const samples = firstSamples(request.host, key);
+  return hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
+}
 
 /** The newest request of the account, which tells a new customer that the tool is connected. */
 async function readFirst(request: PageRequest) {

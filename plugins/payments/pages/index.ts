@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/pages/texts.ts';
 import { buyPage } from './buy.ts';
-import { donePage } from './done.ts';
+import { createDonePage } from './done.ts';
 import { ordersPage } from './orders.ts';
 import { payPage } from './pay.ts';
 import { qrDownload } from './qr-download.ts';
@@ -17,5 +17,6 @@ export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.assets({ name: 'payments.css', path: join(views, 'payments.css') });
   gateway.assets({ name: 'payments.js', path: join(views, 'payments.js') });
-  for (const page of [buyPage, payPage, qrDownload, donePage, ordersPage, receiptPage]) gateway.page(page);
+  for (const page of [buyPage, payPage, qrDownload, createDonePage(gateway), ordersPage, receiptPage])
+    gateway.page(page);
 }

@@ -38,14 +38,8 @@ export function viewOf(order: Order, isSeen = false): OrderView {
   if (isSeen) return 'seen';
   if (state === 'expired' || state === 'failed' || state === 'cancelled') return state;
   if (expiresAt <= readAt) return 'expired';
-  if (isSpent(order)) return 'cancelled';
   if (attempt?.charge === 'rejected') return 'failed';
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
-}
-
-/** True when another amount was paid for the current charge, which takes no second payment. */
-function isSpent({ payments, attempt }: Order): boolean {
-  return payments.some(({ reference, outcome }) => reference === attempt?.reference && outcome.startsWith('wrong_'));
 }
 
 /** The view of an order, with a look at the notifications that are being checked. */

@@ -1,11 +1,22 @@
 import type { Host } from '#core/host.ts';
 import { type CodePiece, codePieces } from '#core/pages/code-pieces.ts';
+import type { PageRequest } from '#core/pages/page.ts';
+import { setupSample } from '#core/pages/setup-command.ts';
 
 /** What to paste for a first request with one tool. */
 export interface ToolSample {
   readonly id: string;
   readonly name: string;
   readonly pieces: readonly CodePiece[];
+  /** What Copy takes; without it, all of the pieces. */
+  readonly value?: string;
+}
+
+/** The command that sets up all tools; it asks for the key, which is therefore not in it. */
+export function setupToolSample({ host, t, userAgent }: PageRequest): ToolSample {
+  const { text, value } = setupSample(userAgent, host.service.baseUrl);
+  const pieces = codePieces(`# ${t('payments.done.one_command_does')}\n${text}`);
+  return { id: 'setup', name: t('payments.done.one_command'), pieces, value };
 }
 
 /** @param key the key where it is shown on the same page, else a placeholder */
@@ -19,7 +30,8 @@ export function firstSamples({ service, catalog }: Pick<Host, 'service' | 'catal
       text: `curl ${baseUrl}/v1/chat/completions \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
-  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+  -d '{"model": "${model}",
+    "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
     {
       id: 'claude-code',
@@ -34,7 +46,9 @@ claude --model "${model}"`,
       text: `export OPENAI_BASE_URL="${baseUrl}/v1"
 export OPENAI_API_KEY="${key}"
 python -c 'from openai import OpenAI
-print(OpenAI().responses.create(model="${model}", input="Hello").output_text)'`,
+response = OpenAI().responses.create(
+    model="${model}", input="Hello")
+print(response.output_text)'`,
     },
     {
       id: 'gemini',

@@ -139,4 +139,10 @@ describe('what the documentation says', () => {
       '<code id="sample"><span class="comment"># pip install openai',
     );
   });
+
+  it('and the document for language models offer the command that sets up tools', async () => {
+    const command = /curl -fsSL \S+\/setup\.sh \| sh/;
+    expect(await inBrowser()).toMatch(command);
+    expect(await read('/llms.txt')).toMatch(command);
+  });
 });

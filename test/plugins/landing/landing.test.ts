@@ -25,13 +25,23 @@ interface Home {
   readonly statuses?: RouteStatus[];
   readonly hasSignIn?: boolean;
   readonly provider?: PaymentProvider;
+  /** Whether a plugin serves the script that sets up tools. */
+  readonly hasSetup?: boolean;
 }
 
 const stage: AnyStageDefinition = { name: 'any', description: 'Any.', options: { type: 'object' }, create: () => ({}) };
 
 /** A server with nothing but the front page. */
 async function serve(home: Home = {}): Promise<Server> {
-  const { models = [modelOf('test')], service = {}, yaml = '', statuses, hasSignIn = false, provider } = home;
+  const {
+    models = [modelOf('test')],
+    service = {},
+    yaml = '',
+    statuses,
+    hasSignIn = false,
+    provider,
+    hasSetup = false,
+  } = home;
   const sections = [listen, plansSection, currencySection, operatorsSection, paymentsSection];
   const config = readYaml(`pipeline: [any]\n${yaml}`, { sections, stages: [stage] });
   const bare = hostOf(models);
@@ -45,6 +55,7 @@ async function serve(home: Home = {}): Promise<Server> {
   return servePages(host, async (server) => {
     server.gateway.abilities(abilitiesOf);
     if (statuses !== undefined) server.gateway.statusReport(routesReport(() => statuses));
+    if (hasSetup) server.gateway.page(pageAt('/dashboard/connect'));
     if (hasSignIn) server.gateway.page(pageAt('/sign-in'));
     server.gateway.texts(testTexts);
     await plugin.register(server);
@@ -57,6 +68,11 @@ async function pageOf(home?: Home, url = '/', headers: Record<string, string> = 
   return (await server.inject({ url, headers })).payload;
 }
 
+/** The command that sets up tools, with what stands around it. */
+async function commandOf(home: Home, headers = {}): Promise<string> {
+  return (await pageOf(home, '/?sample=one-command', headers)).replaceAll(/<\/?span[^>]*>/g, '');
+}
+
 describe('the front page', () => {
   it.each([
     ['', 'base_url=&quot;https://gateway.example/v1&quot;'],
@@ -67,6 +83,17 @@ describe('the front page', () => {
   ])('shows the lines to change for %s', async (query, line) => {
     const page = await pageOf({ models: [modelOf('one')] }, `/${query}`);
     expect(page.replaceAll(/<\/?span[^>]*>/g, '')).toContain(line);
+  });
+
+  it('has the command that sets up tools only where its script is served', async () => {
+    const command = await commandOf({ hasSetup: true });
+    expect(command).toContain('\ncurl -fsSL https://gateway.example/setup.sh | sh\n');
+    expect(command).toContain('data-value="curl -fsSL https://gateway.example/setup.sh | sh"');
+    const windows = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64)' };
+    expect(await commandOf({ hasSetup: true }, windows)).toContain('\nirm https://gateway.example/setup.ps1 | iex\n');
+    const without = await commandOf({});
+    expect(without).not.toMatch(/One command|one command|setup\.sh/);
+    expect(without).toContain('base_url=');
   });
 
   it('lists every model with what it speaks, its routes and its state', async () => {

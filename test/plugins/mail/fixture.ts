@@ -16,8 +16,8 @@ export interface TestMailServer extends AsyncDisposable {
   readonly connections: () => number;
 }
 
-/** A real SMTP server on this machine. @param port to come back on the port of one that has stopped */
-export async function startMailServer(options: SMTPServerOptions = {}, port = 0): Promise<TestMailServer> {
+/** A real SMTP server on this machine. */
+export async function startMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
   const received: ReceivedMail[] = [];
   let connections = 0;
   const server = new SMTPServer({
@@ -44,7 +44,7 @@ export async function startMailServer(options: SMTPServerOptions = {}, port = 0)
     ...options,
   });
   server.on('error', () => undefined);
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   return {
     port: (server.server.address() as AddressInfo).port,

@@ -8,9 +8,11 @@ import { createTestHost } from '#core/extension/testing/index.ts';
 import { Sessions } from '#core/pages/sessions.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { closedPort } from '../../support/dead-ends.ts';
 import { startMailServer, type TestMailServer } from './fixture.ts';
 
-const timeouts = { connect: 500, greeting: 500, idle: 500, mail: 2_000 };
+/** Longer than any pause of a busy machine. */
+const unhurried = { connect: 30_000, greeting: 30_000, idle: 30_000, mail: 30_000 };
 
 let database: Database;
 let server: TestMailServer;
@@ -30,9 +32,9 @@ const settings = (port = server.port) => ({ smtp: `smtp://127.0.0.1:${port}`, fr
 
 const createHost = (mail: object = settings()) => createTestHost({ database, sections: { mail } });
 
-async function send(mail?: object): Promise<readonly string[]> {
+async function send(mail?: object, timeouts: Partial<typeof unhurried> = {}): Promise<readonly string[]> {
   await using host = createHost(mail);
-  await sendDueMails(host, timeouts);
+  await sendDueMails(host, { ...unhurried, ...timeouts });
   return host.lines;
 }
 
@@ -94,6 +96,12 @@ describe('a receipt', () => {
     expect(words()).toContain('Subject: Receipt for order ORD-TEST');
     for (const part of ['7 days, for weekly work', 'Rp 95.000', '22 Nov 2026', '12:00', '/orders/ORD-TEST/receipt'])
       expect(words().replaceAll('\u00a0', ' ')).toContain(part);
+  });
+
+  it('leads to the command that sets up tools', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await send();
+    expect(words()).toMatch(/One command sets up your tools: \S+\/dashboard\/connect\s/);
   });
 
   it('is written in the language of the account', async () => {
@@ -220,11 +228,9 @@ describe('while the mail server is down', () => {
   it('mails wait, one warning is logged, and they are sent when it is back', async () => {
     await rotate();
     await rotate();
-    await server[Symbol.asyncDispose]();
-    const lines = await send();
+    const lines = await send(settings(await closedPort()));
     expect(lines).toEqual([expect.stringMatching(/^warn {2}mails are not sent; retrying: connect: .*ECONNREFUSED/)]);
     expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
-    server = await startMailServer({}, server.port);
     await makeDue();
     await send();
     expect([await states(), server.received.length]).toEqual([['sent', 'sent'], 2]);
@@ -232,10 +238,10 @@ describe('while the mail server is down', () => {
 
   it('the wait doubles with each try', async () => {
     await rotate();
-    await server[Symbol.asyncDispose]();
+    const closed = settings(await closedPort());
     const waits: number[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
-      await send();
+      await send(closed);
       const [row] = await database.query<{ wait: number }>(
         'select extract(epoch from next_at - clock_timestamp())::float8 as wait from mail_message',
       );
@@ -243,18 +249,18 @@ describe('while the mail server is down', () => {
       await makeDue();
     }
     expect(waits).toEqual([30, 60, 120]);
-    server = await startMailServer();
   });
 
   it('a mail is given up a day after its event, with a line in the log', async () => {
     await rotate();
-    await server[Symbol.asyncDispose]();
-    await send();
+    const closed = settings(await closedPort());
+    await send(closed);
     await database.query(`update account_event set created_at = now() - interval '25 hours'`);
     await makeDue();
-    expect(await send()).toEqual([expect.stringMatching(/the mail about event \d+ \(key\.rotated\) is given up/)]);
+    expect(await send(closed)).toEqual([
+      expect.stringMatching(/the mail about event \d+ \(key\.rotated\) is given up/),
+    ]);
     expect((await states())[0]).toMatch(/^failed/);
-    server = await startMailServer();
   });
 });
 
@@ -278,7 +284,7 @@ describe('a mail server that hangs', () => {
     server = await startMailServer({ onMailFrom: () => undefined });
     await rotate();
     await rotate();
-    await send();
+    await send(undefined, { idle: 500, mail: 2_000 });
     expect(server.connections()).toBe(1);
     expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
   });

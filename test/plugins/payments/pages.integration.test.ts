@@ -3,6 +3,7 @@ import type { Database } from '#core/database/database.ts';
 import { checkNow } from '#core/payments/checkout.ts';
 import { readOrder } from '#core/payments/order.ts';
 import { readQris } from '#core/payments/qris.ts';
+import { resolveFlag } from '#core/payments/refunds.ts';
 import { settle } from '#core/payments/settle.ts';
 import { referenceOf } from '../../core/payments/fixture.ts';
 import type { Browser } from '../../core/pages/page-fixture.ts';
@@ -174,8 +175,9 @@ describe('the pay page', () => {
   it('removes a code that was paid with another amount, also after the operator has resolved that', async () => {
     const path = await buy();
     await pay(path, 59_000);
-    await database.query('update order_flag set resolved_at = now() where order_id = ?', [(await orderAt(path)).id]);
+    await resolveFlag(database, (await orderAt(path)).id, 'paid back');
     const { payload } = await browser.get(path);
+    expect((await orderAt(path)).state).toBe('cancelled');
     expect([payload.includes('class="qr"'), textOf(payload).includes('Choose a plan')]).toEqual([false, true]);
   });
 

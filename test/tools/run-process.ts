@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+
+export interface Ended {
+  /** The exit code, or the name of the signal that ended it. */
+  readonly code: number | string;
+  readonly out: string;
+  readonly errors: string;
+  readonly seconds: number;
+  readonly isTimeout: boolean;
+}
+
+export interface ProcessOptions {
+  readonly cwd: string;
+  /** All variables: nothing is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeout: number; // ms
+  readonly input?: string;
+}
+
+/** Bytes kept of each output. */
+const maxOutput = 1_000_000;
+/** In the environment of everything that a process starts, to find what it leaves behind. */
+const marker = 'DAYPASS_TEST_RUN';
+let count = 0;
+
+/** Runs a command to its end or the timeout, then ends everything it started, in whichever process group or session. */
+export async function runProcess(
+  [program = '', ...parameters]: readonly string[],
+  { cwd, environment, timeout, input }: ProcessOptions,
+): Promise<Ended> {
+  const mark = `${process.pid}-${++count}`;
+  const began = performance.now();
+  const child = spawn(program, parameters, {
+    cwd,
+    env: { ...environment, [marker]: mark },
+    detached: true,
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  child.stdin?.end(input);
+  const [out, errors] = [collect(child.stdout), collect(child.stderr)];
+  let isTimeout = false;
+  const timer = setTimeout(() => {
+    isTimeout = true;
+    signalGroup(child.pid);
+  }, timeout);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  clearTimeout(timer);
+  const seconds = (performance.now() - began) / 1_000;
+  signalGroup(child.pid);
+  await endLeftovers(mark);
+  return { code: code ?? String(signal), out: out(), errors: errors(), seconds, isTimeout };
+}
+
+function collect(stream: NodeJS.ReadableStream | null): () => string {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    if (length < maxOutput) chunks.push(chunk);
+    length += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString();
+}
+
+function signalGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group has ended.
+  }
+}
+
+/** Servers that a tool puts into a session of their own. Seen where /proc exists; elsewhere they stay. */
+async function endLeftovers(mark: string): Promise<void> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
+  for (const pid of pids) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+    if (!environment.split('\0').includes(`${marker}=${mark}`)) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}

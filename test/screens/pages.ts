@@ -15,8 +15,8 @@ export interface Screen {
 /** Pages that look like others, and states of them. */
 const minor = new Set(
   [
-    'sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
-    'home-empty requests-errors requests-empty not-found',
+    'landing-signed-in sign-in docs pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
+    'home-empty connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-accounts operator-routes operator-health',
   ].flatMap((names) => names.split(' ')),
 );
@@ -25,6 +25,7 @@ const minor = new Set(
 export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'failover'>): readonly Screen[] {
   const screens: [name: string, reader: Reader, path: string, shows: string][] = [
     ['landing', 'visitor', '/', '.hero'],
+    ['landing-signed-in', 'customer', '/', '.hero'],
     ['sign-in', 'visitor', '/sign-in', 'h1'],
     ['buy', 'buyer', '/buy', '.buy'],
     ['pay', 'buyer', `/orders/${orders.waiting}`, '#qr'],
@@ -41,7 +42,9 @@ export function screensOf({ orders, failover }: Pick<ScreenWorld, 'orders' | 'fa
     ['requests-empty', 'newcomer', '/dashboard/requests', '.empty'],
     ['models', 'customer', '/dashboard/models', 'table'],
     ['try', 'customer', '/dashboard/try', 'textarea'],
-    ['connect', 'customer', '/dashboard/connect', 'h1'],
+    ['connect', 'customer', '/dashboard/connect', '#sha256'],
+    ['connect-windows', 'customer', '/dashboard/connect?system=windows', '#sha256'],
+    ['connect-tool', 'customer', '/dashboard/connect?tool=codex&system=linux', '.setup-steps'],
     ['orders', 'buyer', '/orders', 'table'],
     ['orders-empty', 'newcomer', '/orders', '.empty'],
     ['key', 'customer', '/account/key', 'h1'],

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SlowestFirst } from './slowest-first.ts';
 
@@ -21,6 +22,7 @@ export default defineConfig({
     // One more than the cores for which the suite has its limit: tests of services wait more than they compute.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
+    reporters: ['default', join(import.meta.dirname, 'second-tries.ts')],
     projects: [
       {
         test: {
@@ -41,6 +43,8 @@ export default defineConfig({
           include: needsServices,
           // A process of the gateway or a browser starts in many of them; on a busy machine that takes ten times as long.
           hookTimeout: 120_000 * factor,
+          // Clocks, processes and sockets of a busy machine: what passes at the second try is listed, not hidden.
+          retry: 1,
           // Files share a process and its modules, whose loading was half of the processor time.
           isolate: false,
           globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts'],

@@ -66,6 +66,7 @@ export async function runTests(
       String(bail),
       `--testTimeout=${testTimeout}`,
       `--hookTimeout=${testTimeout}`,
+      '--retry=0',
       ...tests,
     ],
     {

@@ -36,7 +36,11 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   if (attempt === undefined || attempt.charge === 'created' || attempt.charge === 'rejected') return order;
   try {
     const charge = await requestCharge(host, order, attempt.reference);
-    await recordCharge(host, orderId, attempt.reference, charge);
+    const isRecorded = await recordCharge(host, orderId, attempt.reference, charge);
+    if (!isRecorded)
+      host.log.warn(
+        `payment ${attempt.reference} has another charge than ${charge.providerReference}, which is not shown`,
+      );
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     await recordFailure(host, orderId, attempt.reference, error);
@@ -93,18 +97,35 @@ function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Char
     );
 }
 
-async function recordCharge(host: Host, orderId: string, reference: string, charge: Charge): Promise<void> {
+/**
+ * Keeps what the buyer pays with. The code of another charge than the one on record is not shown: its payment could not be
+ * told from that of another order.
+ *
+ * @returns whether it is the charge on record
+ */
+async function recordCharge(host: Host, orderId: string, reference: string, charge: Charge): Promise<boolean> {
   const { providerReference, qr = null, paymentUrl = null, expiresAt, total } = charge;
-  await host.database.fork().transactional(async (transaction) => {
+  return host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
-    await transaction.execute(
-      `update payment_attempt set charge = 'created', provider_reference = coalesce(provider_reference, ?), qr = ?,
+    const recorded = await transaction.execute<unknown[]>(
+      `update payment_attempt set charge = 'created', provider_reference = ?, qr = ?,
          payment_url = ?, amount = coalesce(?::bigint, amount), error = null, failures = 0,
          expires_at = coalesce(to_timestamp(?::float8 / 1000), expires_at)
-       where reference = ?`,
-      [providerReference, qr, paymentUrl, total?.amount ?? null, expiresAt?.getTime() ?? null, reference],
+       where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
+      [
+        providerReference,
+        qr,
+        paymentUrl,
+        total?.amount ?? null,
+        expiresAt?.getTime() ?? null,
+        reference,
+        providerReference,
+        providerReference,
+      ],
     );
+    if (recorded.length === 0) return false;
     await transaction.execute(`update plan_order set state = 'pending' where id = ? and state = 'created'`, [orderId]);
+    return true;
   });
 }
 

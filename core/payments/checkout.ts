@@ -75,8 +75,8 @@ export async function newCharge(host: Host, orderId: string): Promise<Order> {
   if (offer.price !== order.price || offer.currency !== order.currency || offer.provider !== order.provider)
     throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);
   const { order_minutes: minutes } = host.section(paymentsSection);
-  await host.database.fork().transactional((transaction) => reopen(transaction, order, minutes));
-  return chargeOrder(host, orderId);
+  const isReopened = await host.database.fork().transactional((transaction) => reopen(transaction, order, minutes));
+  return isReopened ? chargeOrder(host, orderId) : requireOrder(host, orderId);
 }
 
 /**
@@ -247,17 +247,21 @@ async function insertOrder(
   return id;
 }
 
-/** The only way back from expired or failed: because its buyer asks for it. */
+/**
+ * The only way back from expired or failed: because its buyer asks for it.
+ *
+ * @returns false when another tab has been first, which then charges it
+ */
 async function reopen(
   transaction: EntityManager,
   { id, code, accountId, days }: Order,
   minutes: number,
-): Promise<void> {
+): Promise<boolean> {
   const [locked] = await transaction.execute<{ state: Order['state'] }[]>(
     'select state from plan_order where id = ? for no key update',
     [id],
   );
-  if (locked?.state !== 'expired' && locked?.state !== 'failed') return;
+  if (locked?.state !== 'expired' && locked?.state !== 'failed') return false;
   await lockBuyer(transaction, accountId);
   await checkBounds(transaction, accountId, days);
   const [attempts] = await transaction.execute<{ count: number }[]>(
@@ -271,4 +275,5 @@ async function reopen(
     [minutes, id],
   );
   await insertAttempt(transaction, id);
+  return true;
 }

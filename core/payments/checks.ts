@@ -14,6 +14,10 @@ const lease = 60;
 const tolerance = 2;
 /** Seconds between checks that fail. */
 const backoff = { first: 5, longest: 300 };
+/** Seconds after the expiry of an order for which a provider that fails is asked again. */
+const longestFailing = 7 * 86_400;
+/** Seconds after which the request for a charge has been answered or given up. */
+const longestCharge = 15;
 
 /** An attempt whose check has been claimed. */
 interface Claimed {
@@ -77,15 +81,25 @@ async function check(host: Host, claimed: Claimed): Promise<void> {
     await schedule(host, claimed, delay, undefined);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
+    if (claimed.left < -longestFailing) return giveUp(host, claimed, error);
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoff, claimed.failures));
     await schedule(host, claimed, Math.min(delay, backoff.longest), error.message);
   }
   await enqueueCheck(host, claimed.reference);
 }
 
+/** Nobody can pay the charge any more. Should it have been paid, a notification still activates the order. */
+async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): Promise<void> {
+  await schedule(host, claimed, undefined, message);
+  await expireOrder(host, claimed);
+  host.log.error(
+    `payment ${claimed.reference} is not checked any more, a week after its order has expired: ${message}`,
+  );
+}
+
 /** Reads the status. At the expiry, a charge that is not paid is cancelled and read again before the order expires. */
 async function follow(host: Host, claimed: Claimed): Promise<void> {
-  const { provider, isLast, left, canBePaid } = claimed;
+  const { provider, isLast, left } = claimed;
   const evidence = await readStatus(host, provider, claimed);
   await settle(host.database, provider, evidence);
   const isWaiting = evidence.state === 'pending' || evidence.state === 'unknown';
@@ -93,10 +107,15 @@ async function follow(host: Host, claimed: Claimed): Promise<void> {
   if (left <= 0) {
     await endCharge(host, claimed);
     await expireOrder(host, claimed);
-  } else if (!canBePaid && claimed.charge === 'unknown') {
+  } else if (isUnseen(claimed)) {
     await chargeAnew(host, claimed);
     if (evidence.state === 'pending') await endCharge(host, claimed);
   }
+}
+
+/** Nobody will see its code: the answer was lost, also when a status or a notification has told of the charge since. */
+function isUnseen({ canBePaid, charge, age }: Claimed): boolean {
+  return !canBePaid && (charge === 'unknown' || age >= longestCharge);
 }
 
 /** Never assumes success: settles what the provider says afterwards. A charge that cannot be cancelled runs out. */

@@ -61,7 +61,9 @@ export function decide(situation: Situation): Decision {
 }
 
 function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
-  if (recorded !== undefined || paid === undefined) return nothing;
+  if (recorded !== undefined) return nothing;
+  // Money has come, and the provider does not say how much.
+  if (paid === undefined) return { flag: 'disputed' };
   if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
   if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
   if (ranks[order] >= ranks.paid) return { payment: 'second', flag: 'second_payment' };

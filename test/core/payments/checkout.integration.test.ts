@@ -249,6 +249,36 @@ describe('another charge', () => {
     expect(again.map(({ attempt }) => attempt?.number)).toEqual([2, 2]);
     expect(fake.charges.size).toBe(2);
   });
+
+  it('asked for twice at once is one at a provider that takes every charge', async () => {
+    fake.takesEveryCharge = true;
+    const order = await start(7);
+    fake.end(referenceOf(order), 'expired');
+    await settleNow(order);
+    const another = Promise.withResolvers<unknown>();
+    let charges = 0;
+    fake.before = (call) => {
+      if (call !== 'charge') return undefined;
+      if (++charges === 2) another.resolve(undefined);
+      return another.promise as Promise<void>;
+    };
+    const tabs = [newCharge(host, order.id), newCharge(host, order.id)];
+    // The tab that charges waits for the other one: for its charge, or for it to leave that to this one.
+    void Promise.any(tabs).then(another.resolve);
+    await Promise.all(tabs);
+    expect(fake.calls.filter((call) => call === 'charge')).toHaveLength(2);
+  });
+});
+
+describe('a charge that is answered after another one for the same reference', () => {
+  it('is not shown: its payment would be taken for that of another order', async () => {
+    fake.connection.charge = async ({ reference }) => {
+      const evidence = { reference, providerReference: 'first', state: 'pending', raw: {} } as const;
+      await settle(database, 'fake', evidence);
+      return { providerReference: 'second', qr: 'QR second' };
+    };
+    expect(await start(7)).toMatchObject({ attempt: { providerReference: 'first', qr: undefined } });
+  });
 });
 
 describe('cancelling', () => {

@@ -4,6 +4,7 @@ import { startOrder } from '#core/payments/checkout.ts';
 import { checkOverdue, checkPayment } from '#core/payments/checks.ts';
 import { type Order, readOrder } from '#core/payments/order.ts';
 import { PaymentError } from '#core/payments/payment-provider.ts';
+import { settle } from '#core/payments/settle.ts';
 import { sweepPayments } from '#core/payments/sweep.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -31,6 +32,12 @@ const due = (reference = referenceOf(order)) =>
 const pass = () =>
   database.query(
     `update plan_order set created_at = created_at - interval '31 min', expires_at = expires_at - interval '31 min' where id = ?`,
+    [order.id],
+  );
+const passDays = (days: number) =>
+  database.query(
+    `update plan_order set created_at = created_at - interval '${days} days', expires_at = expires_at - interval '${days} days'
+     where id = ?`,
     [order.id],
   );
 const check = async () => {
@@ -120,6 +127,24 @@ describe('a provider that does not answer properly never changes an order', () =
   });
 });
 
+describe('a provider that has not answered for a week after the expiry', () => {
+  beforeEach(() => fake.fail('status'));
+
+  it('is not asked again, and the order expires', async () => {
+    await passDays(8);
+    await check();
+    expect(await reread()).toMatchObject({ state: 'expired', attempt: { error: 'HTTP 500' } });
+    expect((await attempt())?.delay).toBeNull();
+  });
+
+  it('is asked again until then', async () => {
+    await passDays(6);
+    await check();
+    expect((await reread()).state).toBe('pending');
+    expect((await attempt())?.delay).toBeGreaterThan(0);
+  });
+});
+
 describe('at the expiry', () => {
   beforeEach(pass);
 
@@ -187,6 +212,33 @@ describe('a charge whose outcome is unknown', () => {
     await check();
     expect(fake.charges.get(referenceOf(order))?.state).toBe('failed');
     expect(await reread()).toMatchObject({ state: 'pending', attempt: { number: 2, charge: 'created' } });
+  });
+
+  it('is cancelled as well when a notification or the buyer has found it first', async () => {
+    fake.fail('charge', new PaymentError('unknown', 'timeout'), true);
+    order = await startOrder(host, accountId, 7);
+    fake.failures.clear();
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    expect(await reread()).toMatchObject({ state: 'pending', attempt: { charge: 'created', qr: undefined } });
+    await database.query("update payment_attempt set created_at = created_at - interval '20 s' where order_id = ?", [
+      order.id,
+    ]);
+    await check();
+    expect(fake.charges.get(`${order.code}.1`)?.state).toBe('failed');
+    expect(await reread()).toMatchObject({ state: 'pending', attempt: { number: 2, qr: `QR ${order.code}.2` } });
+  });
+
+  it('has its answer awaited before another attempt follows it', async () => {
+    fake.connection.charge = async ({ reference }) => {
+      const evidence = { reference, providerReference: `T-${reference}`, state: 'pending', raw: {} } as const;
+      await settle(database, 'fake', evidence);
+      fake.connection.status = () => Promise.resolve(evidence);
+      await due(reference);
+      await checkPayment(host, reference);
+      return { providerReference: `T-${reference}`, qr: 'QR' };
+    };
+    order = await startOrder(host, accountId, 7);
+    expect(await reread()).toMatchObject({ state: 'pending', attempt: { number: 1, qr: 'QR' } });
   });
 
   it('activates when it turns out to be paid', async () => {

@@ -192,10 +192,10 @@ describe('a payment that is not what was ordered', () => {
     expect((await timeHeld(database, accountId)).seconds).toBe(7 * day);
   });
 
-  it('is nothing without an amount', async () => {
+  it('activates nothing without an amount, and the operator is told', async () => {
     const { paid: _, ...evidence } = paid();
-    expect((await settleNow(evidence)).outcome).toBe('unchanged');
-    expect(await reread()).toMatchObject({ state: 'pending', payments: [] });
+    expect((await settleNow(evidence)).outcome).toBe('flagged');
+    expect(await reread()).toMatchObject({ state: 'pending', payments: [], flags: [{ kind: 'disputed' }] });
   });
 });
 

@@ -11,6 +11,8 @@
 export interface EventTypes {
   /** An order has been paid in full. Its period is in the ledger. */
   'order.paid': OrderEvent;
+  /** All of an order's money was paid back. What was left of its period has ended. */
+  'order.refunded': OrderEvent;
   /** An order needs the operator: wrong amount or currency, or paid twice. Nothing was activated. */
   'order.flagged': OrderEvent & { readonly reason: string };
   /** Access has begun after a time without a period. */

@@ -60,7 +60,7 @@ export interface PaymentConnection {
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
-   * Reads what became of a refund, found by its key. Left out where `status` is all that is known: `refunded` then
+   * Reads what became of a refund, found by its key: `unknown` when the provider lists no such refund. Left out where `status` is all that is known: `refunded` then
    * means that it is done.
    */
   refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
@@ -164,9 +164,9 @@ export interface RefundRequest extends ChargeReference, Money {
   readonly reason: string;
 }
 
-/** What became of a refund so far. */
+/** What became of a refund so far. `unknown`: the provider lists no such refund, or not yet. */
 export interface Refund {
-  readonly state: 'pending' | 'done' | 'failed';
+  readonly state: 'pending' | 'done' | 'failed' | 'unknown';
   readonly raw: unknown;
 }
 

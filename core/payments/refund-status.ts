@@ -4,7 +4,8 @@ import type { Host } from '../host.ts';
 import { jitteredDelay } from '../timing/backoff.ts';
 import { askProvider, readStatus } from './ask-provider.ts';
 import { flagOrder } from './flags.ts';
-import { PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
+import { recordRefunded } from './record-refunded.ts';
+import { type ChargeReference, PaymentError, type Refund, type RefundRequest } from './payment-provider.ts';
 import { settle } from './settle.ts';
 import { toStoredJson } from './stored-json.ts';
 
@@ -12,6 +13,8 @@ import { toStoredJson } from './stored-json.ts';
 const lease = 60;
 /** Seconds between questions about a refund that is pending, and after failures. */
 const pauses = { pending: 600, failed: { first: 5, longest: 300 } };
+/** Seconds for which a refund that the provider has accepted may be missing from its list. */
+const longestUnlisted = 7 * 86_400;
 
 interface PendingRefund {
   readonly key: string;
@@ -25,6 +28,7 @@ interface PendingRefund {
   readonly reason: string;
   readonly failures: number;
   readonly isAccepted: boolean; // the provider has answered
+  readonly age: number; // seconds
 }
 
 const claim = (which: string) => `
@@ -34,11 +38,16 @@ const claim = (which: string) => `
     and o.id = r.order_id and p.id = r.payment_id and a.reference = p.reference
   returning r.key, r.order_id as "orderId", o.account_id as "accountId", o.provider, a.reference,
     a.provider_reference as "providerReference", r.amount::float8 as amount, r.currency, r.reason, r.failures,
-    r.raw is not null as "isAccepted"`;
+    r.raw is not null as "isAccepted", extract(epoch from clock_timestamp() - r.created_at)::float8 as age`;
 
-/** Asks the provider about a pending refund, or for it if that has not been answered yet. Idempotent by its key. */
+const due = 'r.key = ? and (r.raw is not null or r.next_check_at <= clock_timestamp())';
+
+/**
+ * Asks the provider about a pending refund, or for it if that has not been answered yet. Idempotent by its key. Asking for it
+ * is left to one worker: a provider may refuse the second request because of the first.
+ */
 export async function settleRefund(host: Host, key: string): Promise<void> {
-  const [refund] = await host.database.query<PendingRefund>(claim('r.key = ?'), [key]);
+  const [refund] = await host.database.query<PendingRefund>(claim(due), [key]);
   if (refund !== undefined) await pursue(host, refund);
 }
 
@@ -50,7 +59,10 @@ export async function settleOverdueRefunds(host: Host, limit: number): Promise<n
     ),
     [limit],
   );
-  for (const refund of overdue) await pursue(host, refund);
+  // At once: one after another, slow answers would outlast the lease of the last.
+  const results = await Promise.allSettled(overdue.map((refund) => pursue(host, refund)));
+  for (const result of results)
+    if (result.status === 'rejected') host.log.error('a refund could not be followed', result.reason);
   return overdue.length;
 }
 
@@ -73,23 +85,55 @@ async function ask(host: Host, refund: PendingRefund): Promise<Refund> {
   const { provider, isAccepted, providerReference, reference } = refund;
   const charge = { reference, providerReference: providerReference ?? undefined };
   const request: RefundRequest = { ...refund, ...charge };
-  if (!isAccepted) {
-    return askProvider(host, provider, async (connection, signal) => {
+  if (isAccepted) return readRefund(host, provider, charge, request);
+  try {
+    return await askProvider(host, provider, async (connection, signal) => {
       if (connection.refund === undefined) throw new PaymentError('rejected', `${provider} has no refunds`);
       return connection.refund(request, signal);
     });
+  } catch (error) {
+    if (!(error instanceof PaymentError) || error.kind !== 'rejected') throw error;
+    return readRefused(host, provider, charge, request, error);
   }
+}
+
+/**
+ * A refund whose answer was lost is refused when it is asked for again, and has its effect all the same: it has failed only
+ * when the provider knows nothing of it.
+ */
+async function readRefused(
+  host: Host,
+  provider: string,
+  charge: ChargeReference,
+  request: RefundRequest,
+  refusal: PaymentError,
+): Promise<Refund> {
+  const known = await readRefund(host, provider, charge, request).catch((error: unknown) => {
+    throw error instanceof PaymentError && error.kind === 'rejected' ? refusal : error;
+  });
+  if (known.state === 'unknown') throw refusal;
+  return known;
+}
+
+async function readRefund(
+  host: Host,
+  provider: string,
+  charge: ChargeReference,
+  request: RefundRequest,
+): Promise<Refund> {
   const stated = await askProvider(host, provider, async (connection, signal) =>
     connection.refundStatus?.(request, signal),
   );
   if (stated !== undefined) return stated;
   const evidence = await readStatus(host, provider, charge);
   await settle(host.database, provider, evidence);
-  return { state: evidence.state === 'refunded' ? 'done' : 'pending', raw: evidence.raw };
+  return { state: evidence.state === 'refunded' ? 'done' : 'unknown', raw: evidence.raw };
 }
 
 async function record(host: Host, refund: PendingRefund, { state, raw }: Refund): Promise<void> {
   if (state === 'failed') return fail(host, refund, raw);
+  if (state === 'unknown' && refund.age > longestUnlisted)
+    return fail(host, refund, { message: 'the provider has not listed it for a week', raw });
   if (state === 'done') {
     return host.database
       .fork()
@@ -122,6 +166,7 @@ export async function finishRefund(
   if (order?.state !== 'paid') return;
   await transaction.execute(`update plan_order set state = 'refunded' where id = ?`, [orderId]);
   await endOrderPeriod(transaction, accountId, orderId);
+  await recordRefunded(transaction, { orderId, accountId });
 }
 
 async function fail({ database }: Host, { key, orderId, accountId }: PendingRefund, raw: unknown): Promise<void> {

@@ -18,7 +18,7 @@ export interface RefundOptions {
 /**
  * Pays back what activated an order, all of it. The order is refunded, and what is left of its period ends, when the provider
  * has confirmed it: at once, or later (the refund is `pending`). A refund that fails flags the order. A second call while one
- * is pending asks about that one again.
+ * is pending asks what became of that one.
  *
  * @throws CheckoutError `not_found`; `not_open` when the order is not paid
  */

@@ -7,6 +7,7 @@ import { type Decision, decide } from './decide.ts';
 import { flagOrder } from './flags.ts';
 import type { OrderState, PaymentOutcome } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
+import { recordRefunded } from './record-refunded.ts';
 import { toStoredJson } from './stored-json.ts';
 
 /**
@@ -179,7 +180,10 @@ async function apply(
   }
   if (payment === 'activated') await activate(transaction, subject);
   if (endsPeriod === true) await endOrderPeriod(transaction, accountId, orderId);
-  if (state === 'refunded') await finishRefunds(transaction, orderId, evidence);
+  if (state === 'refunded') {
+    await finishRefunds(transaction, orderId, evidence);
+    await recordRefunded(transaction, subject);
+  }
   if (flag !== undefined) await flagOrder(transaction, subject, flag, paymentIdOf(evidence));
 }
 

@@ -13,7 +13,7 @@ export async function refundMidtrans(
   const path = `/v2/${encodeURIComponent(reference)}/refund`;
   const body = { refund_key: key, amount, reason: reason.slice(0, 255) };
   const headers = idempotent(`R-${key}`);
-  return readRefund(await callMidtrans(settings, { method: 'POST', path, body, headers, signal }), key);
+  return readRefund(await callMidtrans(settings, { method: 'POST', path, body, headers, signal }), key, 'pending');
 }
 
 /** Reads it from the status of its charge. @throws PaymentError */
@@ -23,13 +23,13 @@ export async function readMidtransRefund(
   signal: AbortSignal,
 ): Promise<Refund> {
   const path = `/v2/${encodeURIComponent(reference)}/status`;
-  return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key);
+  return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key, 'unknown');
 }
 
-/** Done when the bank has confirmed it. One that is not listed may be on its way. */
-function readRefund(body: JsonObject, key: string): Refund {
+/** Done when the bank has confirmed it. @param unlisted the state of one that is not listed, which may be on its way */
+function readRefund(body: JsonObject, key: string, unlisted: Refund['state']): Refund {
   const refunds = Array.isArray(body['refunds']) ? body['refunds'].filter(isJsonObject) : [];
   const refund = refunds.find((one) => one['refund_key'] === key);
-  const isDone = refund !== undefined && textOf(refund, 'bank_confirmed_at') !== undefined;
-  return { state: isDone ? 'done' : 'pending', raw: body };
+  if (refund === undefined) return { state: unlisted, raw: body };
+  return { state: textOf(refund, 'bank_confirmed_at') === undefined ? 'pending' : 'done', raw: body };
 }

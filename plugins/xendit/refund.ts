@@ -35,7 +35,7 @@ export async function readXenditRefund(
   { providerReference, key }: RefundRequest,
   signal: AbortSignal,
 ): Promise<Refund> {
-  if (providerReference === undefined) return { state: 'pending', raw: {} };
+  if (providerReference === undefined) return { state: 'unknown', raw: {} };
   const refunds = await readRefunds(settings, providerReference, signal);
   return readRefund(refunds.find((refund) => refund['reference_id'] === key));
 }
@@ -75,5 +75,6 @@ async function readRefunds(settings: XenditSettings, providerReference: string, 
 
 /** Succeeded means handed to the buyer's bank. One that is not listed may be on its way. */
 function readRefund(refund: JsonObject | undefined): Refund {
-  return { state: states[textOf(refund, 'status') ?? ''] ?? 'pending', raw: refund ?? {} };
+  if (refund === undefined) return { state: 'unknown', raw: {} };
+  return { state: states[textOf(refund, 'status') ?? ''] ?? 'pending', raw: refund };
 }

@@ -28,6 +28,9 @@ export class FakeProvider {
   readonly calls: Call[] = [];
   readonly refunds = new Map<string, number>();
   refundState: Refund['state'] = 'done';
+  /** As Xendit does: a second charge for a reference is another charge, and a second refund while one is pending is refused. */
+  takesEveryCharge = false;
+  refusesRepeatedRefunds = false;
   /** What the next calls of this kind fail with, before or after they have had their effect. */
   readonly failures = new Map<Call, { readonly error: Error; readonly hasEffect: boolean }>();
   /** Runs before a call has its effect. */
@@ -85,6 +88,8 @@ export class FakeProvider {
       }),
     refund: ({ key, amount, reference }) =>
       this.#call('refund', () => {
+        if (this.refusesRepeatedRefunds && this.refunds.size > 0)
+          throw new PaymentError('rejected', 'REFUND_IN_PROGRESS');
         this.refunds.set(key, amount);
         if (this.refundState === 'done') this.#charge(reference).state = 'refunded';
         return { state: this.refundState, raw: { key } };
@@ -112,7 +117,9 @@ export class FakeProvider {
   }
 
   #create(request: ChargeRequest): Charge {
-    if (this.charges.has(request.reference)) throw new PaymentError('unknown', 'duplicate reference');
+    const known = this.charges.get(request.reference);
+    if (known !== undefined && !this.takesEveryCharge) throw new PaymentError('unknown', 'duplicate reference');
+    if (known !== undefined) return { providerReference: `U-${request.reference}`, qr: `QR 2 ${request.reference}` };
     const providerReference = `T-${request.reference}`;
     this.charges.set(request.reference, { request, providerReference, state: 'pending', paid: undefined, cancels: 0 });
     return { providerReference, qr: `QR ${request.reference}` };

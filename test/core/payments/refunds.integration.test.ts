@@ -88,6 +88,103 @@ describe('a refund', () => {
     expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
   });
 
+  it('asked for ten times at once is one at a provider that refuses the second', async () => {
+    fake.refusesRepeatedRefunds = true;
+    const another = Promise.withResolvers<unknown>();
+    fake.before = (call) => {
+      if (call !== 'refund') return undefined;
+      if (fake.calls.filter((one) => one === 'refund').length > 1) another.resolve(undefined);
+      return another.promise as Promise<void>;
+    };
+    const clicks = Array.from({ length: 10 }, () => refund());
+    // The one that asks waits for another one: for its request, or for it to leave that to this one.
+    void Promise.any(clicks).then(another.resolve);
+    await Promise.allSettled(clicks);
+    expect(fake.calls.filter((call) => call === 'refund')).toHaveLength(1);
+    expect(await reread()).toMatchObject({ state: 'refunded', flags: [], refunds: [{ state: 'done' }] });
+  });
+
+  it('whose answer was lost has not failed when its repetition is refused', async () => {
+    fake.refusesRepeatedRefunds = true;
+    fake.fail('refund', new PaymentError('unknown', 'timeout'), true);
+    await refund();
+    fake.failures.clear();
+    await makeDue();
+    await sweepPayments(host);
+    expect(await reread()).toMatchObject({ state: 'refunded', flags: [], refunds: [{ state: 'done' }] });
+  });
+
+  it('that is refused has not failed while the provider does not say what became of it', async () => {
+    fake.fail('refund', new PaymentError('rejected', 'REFUND_IN_PROGRESS'), true);
+    fake.fail('status', new PaymentError('temporary', 'HTTP 500'));
+    expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'pending' }] });
+  });
+
+  it('that is refused while the provider lists it as pending stays pending', async () => {
+    fake.connection.refundStatus = ({ key }) => Promise.resolve({ state: 'pending', raw: { key } });
+    fake.fail('refund', new PaymentError('rejected', 'REFUND_IN_PROGRESS'));
+    expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'pending' }] });
+  });
+
+  it('that is refused and not listed has failed', async () => {
+    fake.connection.refundStatus = () => Promise.resolve({ state: 'unknown', raw: {} });
+    fake.fail('refund', new PaymentError('rejected', 'the window is over'));
+    expect(await refund()).toMatchObject({ flags: [{ kind: 'refund_failed' }], refunds: [{ state: 'failed' }] });
+  });
+
+  it('that the provider does not list for a week has failed', async () => {
+    fake.refundState = 'pending';
+    await refund();
+    fake.connection.refundStatus = () => Promise.resolve({ state: 'unknown', raw: {} });
+    await makeDue();
+    await sweepPayments(host);
+    expect(await reread()).toMatchObject({ flags: [], refunds: [{ state: 'pending' }] });
+    await database.query("update refund set created_at = created_at - interval '8 days' where order_id = ?", [
+      order.id,
+    ]);
+    await makeDue();
+    await sweepPayments(host);
+    expect(await reread()).toMatchObject({ flags: [{ kind: 'refund_failed' }], refunds: [{ state: 'failed' }] });
+  });
+
+  it('is an event, once, however it was confirmed', async () => {
+    const events = () =>
+      database.query("select payload from account_event where name = 'order.refunded' and payload ->> 'orderId' = ?", [
+        order.id,
+      ]);
+    await refund();
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    expect(await events()).toEqual([{ payload: { orderId: order.id, accountId } }]);
+
+    order = await startOrder(host, accountId, 1);
+    fake.pay(referenceOf(order));
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    fake.end(referenceOf(order), 'refunded');
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    expect(await events()).toHaveLength(1);
+  });
+
+  it('of slow providers does not hold up the others', async () => {
+    fake.fail('refund', new PaymentError('temporary', 'HTTP 429'));
+    await refund();
+    const other = await startOrder(host, accountId, 1);
+    fake.pay(referenceOf(other));
+    await settle(database, 'fake', fake.evidence(referenceOf(other)));
+    await refundOrder(host, other.id, { reason: '', isManual: false });
+    fake.failures.clear();
+    await makeDue();
+    const both = Promise.withResolvers<void>();
+    let running = 0;
+    fake.before = async (call) => {
+      if (call !== 'refund') return;
+      if (++running === 2) both.resolve();
+      await both.promise;
+    };
+    await sweepPayments(host);
+    expect((await reread()).state).toBe('refunded');
+    expect((await readOrder(database, { id: other.id }))?.state).toBe('refunded');
+  });
+
   it('confirmed by a notification and by its answer ends the period once', async () => {
     fake.before = async (call) => {
       if (call === 'refund')

@@ -82,7 +82,7 @@ function allCells(): Cell[] {
 
 /** One row for all cells of a fault with the same result. */
 function printTable(lines: readonly Line[], print: (line: string) => void): void {
-  print('| Fault | Lanes | Client saw | Record says | Attempts | |');
+  print('| Fault | Lanes | Client received | Record | Attempts | |');
   print('|---|---|---|---|---|---|');
   for (const [, same] of Map.groupBy(lines, ({ cell, words }) => [cell.fault.name, ...words].join('|'))) {
     const [{ cell, words, mistake }] = same as [Line];

@@ -12,7 +12,7 @@ export function writeLlmsText(
   { samples, hasSetup }: { readonly samples: readonly Sample[]; readonly hasSetup: boolean },
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    ['Base addresses', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
+    ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
     ...(hasSetup ? [['Setup of coding tools', setupLines(baseUrl)] as const] : []),
     ['Models', listed.map(({ name: model }) => `- ${model}`)],
     ['Endpoints', api.endpoints.map(({ endpoint, path, summary }) => `- ${endpoint.method} ${path}: ${summary}`)],

@@ -148,7 +148,7 @@ describe('the home page', () => {
     await using window = await openHome(accountId);
     await window.page.getByRole('timer').waitFor();
     await new Sessions(gateway.database).revokeAll(accountId);
-    await window.page.getByText('You were signed out. Sign in to go on.').waitFor();
+    await window.page.getByText('You were signed out. Sign in to continue.').waitFor();
   });
 
   it('shows its figures as a table without JavaScript', async () => {

@@ -155,7 +155,7 @@ describe('a request that fails', () => {
     const { page } = opened;
     await openPlayground(page, 'dp/down');
     await send(page, 'Hello');
-    await expect.poll(() => error(page).textContent(), patience).toContain('No route answered.');
+    await expect.poll(() => error(page).textContent(), patience).toContain('No route responded.');
     expect(await error(page).getByRole('link').getAttribute('href')).toMatch(/^\/dashboard\/requests\/req_/);
   });
 
@@ -227,7 +227,7 @@ describe('a model that only makes images', () => {
     const { page } = opened;
     await openPlayground(page);
     await page.getByLabel('Model').selectOption('dp/painter');
-    await page.getByText('dp/painter makes images.').waitFor();
+    await page.getByText('dp/painter generates images.').waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).count()).toBe(0);
     expect(await page.locator('#sample-curl code').textContent()).toContain('/v1/images/generations');
   });

@@ -90,7 +90,9 @@ describe('in a real browser', () => {
     const old = await showKey(window.page);
     await window.page.goto(`${local.url}/account/key`);
     await window.page.getByRole('link', { name: 'Rotate key' }).click();
-    const question = window.page.getByRole('dialog', { name: 'Rotate the key? The old key stops at once.' });
+    const question = window.page.getByRole('dialog', {
+      name: 'Rotate the key? The old key stops working immediately.',
+    });
     expect(await question.getByRole('link', { name: 'Cancel' }).evaluate((link) => link.matches(':focus'))).toBe(true);
     await question.getByRole('button', { name: 'Rotate key' }).click();
     await window.page.getByText('The old key no longer works.').waitFor();

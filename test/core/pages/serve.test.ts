@@ -132,8 +132,8 @@ describe('the layout', () => {
 describe('an error page', () => {
   it.each([
     ['/nothing', 404, 'This page does not exist.'],
-    ['/typeerror', 500, 'Something broke on our side.'],
-    ['/bad-template', 500, 'Something broke on our side.'],
+    ['/typeerror', 500, 'Something went wrong on our side.'],
+    ['/bad-template', 500, 'Something went wrong on our side.'],
     ['/gateway-error', 503, 'This page is temporarily unavailable.'],
     ['/no-database', 503, 'This page is temporarily unavailable.'],
     ['/no-redis', 503, 'This page is temporarily unavailable.'],

@@ -41,14 +41,14 @@ describe('the page that deletes an account', () => {
     );
     const code = (await buy(browser)).split('/').at(-1);
     const { text } = await browser.get(path);
-    expect(text).toMatch(/The time that you have paid for: 2\sd\s23:59:\d\d, until \d+ \w+ \d{4}/);
+    expect(text).toMatch(/Your remaining paid time: 2\sd\s23:59:\d\d, until \d+ \w+ \d{4}/);
     expect(text).toContain(`Order ${code} for Rp\u00a095.000. It is cancelled; do not pay it.`);
   });
 
   it('deletes nothing for another text, and keeps what was typed', async () => {
     const browser = await signedIn('wrong');
     const { status, text } = await remove(browser, emailOf('other'));
-    expect([status, text.includes('This is not the one of this account.')]).toEqual([422, true]);
+    expect([status, text.includes('This does not match the account.')]).toEqual([422, true]);
     expect(text).toContain(`value="${emailOf('other')}"`);
     expect((await browser.get('/account')).status).toBe(200);
   });

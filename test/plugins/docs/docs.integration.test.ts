@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
 
 describe('what the documentation says', () => {
   it('follows a reload of gateway.yaml', async () => {
-    expect(await read('/llms.txt')).toContain('Model calls: 7,700 every 60 s, up to 500 at once');
+    expect(await read('/llms.txt')).toContain('Model calls: 7,700 per 60 s, with bursts of up to 500');
     expect(await inBrowser()).not.toContain('x-daypass-route');
     await gateway.write(yaml('', 'route_headers: numbers'));
     await gateway.gateway.reload();

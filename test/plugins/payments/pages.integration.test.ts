@@ -102,7 +102,7 @@ describe('the page of plans', () => {
     await buy(200);
     await pay(await buy(200));
     const { statusCode, payload } = await browser.send('/buy', { days: '200' });
-    expect([statusCode, payload.includes('You would hold more than a year ahead.')]).toEqual([422, true]);
+    expect([statusCode, payload.includes('You can hold at most a year in advance.')]).toEqual([422, true]);
   });
 
   it('asks visitors to sign in, and leads back to the plan', async () => {
@@ -161,7 +161,10 @@ describe('the pay page', () => {
       [path, referenceOf(await orderAt(path))],
     );
     const { payload } = await browser.get(path);
-    expect([textOf(payload).includes('Payment seen, checking'), payload.includes('class="qr"')]).toEqual([true, false]);
+    expect([textOf(payload).includes('Payment detected, verifying'), payload.includes('class="qr"')]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('tells who paid another amount whom to write to', async () => {
@@ -203,7 +206,7 @@ describe('the pay page', () => {
     provider.fail('status');
     await browser.send(`${path}/check`, {}, {}, path);
     const text = textOf((await browser.get(`${path}?checked=1`)).payload);
-    expect([text.includes('The payment service does not answer now.'), text.includes('Not paid yet.')]).toEqual([
+    expect([text.includes('The payment service is not responding.'), text.includes('Not paid yet.')]).toEqual([
       true,
       false,
     ]);
@@ -303,7 +306,7 @@ describe('the page of a paid order', () => {
     const path = await buy();
     await setState(path, 'expired');
     await pay(path);
-    expect(textOf((await browser.get(`${path}/done`)).payload)).toContain('It counts all the same.');
+    expect(textOf((await browser.get(`${path}/done`)).payload)).toContain('but it still counts.');
   });
 
   it('of a refunded order offers plans instead of the key', async () => {

@@ -92,7 +92,7 @@ describe('local sign-in', () => {
   });
 
   it('is marked as one for trying out', async () => {
-    expect((await client().get('/sign-in')).text).toContain('Nobody checks who you are.');
+    expect((await client().get('/sign-in')).text).toContain('Your identity is not verified.');
   });
 
   it('refuses an address that another account has, and keeps what was typed', async () => {

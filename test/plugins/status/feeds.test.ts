@@ -45,7 +45,7 @@ describe('the Atom feed', () => {
     expect(entry).toContain('<id>urn:uuid:01234567-89ab-4cde-8f01-23456789abcd</id>');
     expect(entry).toContain('<published>2031-05-12T10:00:00.000Z</published>');
     expect(entry).toContain(
-      '2031-05-12 10:00 UTC to 2031-05-12 10:38 UTC, 38 min. At worst 25% of requests were answered.',
+      '2031-05-12 10:00 UTC to 2031-05-12 10:38 UTC, 38 min. At the lowest point, 25% of requests were answered.',
     );
   });
 

@@ -54,9 +54,9 @@ describe('the row of a model', () => {
     expect(describeRow(readingOf(model), 1, noQuery, request).can).toBe('Tools');
   });
 
-  it('of one that makes images cannot be tried', () => {
+  it('of an image model cannot be tried', () => {
     const row = describeRow(readingOf(modelOf('painter', ['images'])), 1, noQuery, request);
-    expect(row).toMatchObject({ speaks: 'OpenAI Images', can: 'Makes images', tryPath: '' });
+    expect(row).toMatchObject({ speaks: 'OpenAI Images', can: 'Image generation', tryPath: '' });
   });
 
   it('of one whose state is not known is neither good nor bad', () => {

@@ -55,10 +55,10 @@ describe('attempts', () => {
 
   it.each([
     [{ status: 429, fault: 'throttled' }, '429 rate limit, before the first token. Next route tried.'],
-    [{ status: 401, fault: 'key' }, '401 access refused, before the first token. Next route tried.'],
+    [{ status: 401, fault: 'key' }, '401 access denied, before the first token. Next route tried.'],
     [{ status: 404, fault: 'no_model' }, '404 model not available, before the first token. Next route tried.'],
     [{ status: 418, fault: 'route' }, '418 error, before the first token. Next route tried.'],
-    [{ status: 200, fault: 'route' }, 'Answer broke off, before the first token. Next route tried.'],
+    [{ status: 200, fault: 'route' }, 'Response broke off, before the first token. Next route tried.'],
     [{ status: null, fault: 'route' }, 'Connection failed, before the first token. Next route tried.'],
   ] as const)('call %o "%s"', (fault, text) => {
     expect(textOf(fault)).toBe(text);
@@ -81,7 +81,7 @@ describe('attempts', () => {
 
   it('that broke off after the first token say that the next one continued', () => {
     expect(textOf({ status: 200 }, { ...failover, first_content_ms: 300 })).toBe(
-      'Answer broke off, after the first token. Next route continued the answer.',
+      'Response broke off, after the first token. Next route continued the response.',
     );
   });
 
@@ -135,7 +135,7 @@ describe('timeouts', () => {
 
   it('are named', () => {
     expect(textOf({ status: null, error: 'route: The upstream did not respond in time.' })).toBe(
-      'No answer in time, before the first token. Next route tried.',
+      'No response in time, before the first token. Next route tried.',
     );
   });
 });

@@ -27,7 +27,7 @@ describe('the facts of a request', () => {
   it('group what translations noted', () => {
     const notes = ['dropped top_k', 'approximated json_schema as instruction', 'dropped logit_bias', '...'];
     expect(factsOf({ notes })).toMatchObject({
-      'Left out for this route': 'top_k, logit_bias',
+      'Dropped for this route': 'top_k, logit_bias',
       'Approximated for this route': 'json_schema as instruction',
       Note: 'And more.',
     });
@@ -44,7 +44,7 @@ describe('the facts of a request', () => {
     const labels = [false, true].map((isKept) =>
       describeFacts(recordOf(), readerOf(), isKept).map(({ label }) => label),
     );
-    expect(labels.map((facts) => facts.includes('Kept by the operator'))).toEqual([false, true]);
+    expect(labels.map((facts) => facts.includes('Stored by the operator'))).toEqual([false, true]);
   });
 
   it('name the model that an alias stands for', () => {

@@ -103,7 +103,7 @@ describe('the list', () => {
   it('names what it ignores, escaped', async () => {
     const { browser } = await accountWith({});
     const { payload } = await browser.get(`${path}?status=${encodeURIComponent('<b>9999</b>')}`);
-    expect(payload).toContain('Left out: status &quot;&lt;b&gt;9999&lt;/b&gt;&quot;');
+    expect(payload).toContain('Ignored: status &quot;&lt;b&gt;9999&lt;/b&gt;&quot;');
   });
 });
 
@@ -137,8 +137,8 @@ describe('prompts and replies', () => {
     const body = Buffer.from('my secret prompt').toString('base64');
     await new PostgresRecordStore(database).insertContent([JSON.stringify({ ...line, body })]);
     const { payload } = await browser.get(`${path}/${kept}`);
-    expect([payload.includes('Kept by the operator'), payload.includes('my secret prompt')]).toEqual([true, false]);
-    expect((await browser.get(`${path}/${other}`)).payload).not.toContain('Kept by the operator');
+    expect([payload.includes('Stored by the operator'), payload.includes('my secret prompt')]).toEqual([true, false]);
+    expect((await browser.get(`${path}/${other}`)).payload).not.toContain('Stored by the operator');
   });
 });
 

@@ -200,7 +200,7 @@ describe('the page of the sandbox', () => {
     expect(page.text).toContain('Rp\u00a025.000');
     const path = `/sandbox/${made.reference}`;
     const paid = await browser.follow(await browser.submit(path, path, { action: 'pay' }));
-    expect(paid.text).toContain('Paid. The order learns of it within a second.');
+    expect(paid.text).toContain('Paid. The order is updated within a second.');
     expect(paid.text).not.toContain('value="pay"');
     expect((await connection.status(made, signal)).state).toBe('paid');
   });
@@ -211,7 +211,7 @@ describe('the page of the sandbox', () => {
     const path = `/sandbox/${made.reference}`;
     await browser.submit(path, path, { action: 'expire' });
     const refused = await browser.follow(await browser.submit(path, path, { action: 'pay' }));
-    expect(refused.text).toContain('That is not possible any more.');
+    expect(refused.text).toContain('This is no longer possible.');
   });
 
   it('is in the language of the buyer', async () => {

@@ -6,13 +6,13 @@ import type { AssetSource } from './page.ts';
 import { PageError } from './page-error.ts';
 
 interface Asset {
-  readonly file: string;
+  readonly content: Buffer;
   readonly version: string;
 }
 
 /**
- * The files that browsers load, read once at the start. The version in an address is a hash of the content: what was loaded
- * under it may be kept for good.
+ * The files that browsers load, read once at the start and kept in memory. The version in an address is a hash of the content:
+ * what was loaded under it may be kept for good. A deploy that replaces files under a running gateway changes neither.
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
@@ -31,7 +31,8 @@ export class AssetTable {
     for (const source of sources) {
       for (const { name, file } of await filesOf(source)) {
         if (assets.has(name)) throw new Error(`asset "${name}" is registered twice`);
-        assets.set(name, { file, version: hash('sha256', await readFile(file), 'base64url').slice(0, 12) });
+        const content = await readFile(file);
+        assets.set(name, { content, version: hash('sha256', content, 'base64url').slice(0, 12) });
       }
     }
     return new AssetTable(assets);
@@ -56,7 +57,7 @@ async function filesOf({ name, path }: AssetSource): Promise<{ name: string; fil
 }
 
 /**
- * `GET /assets/VERSION/NAME`. An old version is answered with the file as it is now, to be asked for again each time: a page
+ * `GET /assets/VERSION/NAME`. An old version is answered with the file of this one, to be asked for again each time: a page
  * that was open over a deploy still finds its script.
  */
 export function routeAssets(server: Server, assets: AssetTable): void {
@@ -70,8 +71,15 @@ export function routeAssets(server: Server, assets: AssetTable): void {
       if (asset === undefined) throw new PageError(404, 'error.404.text');
       const isCurrent = asset.version === version;
       return h
-        .file(asset.file, { confine: false, etagMethod: 'hash' })
+        .response(asset.content)
+        .type(typeOf(server, name))
+        .etag(asset.version)
         .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });
+}
+
+function typeOf({ mime }: Server, name: string): string {
+  const entry = mime.path(name);
+  return 'type' in entry ? entry.type : 'application/octet-stream';
 }

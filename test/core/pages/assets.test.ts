@@ -46,6 +46,25 @@ describe('an asset', () => {
     expect((await scriptsOf(await serve()))[0]).not.toBe(url);
   });
 
+  it('stays what it was at the start when its file is replaced under a running gateway', async () => {
+    const server = await serve();
+    const [url = ''] = await scriptsOf(server);
+    const { etag } = (await server.inject(url)).headers;
+    await writeFile(join(folder, 'charts', 'line.js'), 'export { x }');
+    expect((await server.inject(url)).payload).toBe('export {}');
+    await rm(join(folder, 'charts', 'line.js'));
+    const { statusCode, payload, headers } = await server.inject(url);
+    expect([statusCode, payload, headers.etag]).toEqual([200, 'export {}', etag]);
+  });
+
+  it('has a type that its name decides, also an unknown one', async () => {
+    await writeFile(join(folder, 'data.unheard-of'), 'x');
+    const server = await serve();
+    expect((await server.inject('/assets/x/mine/data.unheard-of')).headers['content-type']).toBe(
+      'application/octet-stream',
+    );
+  });
+
   it('under the address of an older version is there, but not kept', async () => {
     const { statusCode, headers } = await (await serve()).inject('/assets/oldversion00/mine/own.css');
     expect([statusCode, headers['cache-control'], headers['content-type']]).toEqual([

@@ -83,6 +83,13 @@ export async function listActions(
   return rows.map(toAction);
 }
 
+/** Removes actions that began before so many days. */
+export async function removeOldActions(database: Pick<Database, 'query'>, days: number): Promise<void> {
+  await database.query('delete from operator_action where created_at < clock_timestamp() - make_interval(days => ?)', [
+    days,
+  ]);
+}
+
 interface ActionRow {
   readonly id: string;
   readonly operator: string;

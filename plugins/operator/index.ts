@@ -4,6 +4,7 @@ import { defineTexts } from '#core/pages/texts.ts';
 import { blockPage, daysPage, unblockPage } from './accounts/action-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
+import { operatorActionsSection } from './actions-section.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
 import { ordersPage } from './orders/list-page.ts';
@@ -12,6 +13,7 @@ import { refundPage } from './orders/refund-page.ts';
 import { overviewPage } from './overview/page.ts';
 import { routesPage } from './routes/page.ts';
 import { resetPage } from './routes/reset-page.ts';
+import { actionRetentionJob } from './retention-job.ts';
 import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -23,6 +25,8 @@ export const plugin: GatewayPlugin = {
     const { gateway } = server;
     const running = new RunningRequests();
     gateway.observer(running);
+    gateway.section(operatorActionsSection);
+    gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
     gateway.assets({ name: 'operator.css', path: join(import.meta.dirname, '..', '..', 'views', 'operator.css') });
     const pages = [

@@ -21,6 +21,14 @@ export const paymentsSection = defineSection({
         default: 30,
         description: 'Minutes for which an order can be paid.',
       },
+      keep_notifications_days: {
+        type: 'integer',
+        minimum: 400,
+        maximum: 36_500,
+        default: 730,
+        description:
+          "Days to keep the provider's notifications. Orders, payments and refunds are kept for good. At least 400: some refunds and disputes take a year.",
+      },
     },
     additionalProperties: false,
     default: {},

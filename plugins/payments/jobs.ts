@@ -2,6 +2,8 @@ import type { JobDefinition } from '#core/jobs/definition.ts';
 import { checkJob } from '#core/payments/check-queue.ts';
 import { checkPayment } from '#core/payments/checks.ts';
 import { notificationJob, processNotification } from '#core/payments/process-notification.ts';
+import { removeOldNotifications } from '#core/payments/remove-old-notifications.ts';
+import { paymentsSection } from '#core/payments/section.ts';
 import { sweepPayments } from '#core/payments/sweep.ts';
 
 /** Seconds between sweeps. */
@@ -31,5 +33,15 @@ const sweep: JobDefinition = {
   run: (_, host) => sweepPayments(host),
 };
 
+const retention: JobDefinition = {
+  name: 'remove-old-payment-notifications',
+  description: 'Deletes processed notifications of providers after payments.keep_notifications_days.',
+  schedule: { pattern: '17 3 * * *' },
+  async run(_, { database, section, log }) {
+    const removed = await removeOldNotifications(database, section(paymentsSection).keep_notifications_days);
+    if (removed > 0) log.info(`removed ${removed} old notifications of payment providers`);
+  },
+};
+
 /** What the payments need to be done in the background. */
-export const paymentJobs = [check, notification, sweep] as const;
+export const paymentJobs = [check, notification, sweep, retention] as const;

@@ -7,7 +7,11 @@ function mistakes(baseUrl: string | undefined, isProduction: boolean): string[] 
   const paymentProviders = new Map([['midtrans', { name: 'midtrans', currencies: ['IDR'] }]]);
   const context = { get: () => ({ base_url: baseUrl }), isProduction, paymentProviders, hasAllPlugins: true };
   const report = (path: readonly (string | number)[], wrong: string) => void found.push(`${path.join('.')} ${wrong}`);
-  paymentsSection.check?.({ provider: 'midtrans', order_minutes: 30 }, report, context as unknown as CheckContext);
+  paymentsSection.check?.(
+    { provider: 'midtrans', order_minutes: 30, keep_notifications_days: 730 },
+    report,
+    context as unknown as CheckContext,
+  );
   return found;
 }
 

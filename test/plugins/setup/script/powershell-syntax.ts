@@ -1,17 +1,25 @@
 import { createRequire } from 'node:module';
 import { Language, type Node, Parser } from 'web-tree-sitter';
 
+let loaded: Promise<Parser> | undefined;
+
 /** Reads PowerShell by a grammar: no PowerShell runs in these tests. */
 export async function createParser(): Promise<(text: string) => Node> {
-  const { resolve } = createRequire(import.meta.url);
-  await Parser.init();
-  const parser = new Parser();
-  parser.setLanguage(await Language.load(resolve('tree-sitter-powershell/tree-sitter-powershell.wasm')));
+  // One for all: the memory of the grammar is damaged when a parser is collected as garbage while others are in use.
+  const parser = await (loaded ??= loadParser());
   return (text) => {
     const tree = parser.parse(text);
     if (tree === null) throw new Error('the grammar gave no tree');
     return tree.rootNode;
   };
+}
+
+async function loadParser(): Promise<Parser> {
+  const { resolve } = createRequire(import.meta.url);
+  await Parser.init();
+  const parser = new Parser();
+  parser.setLanguage(await Language.load(resolve('tree-sitter-powershell/tree-sitter-powershell.wasm')));
+  return parser;
 }
 
 /** What the grammar cannot read, with its line, counted from 1. */

@@ -45,6 +45,6 @@ is_selected() {
       *) return 1 ;;
     esac
   fi
-  if is_set_up "$tool_id" || is_former "$tool_id"; then return 0; fi
+  if is_set_up "$tool_id" || is_former "$tool_id" || is_moving "$tool_id"; then return 0; fi
   [ "$is_on_request" != yes ] && is_installed
 }

@@ -38,13 +38,16 @@ verify() {
   select_tools
   verified=''
   for tool_id in $selected; do
-    if ! is_set_up "$tool_id"; then
-      verify_former
+    find_tool "$tool_id"
+    explain_former
+    if [ -n "$unsettled" ]; then
+      has_failed=yes
+      print_verdict "$tool_name" outdated "$unsettled"
       continue
     fi
+    is_set_up "$tool_id" || continue
     [ -n "$verified" ] || read_key
     verified=yes
-    find_tool "$tool_id"
     choose_models || continue
     format=$tool_format
     verify_tool "$tool_id" || has_failed=yes
@@ -52,10 +55,12 @@ verify() {
   [ -n "$verified$has_failed" ] || fail 'No tool is set up on this machine. Run this without --verify first.'
 }
 
-# A tool of a former name has the settings of another service.
-verify_former() {
-  is_former "$tool_id" || return 0
-  find_tool "$tool_id"
-  has_failed=yes
-  print_verdict "$tool_name" outdated "it is set up under a former name of $service. Run the setup again to update it"
+# Sets $unsettled to what keeps the tool $tool_id from having its settings under the present name, or to ''.
+explain_former() {
+  unsettled=''
+  if is_moving "$tool_id"; then
+    unsettled='the last run was interrupted. Run the setup again to complete it'
+  elif is_former "$tool_id" && ! is_set_up "$tool_id"; then
+    unsettled="it is set up under a former name of $service. Run the setup again to update it"
+  fi
 }

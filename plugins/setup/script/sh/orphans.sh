@@ -1,7 +1,6 @@
 # --undo without records: the marked lines in profiles are known to be ours all the same.
 
 undo_orphans() {
-  [ "$is_dry_run" = yes ] || remove_dead_stages
   for orphan in "${ZDOTDIR:-$home}/.zshrc" "$home/.bashrc" "$home/.bash_profile" "$home/.bash_login" "$home/.profile"; do
     if find_orphan "$orphan"; then undo_orphan; fi
   done

@@ -13,7 +13,7 @@ remove_backups() {
 
 # True while something is on record.
 has_set_up_tools() {
-  [ ! -s "$records/tools" ] && [ ! -s "$records/variables" ] || return 0
+  [ ! -s "$records/tools" ] && [ ! -s "$records/variables" ] && [ ! -s "$records/moving" ] || return 0
   for set_up_path in "$records/files"/*; do
     [ -d "$set_up_path" ] && return 0
   done
@@ -38,9 +38,11 @@ remove_records() {
 
 # Removes what a run has left that ended before its first file, on a full disk for example.
 remove_unused_records() {
-  if [ "$is_dry_run" = yes ] || [ ! -w "$records" ] || has_set_up_tools; then return; fi
+  if [ "$is_dry_run" = yes ] || [ ! -w "$records" ]; then return; fi
+  if [ ! -r "$records/moving" ] && has_set_up_tools; then return; fi
   take_lock
-  remove_records
+  forget_moving
+  if has_set_up_tools; then release_lock; else remove_records; fi
 }
 
 # Those that were created last first. Sets $remaining_folders to those that still exist.

@@ -17,10 +17,10 @@ set_up() {
     return
   fi
   confirm_plan
-  take_over
   create_records
   take_lock
   check_stamp
+  take_over
   commit_tools
   remove_records
   print_result
@@ -146,7 +146,7 @@ remember_tool() {
   fi
   if [ -n "$saved_model" ] && ! find_model "$saved_model"; then saved_model=''; fi
   remembered_model=$saved_model
-  save_tool "$tool_id" "$remembered_model"
+  save_tool "$tool_id" "$remembered_model" && remove_row "$records/moving" "$tool_id"
 }
 
 # Verdicts, what a person must paste, and what to do next.

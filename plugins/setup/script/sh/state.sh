@@ -1,5 +1,7 @@
 # The records of this script in $state/setup: what was set up, and how to take it back.
 #   tools               lines ID, or ID TAB MODEL
+#   moving              lines like those of `tools`, of tools that are being moved from a former name of the service: written
+#                       before their former settings go, removed one by one as the new ones are there
 #   variables           lines TOOL TAB NAME
 #   folders             the folders that were created, one per line, encoded by encode_line
 #   files/TOOL.N/       one file of a tool: path; source, the path in the table; format, identity; wanted, the settings; before,
@@ -68,11 +70,12 @@ take_lock() {
     mkdir "$records/lock" 2>/dev/null || refuse_lock
   fi
   lock=$records/lock
-  printf '%s\n' $$ >"$lock/pid" || refuse_full_disk
+  printf '%s\n' $$ >"$lock/pid" || refuse_full_disk "$lock/pid"
 }
 
+# Ends the script because the file $1 cannot be written.
 refuse_full_disk() {
-  show_path "$lock/pid"
+  show_path "$1"
   remove_records
   fail "The file $shown cannot be written. Free some space on the disk, and run this again. Nothing was changed."
 }
@@ -170,24 +173,29 @@ has_records() {
 # Puts the tool $1 with the model $2, or '', on record.
 save_tool() {
   if find_saved_model "$1" && [ "$saved_model" = "$2" ]; then return 0; fi
+  save_row "$records/tools" "$1" "$2"
+}
+
+# Puts the row of the tool $2 with the model $3, or '', into the table $1.
+save_row() {
   {
-    list_other_tools "$1"
-    printf '%s\n' "$1${2:+$TAB$2}"
-  } >"$records/tools.new" && mv -f "$records/tools.new" "$records/tools"
+    list_other_rows "$1" "$2"
+    printf '%s\n' "$2${3:+$TAB$3}"
+  } >"$1.new" && mv -f "$1.new" "$1"
 }
 
-# Removes the tool $1 from the record.
-forget_tool() {
-  if ! find_saved_model "$1"; then return 0; fi
-  list_other_tools "$1" >"$records/tools.new" && mv -f "$records/tools.new" "$records/tools"
-  [ -s "$records/tools" ] || rm -f "$records/tools"
+# Removes the row of the tool $2 from the table $1.
+remove_row() {
+  [ -r "$1" ] || return 0
+  list_other_rows "$1" "$2" >"$1.new" && mv -f "$1.new" "$1"
+  [ -s "$1" ] || rm -f "$1"
 }
 
-list_other_tools() {
-  [ -r "$records/tools" ] || return 0
+list_other_rows() {
+  [ -r "$1" ] || return 0
   while IFS= read -r other_row; do
-    [ "${other_row%%"$TAB"*}" = "$1" ] || printf '%s\n' "$other_row"
-  done <"$records/tools"
+    [ "${other_row%%"$TAB"*}" = "$2" ] || printf '%s\n' "$other_row"
+  done <"$1"
 }
 
 # Creates the folder $1 and those above it. New ones are on record before they exist, so that a run that is killed leaves

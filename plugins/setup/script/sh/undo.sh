@@ -3,10 +3,14 @@
 # The settings under the present name come first: where both are in a file, they are the later ones.
 undo() {
   locate_home
+  confirm_undo
   is_undone='' orphans=''
   undo_service
   each_former undo_service
-  [ -z "$is_undone" ] || return 0
+  if [ -n "$is_undone" ]; then
+    [ "$is_dry_run" != yes ] || say "${NL}Nothing was changed, because this was a dry run."
+    return
+  fi
   undo_orphans
   each_former undo_orphans
   [ -n "$orphans" ] || say "Nothing of $service is set up on this machine."
@@ -14,6 +18,7 @@ undo() {
 
 # Undoes what is set up under the name that enter_service has chosen.
 undo_service() {
+  [ "$is_dry_run" = yes ] || remove_dead_stages
   find_undone_tools
   if [ "$undone" = ' ' ]; then
     remove_unused_records
@@ -24,11 +29,11 @@ undo_service() {
     show_undo
     return
   fi
-  confirm_undo
   create_records
   take_lock
   recover_records
   write_stamp
+  forget_moving
   say ''
   for tool_id in $undone; do
     undo_tool
@@ -86,10 +91,25 @@ show_undo() {
   done
 }
 
+# Lists the files under all names of the service, and asks once.
 confirm_undo() {
-  [ "$has_consent" != yes ] || return 0
-  require_terminal
-  say "The settings of $service will be taken out of:$NL"
+  [ -z "$is_dry_run$has_consent" ] || return 0
+  announced=''
+  announce_undo
+  each_former announce_undo
+  [ -n "$announced" ] || return 0
+  say ''
+  ask_yes 'Continue?' || decline
+}
+
+announce_undo() {
+  find_undone_tools
+  [ "$undone" != ' ' ] || return 0
+  if [ -z "$announced" ]; then
+    require_terminal
+    say "The settings of $service will be taken out of:$NL"
+    announced=yes
+  fi
   for tool_id in $undone; do
     name_tool
     undo_paths=''
@@ -101,8 +121,6 @@ confirm_undo() {
     done
     print_verdict "$tool_name" '' "$undo_paths"
   done
-  say ''
-  ask_yes 'Continue?' || decline
 }
 
 # The last file first: a later one may refer to an earlier one.
@@ -125,7 +143,7 @@ undo_tool() {
   case $undo_verdict in
     failed | manual) return ;;
   esac
-  forget_tool "$tool_id"
+  remove_row "$records/tools" "$tool_id"
   forgotten="$forgotten$tool_id "
 }
 

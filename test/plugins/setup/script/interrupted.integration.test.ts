@@ -11,6 +11,7 @@ import {
   type TestHome,
 } from './engine-fixture.ts';
 import { runs as casesOf } from '../edit/runs.ts';
+import { killerPath } from './killer.ts';
 import { type StubGateway, testKey } from './parts-fixture.ts';
 import { runShell } from './shells.ts';
 
@@ -22,29 +23,6 @@ afterAll(() => stub[Symbol.asyncDispose]());
 
 /** Places, from the first to the last change of a file, at which the script is killed. */
 const points = casesOf(4).numRuns;
-
-const changing = ['mv', 'cp', 'mkdir', 'rm', 'chmod'];
-
-/** A folder for PATH in which commands that change files kill the whole script at the n-th call, before or after it. */
-async function killerPath({ folder, home }: TestHome, signal: string, count: number): Promise<string> {
-  const bin = join(folder, 'killer');
-  await mkdir(bin);
-  for (const name of changing) {
-    const real = (await runShell(['sh'], ['-c', `command -v ${name}`], { env: process.env })).stdout.trim();
-    // Commands on the temporary folder alone do not count.
-    const text = `#!/bin/sh
-case " $* " in
-  *" ${home}"*) printf x >>'${folder}/calls' ;;
-  *) exec ${real} "$@" ;;
-esac
-read -r calls <'${folder}/calls'
-if [ "\${#calls}" = ${count} ]; then ${count % 2 === 0 ? `${real} "$@"; ` : ''}kill -s ${signal} 0; sleep 5; fi
-exec ${real} "$@"
-`;
-    await writeFile(join(bin, name), text, { mode: 0o755 });
-  }
-  return `${bin}:${process.env['PATH']}`;
-}
 
 /** A folder for PATH in which a second of `sleep` takes no time: it runs this command, with one letter per call in $seconds. */
 async function sleepingPath({ folder }: TestHome, command: string): Promise<string> {

@@ -1,7 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHome, existing, renderTest, setUp, startAcceptingStub } from './engine-fixture.ts';
+import { createHome, existing, renderTest, setUp, startAcceptingStub, type TestHome } from './engine-fixture.ts';
+import { runs as casesOf } from '../edit/runs.ts';
+import { killerPath } from './killer.ts';
 import type { StubGateway } from './parts-fixture.ts';
-import { shellsInTurn } from './shells.ts';
+import { hasCommand, shellsInTurn } from './shells.ts';
+import { runOnTerminal } from './terminal.ts';
 
 let stub: StubGateway;
 beforeAll(async () => {
@@ -11,7 +16,9 @@ afterAll(() => stub[Symbol.asyncDispose]());
 
 /** The script after the service got another name; gateway.yaml names the former ones. */
 const renderRenamed = () =>
-  renderTest(stub.url).replaceAll('daypass', 'other').replace("former_slugs=''", "former_slugs='older daypass'");
+  renderTest(stub.url)
+    .replace("slug='daypass'", "slug='other'")
+    .replace("former_slugs=''", "former_slugs='older daypass'");
 
 const turns = shellsInTurn();
 
@@ -55,6 +62,80 @@ describe('a service with a new name', () => {
     expect(both['.config/daypass/setup/tools']).toMatch(/beta\ngamma\n$/);
     expect(both['.config/other/setup/tools']).toMatch(/alpha\n$/);
     expect(await home.run(['--undo', '--yes'], renamed)).toMatchObject({ status: 0, stderr: '' });
+    expect(await home.snapshot()).toStrictEqual(before);
+  });
+});
+
+describe.skipIf(!hasCommand('python3'))('--undo of both names on a terminal', () => {
+  it.each([
+    ['once before it begins', '\n', 0],
+    ['and changes nothing after a no', 'n\n', 1],
+  ])('asks %s', async (_, answer, expected) => {
+    await using home = await createHome(stub.url);
+    await home.write(existing);
+    const before = await home.snapshot();
+    await home.run(setUp);
+    await home.run(['--yes', '--tools', 'alpha'], { script: renderRenamed() });
+    const both = await home.snapshot();
+    const env = { PATH: process.env['PATH'], HOME: home.home, TMPDIR: home.folder, SHELL: '/bin/sh', TERM: 'dumb' };
+    const { status, output } = await runOnTerminal(['sh', '-s', '--', '--undo'], [['Continue? [Y/n]', answer]], {
+      env,
+      cwd: home.folder,
+      input: renderRenamed(),
+    });
+    expect(status, output).toBe(expected);
+    expect(output).toMatch(/Tool alpha .*\/settings\.json\n[^]*Tool beta +~\/\.beta\/config\.toml\n[^]*Continue\?/);
+    expect(await home.snapshot()).toStrictEqual(expected === 0 ? before : both);
+  });
+});
+
+describe('a run that takes over former settings and is killed', () => {
+  /** Everything is set up under the former name, with a model of its own. */
+  async function createFormer() {
+    const home = await createHome(stub.url);
+    await home.write(existing);
+    const before = await home.snapshot();
+    expect(await home.run([...setUp, '--model', 'dp/other'])).toMatchObject({ status: 0, stderr: '' });
+    return { home, before };
+  }
+  const run = (home: TestHome, args: readonly string[], path?: string) =>
+    home.run(args, { script: renderRenamed(), path });
+
+  let calls = 0;
+  beforeAll(async () => {
+    const { home } = await createFormer();
+    await using _ = home;
+    await run(home, ['--yes'], await killerPath(home, 'KILL', -1));
+    calls = (await readFile(join(home.folder, 'calls'), 'utf8')).length;
+  });
+
+  const points = casesOf(4).numRuns;
+  const places = Array.from({ length: points }, (_, index) => index / (points - 1));
+
+  it.each(places)('is listed, and completed by the next run with the same models: at %f', async (place) => {
+    const { home, before } = await createFormer();
+    await using _ = home;
+    await run(home, ['--yes'], await killerPath(home, 'KILL', 1 + Math.round(place * (calls - 1))));
+    const { output } = await run(home, ['--list']);
+    for (const id of ['alpha', 'beta', 'gamma'])
+      expect(output).toMatch(new RegExp(`${id} +Tool ${id} .*(set up|interrupted)`));
+    const again = await run(home, ['--yes']);
+    expect(again.status, again.output).toBe(0);
+    const after = await home.snapshot();
+    expect(after['.config/other/setup/tools']?.split('\n').slice(0, -1).toSorted()).toEqual(
+      ['600 alpha', 'beta', 'gamma'].map((id) => `${id}\tdp/other`),
+    );
+    expect(Object.keys(after).filter((file) => /daypass|moving/.test(file))).toEqual([]);
+    expect((await run(home, ['--undo', '--yes'])).status).toBe(0);
+    expect(await home.snapshot()).toStrictEqual(before);
+  });
+
+  it.each(places)('is taken back by --undo: at %f', async (place) => {
+    const { home, before } = await createFormer();
+    await using _ = home;
+    await run(home, ['--yes'], await killerPath(home, 'KILL', 1 + Math.round(place * (calls - 1))));
+    const undone = await run(home, ['--undo', '--yes']);
+    expect(undone.status, undone.output).toBe(0);
     expect(await home.snapshot()).toStrictEqual(before);
   });
 });

@@ -1,5 +1,6 @@
 # Messages, questions, errors and the temporary folder. $session holds what all parts share:
-# work (temporary folder), isDryRun, key, keyHint, state (folder of this script's records), lock (open file).
+# work (temporary folder), isDryRun, key, keyHint; of the name that Enter-Service has chosen: slug, stateParent, state (folder
+# of the records); locks (open files by slug).
 
 function Write-Line([string] $text, [string] $colour) {
   if ($colour) { Write-Host $text -ForegroundColor $colour } else { Write-Host $text }
@@ -65,8 +66,6 @@ function New-WorkFolder {
 
 # Runs at the end, however the script ends.
 function Clear-Work {
-  if ($session.lock) { $session.lock.Dispose() }
-  $session.lock = $null
   if ($session.work -and [IO.Directory]::Exists($session.work)) {
     try { [IO.Directory]::Delete($session.work, $true) } catch {
       Write-Warn "A temporary folder could not be removed: $($session.work)"

@@ -13,7 +13,7 @@ function Split-Block([string] $content) {
   return @{ head = $content.Substring(0, $begin[0].Index); tail = $content.Substring($rest); isFound = $true }
 }
 
-function Get-Marker([string] $arrows) { return "# $arrows $($data.slug) $arrows" }
+function Get-Marker([string] $arrows) { return "# $arrows $($session.slug) $arrows" }
 
 function Test-OpenEnd($content) { return $content -and -not ([string] $content).EndsWith("`n", [StringComparison]::Ordinal) }
 

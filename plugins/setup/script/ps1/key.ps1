@@ -20,10 +20,27 @@ function Read-Key([string] $file) {
 # service of that name: the key is for that one then. '' when neither has a key.
 function Find-KeyVariable {
   if (([string] [Environment]::GetEnvironmentVariable($data.keyVariable)).Trim()) { return $data.keyVariable }
-  if ([IO.Directory]::Exists([IO.Path]::Combine((Get-KnownFolder 'LOCALAPPDATA'), 'daypass'))) { return '' }
+  if (Test-OtherDaypass) { return '' }
   $pattern = '\A\s*' + [regex]::Escape($data.keyPrefix) + '[-_]'
   if ([string] [Environment]::GetEnvironmentVariable('DAYPASS_API_KEY') -cmatch $pattern) { return 'DAYPASS_API_KEY' }
   return ''
+}
+
+# True when tools are set up for a service named Daypass, unless this one had that name: the address in its records tells.
+function Test-OtherDaypass {
+  $state = [IO.Path]::Combine((Get-KnownFolder 'LOCALAPPDATA'), 'daypass\setup')
+  if (-not [IO.Directory]::Exists($state)) { return $false }
+  $address = [regex]::Escape($data.baseUrl) + '(/v1)?(["\s]|\z)'
+  foreach ($kind in 'files', 'variables') {
+    $folder = [IO.Path]::Combine($state, $kind)
+    if (-not [IO.Directory]::Exists($folder)) { continue }
+    foreach ($record in [IO.Directory]::GetDirectories($folder)) {
+      foreach ($part in 'wanted', 'value') {
+        if ([string] (Read-Content ([IO.Path]::Combine($record, $part))) -cmatch $address) { return $false }
+      }
+    }
+  }
+  return $true
 }
 
 function Read-KeyFile([string] $file) {

@@ -25,7 +25,8 @@ function Start-Setup($given) {
 }
 
 function Start-Mode($options) {
-  Find-State
+  $session.time = [DateTime]::UtcNow.ToString('yyyyMMddTHHmmssZ', [Globalization.CultureInfo]::InvariantCulture)
+  Enter-Service $data.slug
   try {
     New-WorkFolder
     Enable-Tls
@@ -37,7 +38,10 @@ function Start-Mode($options) {
     }
   } finally {
     Restore-Tls
-    if ($session.lock) { Close-State }
+    foreach ($slug in @($session.locks.Keys)) {
+      Enter-Service $slug
+      Close-State
+    }
     Clear-Work
   }
 }

@@ -1,21 +1,37 @@
 # Sets tools up: computes what would change, shows it, asks, and writes.
 
 function Install-Setup($options) {
-  $saved = Read-Tools
+  $former = Read-FormerTools
+  $saved = Read-SavedTools $former
   $tools = @(Select-Tools $options $saved)
   if ($tools.Count -eq 0) {
     Stop-Setup "No tool was found on this computer. Name one: -Tools $($data.tools[0].id)."
   }
   Initialize-Key $options
   Open-State
-  $jobs = @(foreach ($tool in $tools) { New-Job $tool $options.model ([string] $saved[$tool.id]) })
+  $jobs = @(New-Jobs $tools $options.model $saved)
+  $moved = @(Get-MovedTools $jobs $former)
+  if (-not $options.isDryRun) { Request-Consent $options $jobs $moved }
+  $isMoved = $true
+  if ($moved.Count -gt 0) {
+    $isMoved = Move-FormerTools $moved $saved
+    $jobs = @(New-Jobs $tools $options.model $saved)
+  }
   if ($options.isDryRun) { return Complete-DryRun $jobs }
-  Request-Consent $options $jobs
   foreach ($job in $jobs) { Save-Job $job $options.model $saved }
   Write-Line ''
   foreach ($job in $jobs) { Write-Job $job 'written' }
   Write-Endings $jobs
+  if (-not $isMoved) { return 1 }
   return Get-ExitCode $jobs
+}
+
+# The tools that can be set up and are set up under a former name.
+function Get-MovedTools($jobs, $former) {
+  foreach ($job in $jobs) {
+    if ($job.verdict -in 'skipped', 'failed') { continue }
+    if ($former.Contains($job.tool.id)) { $job.tool.id }
+  }
 }
 
 # Those of -Tools, or else the tools of this computer and those set up before.
@@ -47,6 +63,10 @@ function Confirm-Model([string] $model) {
   if (-not $answer.body.Contains("`"$model`"")) {
     Stop-Setup "Your key cannot use the model `"$model`". Nothing was changed; choose another one with -Model."
   }
+}
+
+function New-Jobs($tools, [string] $model, $saved) {
+  foreach ($tool in $tools) { New-Job $tool $model ([string] $saved[$tool.id]) }
 }
 
 # What is to be done for one tool: wishes, plans of its files, its variables, and the verdict for all of them.
@@ -120,9 +140,13 @@ function Complete-DryRun($jobs) {
     }
   }
   Write-Pastes $jobs
+  Write-DryRunEnd
+  return Get-ExitCode $jobs
+}
+
+function Write-DryRunEnd {
   Write-Line ''
   Write-Line 'Nothing was changed, because this was a dry run.'
-  return Get-ExitCode $jobs
 }
 
 function Assert-Terminal {
@@ -130,13 +154,16 @@ function Assert-Terminal {
   Stop-Setup 'Nobody can be asked for confirmation here. Pass -Yes to go on without it.'
 }
 
-function Request-Consent($options, $jobs) {
+function Request-Consent($options, $jobs, $moved) {
   if ($options.isYes) { return }
   Write-Line ''
   Write-Line "Settings for $(Get-ServiceName) ($($data.baseUrl)):"
   Write-Line ''
   foreach ($job in $jobs) { Write-Job $job 'change' }
-  if (@($jobs | Where-Object { $_.verdict -in 'written', 'manual' }).Count -eq 0) { return }
+  if ($moved.Count -gt 0) {
+    Write-Line ''
+    Write-Line "What was set up under a former name of $(Get-ServiceName) is taken out first."
+  } elseif (@($jobs | Where-Object { $_.verdict -in 'written', 'manual' }).Count -eq 0) { return }
   Write-Line ''
   if (-not (Confirm-Yes 'Write these settings?')) { Stop-Setup 'Nothing was changed.' }
 }
@@ -159,9 +186,10 @@ function Save-Job($job, [string] $model, $saved) {
       if (Set-UserVariable $variable $id) { $session.hasNewVariables = $true }
     }
     Set-JobVerdict $job
-    $tools = Read-Tools
+    $tools = Read-Tools 'tools'
     $tools[$id] = if ($model) { $model } else { [string] $saved[$id] }
-    Save-Tools $tools
+    Save-Tools 'tools' $tools
+    Remove-Tool 'moving' $id
   } catch { Set-Failure $job $_ }
 }
 

@@ -1,5 +1,7 @@
 # What this script remembers in %LOCALAPPDATA%\<slug>\setup, in files that only the user can read:
 #   tools                a line for each tool that is set up, with the model when it was named
+#   moving               such lines of tools that are being moved from a former name of the service: written before their
+#                        former settings go, removed one by one as the new ones are there
 #   files\TOOL.NUMBER    a folder for each file: path, format, identity, wanted, before (absent: there was no file), after
 #   variables\NAME       a folder for each variable: tools, value, before (absent: it was not set), kind
 #   folders              folders that were created
@@ -7,10 +9,11 @@
 
 function Get-StatePath([string] $name) { return [IO.Path]::Combine($session.state, $name) }
 
-function Find-State {
-  $session.stateParent = [IO.Path]::Combine((Get-KnownFolder 'LOCALAPPDATA'), $data.slug)
+# Makes the service with this slug the one whose records and markers everything else means.
+function Enter-Service([string] $slug) {
+  $session.slug = $slug
+  $session.stateParent = [IO.Path]::Combine((Get-KnownFolder 'LOCALAPPDATA'), $slug)
   $session.state = [IO.Path]::Combine($session.stateParent, 'setup')
-  $session.time = [DateTime]::UtcNow.ToString('yyyyMMddTHHmmssZ', [Globalization.CultureInfo]::InvariantCulture)
 }
 
 # Makes the folder and takes the lock: an open file, which Windows closes when this process ends.
@@ -24,7 +27,7 @@ function Open-State {
     }
   } catch { Stop-Setup "The folder $($session.state) could not be created. $(Get-Reason $_) Nothing was changed." }
   try {
-    $session.lock = New-Object IO.FileStream (Get-StatePath 'lock'), ([IO.FileMode]::OpenOrCreate),
+    $session.locks[$session.slug] = New-Object IO.FileStream (Get-StatePath 'lock'), ([IO.FileMode]::OpenOrCreate),
       ([IO.FileAccess]::ReadWrite), ([IO.FileShare]::None), 1, ([IO.FileOptions]::DeleteOnClose)
   } catch {
     if ($_.Exception.GetBaseException() -isnot [IO.IOException]) {
@@ -36,9 +39,8 @@ function Open-State {
 }
 
 function Close-State {
-  if ($session.lock) { $session.lock.Dispose() }
-  $session.lock = $null
-  if ($session.isDryRun) { return }
+  $session.locks[$session.slug].Dispose()
+  $session.locks.Remove($session.slug)
   foreach ($name in 'files', 'variables', 'backups') { Remove-EmptyFolder (Get-StatePath $name) }
   Remove-EmptyFolder $session.state
   Remove-EmptyFolder $session.stateParent
@@ -63,18 +65,33 @@ function Save-Lines([string] $name, $lines) {
   else { $null = Write-Content $path (ConvertTo-Content ((@($lines) -join "`n") + "`n")) (Read-Content $path) $false }
 }
 
-# The tools that are set up, as a table of models by id; '' where no model was named.
-function Read-Tools {
+# The tools in the file `tools` or `moving`, as a table of models by id; '' where no model was named.
+function Read-Tools([string] $name) {
   $tools = [ordered] @{}
-  foreach ($line in @(Read-Lines 'tools')) {
+  foreach ($line in @(Read-Lines $name)) {
     $id, $model = $line.Split(' ')
     $tools[$id] = [string] $model
   }
   return $tools
 }
 
-function Save-Tools($tools) {
-  Save-Lines 'tools' @(foreach ($id in @($tools.Keys)) { "$id $($tools[$id])".TrimEnd() })
+function Save-Tools([string] $name, $tools) {
+  Save-Lines $name @(foreach ($id in @($tools.Keys)) { "$id $($tools[$id])".TrimEnd() })
+}
+
+function Remove-Tool([string] $name, [string] $id) {
+  $tools = Read-Tools $name
+  if (-not $tools.Contains($id)) { return }
+  $tools.Remove($id)
+  Save-Tools $name $tools
+}
+
+# The tools with any record.
+function Get-SetUpTools {
+  $ids = @((Read-Tools 'tools').Keys)
+  foreach ($name in @(Get-RecordNames 'files')) { $ids += $name -creplace '\.\d+$', '' }
+  foreach ($name in @(Get-RecordNames 'variables')) { $ids += @(Get-Owners (Read-Record 'variables' $name)) }
+  $ids | Select-Object -Unique
 }
 
 # The records of files or variables, by name.
@@ -170,12 +187,14 @@ function New-ParentFolder([string] $path) {
   $null = [IO.Directory]::CreateDirectory($missing[$missing.Count - 1])
 }
 
-# Removes the folders that were created and are empty now, from the innermost.
+# Removes the folders that were created and are empty now, from the innermost. Once nothing is set up, the others are left to
+# the user.
 function Remove-OwnFolders {
   $folders = @(Read-Lines 'folders')
   [Array]::Reverse($folders)
   foreach ($folder in $folders) { Remove-EmptyFolder $folder }
   [Array]::Reverse($folders)
+  if (@(Get-SetUpTools).Count -eq 0) { $folders = @() }
   Save-Lines 'folders' @($folders | Where-Object { [IO.Directory]::Exists($_) })
 }
 

@@ -1,36 +1,53 @@
 # -Undo: takes the settings out of the files of tools, then the variables, then the records.
 
+# The settings under the present name come first: where both are in a file, they are the later ones.
 function Undo-Setup($options) {
-  # First, because it completes what an interrupted run has left.
-  Open-State
-  $ids = @(Get-UndoneTools $options)
-  if ($ids.Count -eq 0) {
-    Write-Line "Nothing of $(Get-ServiceName) is set up on this computer."
-    return 0
+  $slugs = @($data.slug) + @($data.formerSlugs)
+  $ids = @(foreach ($slug in $slugs) {
+      Enter-Service $slug
+      # First, because it completes what an interrupted run has left.
+      if ([IO.Directory]::Exists($session.state)) { Open-State }
+      Get-UndoneTools $options.tools
+    })
+  if ($ids.Count -gt 0 -and -not $options.isDryRun -and -not $options.isYes) { Confirm-Undo $ids }
+  $isDone = $true
+  foreach ($slug in $slugs) {
+    Enter-Service $slug
+    if (-not (Undo-Service $options.tools)) { $isDone = $false }
   }
-  if (-not $options.isDryRun -and -not $options.isYes) {
-    Assert-Terminal
-    Write-Line "The settings of $(Get-ServiceName) will be taken out of: $((@($ids | ForEach-Object { Get-ToolName $_ })) -join ', ')"
-    if (-not (Confirm-Yes 'Continue?')) { Stop-Setup 'Nothing was changed.' }
-  }
-  $hasFailed = $false
-  foreach ($id in $ids) {
-    if (-not (Undo-Tool $id)) { $hasFailed = $true }
-  }
-  if (-not $options.isDryRun) {
-    Remove-OwnFolders
-    Remove-Backups
-  }
-  if ($hasFailed) { return 1 }
-  return 0
+  if ($ids.Count -eq 0) { Write-Line "Nothing of $(Get-ServiceName) is set up on this computer." }
+  elseif ($options.isDryRun) { Write-DryRunEnd }
+  if ($isDone) { return 0 }
+  return 1
 }
 
-# The tools with any record, as far as -Tools names them.
-function Get-UndoneTools($options) {
-  $ids = @((Read-Tools).Keys)
-  foreach ($name in @(Get-RecordNames 'files')) { $ids += $name -creplace '\.\d+$', '' }
-  foreach ($name in @(Get-RecordNames 'variables')) { $ids += @(Get-Owners (Read-Record 'variables' $name)) }
-  $ids | Select-Object -Unique | Where-Object { $options.tools.Count -eq 0 -or $options.tools -ccontains $_ }
+function Confirm-Undo($ids) {
+  Assert-Terminal
+  $names = @($ids | Select-Object -Unique | ForEach-Object { Get-ToolName $_ })
+  Write-Line "The settings of $(Get-ServiceName) will be taken out of: $($names -join ', ')"
+  if (-not (Confirm-Yes 'Continue?')) { Stop-Setup 'Nothing was changed.' }
+}
+
+# Undoes what is set up under the name that Enter-Service has chosen, as far as it is among $only, or all of it. False when
+# something could not be undone.
+function Undo-Service($only) {
+  if (-not [IO.Directory]::Exists($session.state)) { return $true }
+  $isDone = $true
+  foreach ($id in @(Get-UndoneTools $only)) {
+    if (-not (Undo-Tool $id)) { $isDone = $false }
+  }
+  if ($session.isDryRun) { return $isDone }
+  foreach ($id in @((Read-Tools 'moving').Keys)) {
+    if (@($only).Count -eq 0 -or $only -ccontains $id) { Remove-Tool 'moving' $id }
+  }
+  Remove-OwnFolders
+  Remove-Backups
+  return $isDone
+}
+
+# The tools with any record, as far as they are among $only, or all of them.
+function Get-UndoneTools($only) {
+  Get-SetUpTools | Where-Object { @($only).Count -eq 0 -or $only -ccontains $_ }
 }
 
 function Get-ToolName([string] $id) {
@@ -52,9 +69,7 @@ function Undo-Tool([string] $id) {
   foreach ($name in @(Clear-Variables $id @())) {
     Write-Verdict (Get-ToolName $id) 'cleaned' "$name was changed since, and left alone"
   }
-  $tools = Read-Tools
-  $tools.Remove($id)
-  Save-Tools $tools
+  Remove-Tool 'tools' $id
   if ($numbers.Count -eq 0) { Write-Forgotten $id }
   return $true
 }

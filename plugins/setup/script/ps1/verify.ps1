@@ -1,20 +1,44 @@
 # -Verify: are the settings still in the files of each tool that is set up, and does the gateway serve what it asks for?
 
 function Test-Setup($options) {
-  $saved = Read-Tools
-  $tools = @($data.tools | Where-Object { $saved.Contains($_.id) } |
+  $saved = Read-Tools 'tools'
+  $unsettled = Get-Unsettled $saved
+  $tools = @($data.tools | Where-Object { $saved.Contains($_.id) -or $unsettled.Contains($_.id) } |
       Where-Object { $options.tools.Count -eq 0 -or $options.tools -ccontains $_.id })
   if ($tools.Count -eq 0) { Stop-Setup 'No tool is set up on this computer. Run this without -Verify first.' }
-  $stored = if ($options.keyFile) { '' } else { Find-StoredKey }
-  if ($stored) { Set-Key $stored 'the settings' } else { Read-Key $options.keyFile }
   $hasFailed = $false
   foreach ($tool in $tools) {
+    if ($unsettled.Contains($tool.id)) {
+      $hasFailed = $true
+      Write-Verdict $tool.name 'outdated' $unsettled[$tool.id]
+      continue
+    }
+    if (-not $session.key) { Read-VerifyKey $options.keyFile }
     $result = try { Test-Tool $tool $options ([string] $saved[$tool.id]) } catch { New-Problem 'failed' (Get-Reason $_) }
     if ($result.verdict -cne 'works') { $hasFailed = $true }
     Write-Verdict $tool.name $result.verdict $result.details
   }
   if ($hasFailed) { return 1 }
   return 0
+}
+
+# The key in the settings precedes the one of a variable, which may be another one.
+function Read-VerifyKey([string] $file) {
+  $stored = if ($file) { '' } else { Find-StoredKey }
+  if ($stored) { Set-Key $stored 'the settings' } else { Read-Key $file }
+}
+
+# What keeps tools from having their settings under the present name, by their ids.
+function Get-Unsettled($saved) {
+  $reasons = @{}
+  foreach ($id in @((Read-FormerTools).Keys)) {
+    if ($saved.Contains($id)) { continue }
+    $reasons[$id] = "it is set up under a former name of $(Get-ServiceName). Run the setup again to update it"
+  }
+  foreach ($id in @((Read-Tools 'moving').Keys)) {
+    $reasons[$id] = 'the last run was interrupted. Run the setup again to complete it'
+  }
+  return $reasons
 }
 
 # Gives verdict (works, failed, manual, outdated) and details.

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { renderPowershell } from '../../../../plugins/setup/script/render-powershell.ts';
 import { testKey } from './parts-fixture.ts';
 import { Interpreter } from './powershell/interpreter.ts';
-import { type Answer, type Asked, Machine } from './powershell/machine.ts';
+import { type Answer, type Asked, Killed, Machine } from './powershell/machine.ts';
 import { type SyntaxNode, toTree } from './powershell/tree.ts';
 import { NetObject } from './powershell/values.ts';
 import { createParser } from './powershell-syntax.ts';
@@ -41,8 +41,11 @@ const tools = [
 ];
 
 export const testScript = renderPowershell(sampleData(url, tools));
+const renamed = testScript.replace('"slug":"daypass"', '"slug":"other"');
 /** That of another gateway. */
-export const otherScript = testScript.replaceAll('daypass', 'other').replaceAll(url, 'https://other.example');
+export const otherScript = renamed.replaceAll(url, 'https://other.example');
+/** That of the same one after its service got another name. */
+export const renamedScript = renamed.replace('"formerSlugs":[]', '"formerSlugs":["older","daypass"]');
 
 /** What existed before, by the path in the home. */
 export const existing: Readonly<Record<string, string>> = {
@@ -105,8 +108,15 @@ export async function createComputer(answer: (asked: Asked) => Answer = accept):
     },
     async run(args, script = testScript) {
       machine.lines.length = 0;
-      const output = new Interpreter(machine).run(await parsed(script), automatic(machine, args));
-      if (output.length > 0) throw new Error(`the script has output: ${JSON.stringify(output)}`);
+      const tree = await parsed(script);
+      try {
+        const output = new Interpreter(machine).run(tree, automatic(machine, args));
+        if (output.length > 0) throw new Error(`the script has output: ${JSON.stringify(output)}`);
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        machine.lastChange = Infinity;
+        return { code: undefined, output: machine.lines.join('\n') };
+      }
       return { code: machine.globals.get('lastexitcode'), output: machine.lines.join('\n') };
     },
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),

@@ -14,6 +14,9 @@ export interface Answer {
   readonly body: string;
 }
 
+/** What ends a script whose process is killed: its `finally` blocks find a machine that changes nothing any more. */
+export class Killed extends Error {}
+
 /** A computer with Windows, as far as setup.ps1 sees one: its drive C: is a folder here. */
 export class Machine {
   readonly environment = new Map<string, string>();
@@ -28,6 +31,9 @@ export class Machine {
   /** Files and folders that another program keeps open. */
   readonly held = new Set<string>();
   readonly protected: string[] = [];
+  /** How often files, folders and variables were changed, and the change before which the script is killed. */
+  changes = 0;
+  lastChange = Infinity;
   readonly host = new NetObject('Host', {});
   hostName = 'ConsoleHost';
   isRedirected = true;
@@ -49,6 +55,12 @@ export class Machine {
       this.environment.set(name, path);
       mkdirSync(this.real(path), { recursive: true });
     }
+  }
+
+  /** To be called before each change. */
+  change(): void {
+    if (this.changes >= this.lastChange) throw new Killed('the script was killed');
+    this.changes++;
   }
 
   print(line: string): void {

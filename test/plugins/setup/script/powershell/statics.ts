@@ -80,6 +80,7 @@ const timeOf = (machine: Machine) => `20261122T0000${String(machine.seconds++).p
 
 function environment(machine: Machine): Members {
   const set = (name: Value, value: Value, target: Value) => {
+    if (toText(target) === 'User') machine.change();
     const key = toText(name).toUpperCase();
     const isRemoved = value === null || value === '';
     if (toText(target) === 'User') {
@@ -124,10 +125,12 @@ function folders(machine: Machine): Members {
       .toSorted();
   return {
     CreateDirectory: (path: Value) => {
+      machine.change();
       mkdirSync(real(path), { recursive: true });
       return new NetObject('DirectoryInfo', {});
     },
     Delete: (path: Value, isRecursive: Value = false) => {
+      machine.change();
       if (isRecursive !== true && readdirSync(real(path)).length > 0) ioError('The directory is not empty.');
       rmSync(real(path), { recursive: true });
     },
@@ -137,6 +140,7 @@ function folders(machine: Machine): Members {
     GetFiles: (path: Value) => list(path, (_, isFolder) => !isFolder),
     GetFileSystemEntries: (path: Value) => list(path, () => true),
     Move: (from: Value, to: Value) => {
+      machine.change();
       if (existsSync(real(to))) ioError('Cannot create a file when that file already exists.');
       if (machine.held.has(toText(to))) ioError('Access to the path is denied.');
       renameSync(real(from), real(to));
@@ -151,12 +155,14 @@ function files(machine: Machine): Members {
       throwNet('IO.DirectoryNotFoundException IO.IOException', 'Could not find a part of the path.');
   };
   const replace = (from: Value, to: Value) => {
+    machine.change();
     if (machine.held.has(toText(to)))
       ioError('The process cannot access the file because it is used by another process.');
     renameSync(real(from), real(to));
   };
   return {
     Delete: (path: Value) => {
+      machine.change();
       mustHaveFolder(path);
       if (machine.held.has(toText(path)))
         ioError('The process cannot access the file because it is used by another process.');
@@ -178,6 +184,7 @@ function files(machine: Machine): Members {
       replace(from, to);
     },
     WriteAllBytes: (path: Value, bytes: Value) => {
+      machine.change();
       mustHaveFolder(path);
       writeFileSync(real(path), toBytes(bytes));
     },

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { runs as casesOf } from '../edit/runs.ts';
+import { testKey } from './parts-fixture.ts';
+import { type Computer, createComputer, existing, otherScript, renamedScript, setUp } from './windows-fixture.ts';
+
+const records = 'AppData/Local/other/setup';
+const run = (computer: Computer, args: readonly unknown[]) => computer.run(args, renamedScript);
+
+/** Everything is set up under the former name, with a model of its own. */
+async function createFormer() {
+  const computer = await createComputer();
+  computer.write(existing);
+  const before = await computer.snapshot();
+  expect(await computer.run([...setUp, '-Model', 'dp/demo'])).toMatchObject({ code: 0 });
+  return { computer, before };
+}
+
+describe('a service with a new name, in setup.ps1', () => {
+  it('takes over what was set up under the former one, with its models', async () => {
+    const { computer, before } = await createFormer();
+    await using _ = computer;
+    const former = await computer.snapshot();
+    expect((await run(computer, ['-List'])).output).toMatch(/alpha +Tool alpha +found, set up under a former name/);
+    const verified = await run(computer, ['-Verify']);
+    expect(verified.output).toMatch(/Tool alpha +outdated +it is set up under a former name of Daypass/);
+    expect(verified.code).toBe(1);
+    const tried = await run(computer, ['-DryRun']);
+    expect(tried.output).toContain('Settings under a former name of Daypass are taken out first:');
+    expect(await computer.snapshot()).toStrictEqual(former);
+
+    const { code, output } = await run(computer, ['-Yes']);
+    expect(code, output).toBe(0);
+    const after = await computer.snapshot();
+    expect(Object.keys(after).filter((path) => /daypass|moving/.test(path))).toEqual([]);
+    expect(after[`${records}/tools`]).toBe('alpha dp/demo\nbeta dp/demo\ngamma dp/demo\n');
+    expect(after['.gamma/rc']).toMatch(/^set-colour blue\n# >>> other >>>\n/);
+    expect((await run(computer, ['-Yes'])).output.match(/unchanged/g)).toHaveLength(3);
+    expect((await run(computer, ['-Undo', '-Yes'])).code).toBe(0);
+    expect(await computer.snapshot()).toStrictEqual(before);
+  });
+
+  it('takes back what was set up under both, and asks once', async () => {
+    const { computer, before } = await createFormer();
+    await using _ = computer;
+    expect((await run(computer, ['-Yes', '-Tools', 'alpha'])).code).toBe(0);
+    const both = await computer.snapshot();
+    expect(both['AppData/Local/daypass/setup/tools']).toBe('beta dp/demo\ngamma dp/demo\n');
+    expect(both[`${records}/tools`]).toBe('alpha dp/demo\n');
+    computer.machine.isRedirected = false;
+    computer.machine.answers.push('n');
+    expect((await run(computer, ['-Undo'])).output).toMatch(
+      /^The settings of Daypass will be taken out of: Tool alpha, Tool beta, Tool gamma\n.*\nNothing was changed\.$/,
+    );
+    expect(await computer.snapshot()).toStrictEqual(both);
+    computer.machine.answers.push('');
+    expect((await run(computer, ['-Undo'])).code).toBe(0);
+    expect(await computer.snapshot()).toStrictEqual(before);
+  });
+
+  it('takes the key of a former service named Daypass only at the same address', async () => {
+    const { computer } = await createFormer();
+    await using _ = computer;
+    computer.machine.environment.delete('OTHER_API_KEY');
+    const own = (script: string) => script.replace('"keyVariable":"DAYPASS_API_KEY"', '"keyVariable":"OTHER_API_KEY"');
+    expect((await computer.run(['-Yes'], own(otherScript))).output).toMatch(/^No key was given/);
+    const { code, output } = await computer.run(['-Yes'], own(renamedScript));
+    expect(code, output).toBe(0);
+  });
+});
+
+describe('a run of setup.ps1 that takes over former settings and is killed', () => {
+  const points = casesOf(5).numRuns;
+  const places = Array.from({ length: points }, (_, index) => index / (points - 1));
+
+  /** Ends the run before a change at this place. */
+  async function killAt(place: number) {
+    const { computer, before } = await createFormer();
+    await using counted = (await createFormer()).computer;
+    const { machine } = computer;
+    const start = counted.machine.changes;
+    await run(counted, ['-Yes']);
+    machine.lastChange = machine.changes + Math.floor(place * (counted.machine.changes - start - 1));
+    expect((await run(computer, ['-Yes'])).code).toBe(undefined);
+    return { computer, before };
+  }
+
+  it.each(places)('is listed, and completed by the next run with the same models: at %f', async (place) => {
+    const { computer, before } = await killAt(place);
+    await using _ = computer;
+    const { output } = await run(computer, ['-List']);
+    for (const id of ['alpha', 'beta', 'gamma'])
+      expect(output).toMatch(new RegExp(`${id} +Tool ${id} +.*(set up|interrupted)`));
+    // The variable of the former settings may be gone, also from the session.
+    computer.machine.environment.set('DAYPASS_API_KEY', testKey);
+    const again = await run(computer, ['-Yes']);
+    expect(again.code, again.output).toBe(0);
+    const after = await computer.snapshot();
+    expect(after[`${records}/tools`]?.trim().split('\n').toSorted()).toEqual(
+      ['alpha', 'beta', 'gamma'].map((id) => `${id} dp/demo`),
+    );
+    expect(after[`${records}/moving`]).toBe(undefined);
+    expect((await run(computer, ['-Undo', '-Yes'])).code).toBe(0);
+    expect(settingsIn(await computer.snapshot())).toStrictEqual(before);
+  });
+
+  it.each(places)('is taken back by -Undo: at %f', async (place) => {
+    const { computer, before } = await killAt(place);
+    await using _ = computer;
+    const { code, output } = await run(computer, ['-Undo', '-Yes']);
+    expect(code, output).toBe(0);
+    expect(settingsIn(await computer.snapshot())).toStrictEqual(before);
+  });
+});
+
+/** Without the temporary folder of the run that was killed, which Windows removes. */
+const settingsIn = (snapshot: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(snapshot).filter(([path]) => !path.startsWith('AppData/Local/Temp/')));

@@ -38,7 +38,7 @@ function Read-Content([string] $path) {
 function Write-Content([string] $path, $content, $expected, [bool] $isSecret) {
   Assert-CanWrite
   $folder = [IO.Path]::GetDirectoryName($path)
-  $temporary = [IO.Path]::Combine($folder, '.' + $data.slug + '-' + [guid]::NewGuid().ToString('n'))
+  $temporary = [IO.Path]::Combine($folder, ".$($session.slug)-setup-" + [guid]::NewGuid().ToString('n'))
   try {
     [IO.File]::WriteAllBytes($temporary, $latin1.GetBytes([string] $content))
     if ($isSecret -and $null -eq $expected) { Protect-Path $temporary }
@@ -49,6 +49,17 @@ function Write-Content([string] $path, $content, $expected, [bool] $isSecret) {
     }
   } finally {
     [IO.File]::Delete($temporary)
+  }
+}
+
+# Removes the temporary files of Write-Content that a run which was killed has left in a folder.
+function Remove-Temporaries([string] $folder) {
+  Assert-CanWrite
+  if (-not [IO.Directory]::Exists($folder)) { return }
+  $name = '\A\.' + [regex]::Escape($session.slug) + '-setup-[0-9a-f]{32}\z'
+  foreach ($path in [IO.Directory]::GetFiles($folder)) {
+    if ([IO.Path]::GetFileName($path) -cnotmatch $name) { continue }
+    try { [IO.File]::Delete($path) } catch { Write-Verbose "$path is in use." }
   }
 }
 

@@ -156,6 +156,14 @@ function Remove-Record([string] $kind, [string] $name) {
 
 # After an interrupted run: a new record counts when its change may have been made.
 function Repair-Records {
+  Remove-Temporaries $session.state
+  $files = Get-StatePath 'files'
+  if ([IO.Directory]::Exists($files)) {
+    foreach ($record in [IO.Directory]::GetDirectories($files)) {
+      $path = Read-Content ([IO.Path]::Combine($record, 'path'))
+      if ($path) { Remove-Temporaries ([IO.Path]::GetDirectoryName((ConvertFrom-Content $path))) }
+    }
+  }
   foreach ($kind in 'files', 'variables') {
     $folder = Get-StatePath $kind
     if (-not [IO.Directory]::Exists($folder)) { continue }

@@ -89,18 +89,18 @@ describe.skipIf(!hasCommand('python3'))('--undo of both names on a terminal', ()
   });
 });
 
-describe('a run that takes over former settings and is killed', () => {
-  /** Everything is set up under the former name, with a model of its own. */
-  async function createFormer() {
-    const home = await createHome(stub.url);
-    await home.write(existing);
-    const before = await home.snapshot();
-    expect(await home.run([...setUp, '--model', 'dp/other'])).toMatchObject({ status: 0, stderr: '' });
-    return { home, before };
-  }
-  const run = (home: TestHome, args: readonly string[], path?: string) =>
-    home.run(args, { script: renderRenamed(), path });
+/** Everything is set up under the former name, with a model of its own. */
+async function createFormer() {
+  const home = await createHome(stub.url);
+  await home.write(existing);
+  const before = await home.snapshot();
+  expect(await home.run([...setUp, '--model', 'dp/other'])).toMatchObject({ status: 0, stderr: '' });
+  return { home, before };
+}
+const run = (home: TestHome, args: readonly string[], path?: string) =>
+  home.run(args, { script: renderRenamed(), path });
 
+describe('a run that takes over former settings and is killed', () => {
   let calls = 0;
   beforeAll(async () => {
     const { home } = await createFormer();

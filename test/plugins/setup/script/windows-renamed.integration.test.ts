@@ -15,6 +15,22 @@ async function createFormer() {
   return { computer, before };
 }
 
+/** The script reads another variable first. */
+const withOwnVariable = (script: string) =>
+  script.replace('"keyVariable":"DAYPASS_API_KEY"', '"keyVariable":"OTHER_API_KEY"');
+
+/** Ends the run before a change at this place. */
+async function killAt(place: number) {
+  const { computer, before } = await createFormer();
+  await using counted = (await createFormer()).computer;
+  const { machine } = computer;
+  const start = counted.machine.changes;
+  await run(counted, ['-Yes']);
+  machine.lastChange = machine.changes + Math.floor(place * (counted.machine.changes - start - 1));
+  expect((await run(computer, ['-Yes'])).code).toBe(undefined);
+  return { computer, before };
+}
+
 describe('a service with a new name, in setup.ps1', () => {
   it('takes over what was set up under the former one, with its models', async () => {
     const { computer, before } = await createFormer();
@@ -61,9 +77,8 @@ describe('a service with a new name, in setup.ps1', () => {
     const { computer } = await createFormer();
     await using _ = computer;
     computer.machine.environment.delete('OTHER_API_KEY');
-    const own = (script: string) => script.replace('"keyVariable":"DAYPASS_API_KEY"', '"keyVariable":"OTHER_API_KEY"');
-    expect((await computer.run(['-Yes'], own(otherScript))).output).toMatch(/^No key was given/);
-    const { code, output } = await computer.run(['-Yes'], own(renamedScript));
+    expect((await computer.run(['-Yes'], withOwnVariable(otherScript))).output).toMatch(/^No key was given/);
+    const { code, output } = await computer.run(['-Yes'], withOwnVariable(renamedScript));
     expect(code, output).toBe(0);
   });
 });
@@ -71,18 +86,6 @@ describe('a service with a new name, in setup.ps1', () => {
 describe('a run of setup.ps1 that takes over former settings and is killed', () => {
   const points = casesOf(5).numRuns;
   const places = Array.from({ length: points }, (_, index) => index / (points - 1));
-
-  /** Ends the run before a change at this place. */
-  async function killAt(place: number) {
-    const { computer, before } = await createFormer();
-    await using counted = (await createFormer()).computer;
-    const { machine } = computer;
-    const start = counted.machine.changes;
-    await run(counted, ['-Yes']);
-    machine.lastChange = machine.changes + Math.floor(place * (counted.machine.changes - start - 1));
-    expect((await run(computer, ['-Yes'])).code).toBe(undefined);
-    return { computer, before };
-  }
 
   it.each(places)('is listed, and completed by the next run with the same models: at %f', async (place) => {
     const { computer, before } = await killAt(place);

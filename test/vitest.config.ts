@@ -15,6 +15,8 @@ const common = {
   // A machine that is busy with something else must not fail a test that waits for an event.
   teardownTimeout: 20_000,
   expect: { poll: { timeout: 20_000 } },
+  // Vitest clears every mock of the process whenever a test begins: concurrent tests would lose calls to each other.
+  clearMocks: false,
 };
 
 export default defineConfig({

@@ -21,9 +21,9 @@ afterAll(async () => {
 });
 
 /** A browser that is signed in, to the account of the gateway's key unless to another one. */
-async function signedIn(accountId = gateway.accountId): Promise<PageClient> {
-  const client = new PageClient(gateway.url);
-  const { token } = await new Sessions(gateway.database).create(accountId, 'Firefox');
+async function signedIn({ url, database, accountId } = gateway): Promise<PageClient> {
+  const client = new PageClient(url);
+  const { token } = await new Sessions(database).create(accountId, 'Firefox');
   await client.get('/sign-in');
   const cookie = client.cookies.keys().find((key) => key.endsWith('session')) ?? '';
   client.cookies.set(cookie, token);
@@ -106,7 +106,7 @@ describe('the pages of models and tools', () => {
 
   it('say to an account without days what its key can do about the models', async () => {
     const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
-    const [without, having] = [await signedIn(accountId), await signedIn()];
+    const [without, having] = [await signedIn({ ...gateway, accountId }), await signedIn()];
     expect((await without.get('/dashboard/models')).text).toContain('No active pass.');
     expect((await having.get('/dashboard/models')).text).not.toContain('No active pass.');
   });
@@ -125,12 +125,10 @@ describe('the pages of models and tools', () => {
   });
 });
 
-/** The last one: it changes the gateway of this file. */
 describe('a catalog without models', () => {
   it('leaves every page with a sentence', async () => {
-    await gateway.write(`${wholePipeline}\nupstreams: {}\nmodels: {}\n`);
-    await gateway.gateway.reload();
-    const client = await signedIn();
+    await using empty = await startGateway({ yaml: `${wholePipeline}\nupstreams: {}\nmodels: {}\n` });
+    const client = await signedIn(empty);
     for (const path of ['/dashboard/try', '/dashboard/models', '/dashboard/connect']) {
       const { status, text } = await client.get(path);
       expect([status, text.includes('card empty')]).toEqual([200, true]);

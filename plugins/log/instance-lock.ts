@@ -23,18 +23,26 @@ interface Owner {
   readonly pidSpace: string;
 }
 
+export interface LockEvents {
+  /** Another instance has considered this one dead; the lock is taken again. */
+  onLost(): void;
+  /** The lock cannot be taken again, on a full disk say. Called once until it is. */
+  onFailure(error: unknown): void;
+}
+
 /** Marks this instance as alive until it is disposed. */
 export class InstanceLock implements Disposable {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
+  readonly #events: LockEvents;
+  #isFailing = false;
 
-  /** @param onLost called when another instance has considered this one dead */
-  constructor(folder: string, instance: string, onLost: () => void) {
+  /** @throws Error when the folder cannot be written */
+  constructor(folder: string, instance: string, events: LockEvents) {
     this.#path = lockPath(folder, instance);
+    this.#events = events;
     this.#take();
-    this.#timer = setInterval(() => {
-      if (!this.#touch()) onLost();
-    }, touchEvery).unref();
+    this.#timer = setInterval(() => this.#keep(), touchEvery).unref();
   }
 
   [Symbol.dispose](): void {
@@ -42,20 +50,33 @@ export class InstanceLock implements Disposable {
     rmSync(this.#path, { force: true });
   }
 
+  /** Never throws: an error of a timer would stop the gateway, which serves without its journal. */
+  #keep(): void {
+    if (this.#touch()) return;
+    try {
+      this.#take();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#events.onFailure(error);
+      this.#isFailing = true;
+      return;
+    }
+    this.#events.onLost();
+  }
+
   #take(): void {
     const owner: Owner = { pid: process.pid, startedAt: performance.timeOrigin, pidSpace: pidSpace() };
     writeFileSync(this.#path, JSON.stringify(owner), { mode: 0o600, flag: 'wx' });
   }
 
+  /** @returns false when there is no lock */
   #touch(): boolean {
     const now = new Date();
     try {
       utimesSync(this.#path, now, now);
       return true;
     } catch (error) {
-      if (!isMissing(error)) return true;
-      this.#take();
-      return false;
+      return !isMissing(error);
     }
   }
 }

@@ -28,9 +28,13 @@ export class RequestLog implements AsyncDisposable {
     const { instance, log } = options;
     const folder = join(dataFolder, 'journal');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#lock = new InstanceLock(folder, instance, () => {
-      log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
-      this.journal.roll();
+    this.#lock = new InstanceLock(folder, instance, {
+      onLost: () => {
+        log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
+        this.journal.roll();
+      },
+      onFailure: (error) =>
+        log.error('the lock of the journal is gone and cannot be written; trying again every 5 seconds', error),
     });
     this.journal = new Journal({ ...options, folder });
     this.#shipper = new Shipper({

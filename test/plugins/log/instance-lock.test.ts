@@ -1,4 +1,4 @@
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InstanceLock, InstanceWatch } from '../../../plugins/log/instance-lock.ts';
@@ -11,12 +11,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const silent = { onLost: () => undefined, onFailure: () => undefined };
+
 describe('instance lock', () => {
   it('keeps an instance alive until it is released', () => {
     using folder = new TemporaryFolder();
     const watch = new InstanceWatch(folder.path);
     {
-      using _ = new InstanceLock(folder.path, 'here', () => {});
+      using _ = new InstanceLock(folder.path, 'here', silent);
       expect(watch.isDead('here')).toBe(false);
     }
     expect(watch.isDead('here')).toBe(true);
@@ -25,7 +27,7 @@ describe('instance lock', () => {
   it('is taken again and reported as lost when another instance has removed it', () => {
     using folder = new TemporaryFolder();
     const lost = vi.fn<() => void>();
-    using _ = new InstanceLock(folder.path, 'here', lost);
+    using _ = new InstanceLock(folder.path, 'here', { ...silent, onLost: lost });
     const watch = new InstanceWatch(folder.path);
     vi.advanceTimersByTime(5_000);
     expect(lost).not.toHaveBeenCalled();
@@ -35,9 +37,24 @@ describe('instance lock', () => {
     expect(watch.isDead('here')).toBe(false);
   });
 
+  it('that is gone and cannot be written is reported once, and taken again when that is possible', () => {
+    using folder = new TemporaryFolder();
+    const path = join(folder.path, 'journal');
+    mkdirSync(path);
+    const [onLost, onFailure] = [vi.fn<() => void>(), vi.fn<(error: unknown) => void>()];
+    using _ = new InstanceLock(path, 'here', { onLost, onFailure });
+    rmSync(path, { recursive: true });
+    vi.advanceTimersByTime(15_000);
+    expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 0]);
+    mkdirSync(path);
+    vi.advanceTimersByTime(5_000);
+    expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 1]);
+    expect(new InstanceWatch(path).isDead('here')).toBe(false);
+  });
+
   it('is stale when its process no longer exists or only had the same pid', () => {
     using folder = new TemporaryFolder();
-    using _ = new InstanceLock(folder.path, 'here', () => {});
+    using _ = new InstanceLock(folder.path, 'here', silent);
     const own = JSON.parse(readFileSync(join(folder.path, 'here.lock'), 'utf8')) as object;
     const write = (name: string, changes: object) =>
       writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...own, ...changes }));

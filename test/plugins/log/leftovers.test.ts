@@ -7,8 +7,9 @@ import { TemporaryFolder } from './fixture.ts';
 
 it('removes the lock of an instance that was killed after everything had been shipped, and no other', () => {
   using folder = new TemporaryFolder();
-  using _ = new InstanceLock(folder.path, 'self', () => {});
-  using _other = new InstanceLock(folder.path, 'alive', () => {});
+  const events = { onLost: () => undefined, onFailure: () => undefined };
+  using _ = new InstanceLock(folder.path, 'self', events);
+  using _other = new InstanceLock(folder.path, 'alive', events);
   const owner = JSON.parse(readFileSync(join(folder.path, 'self.lock'), 'utf8')) as object;
   for (const name of ['killed', 'unshipped'])
     writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...owner, pid: 2 ** 22 + 1 }));

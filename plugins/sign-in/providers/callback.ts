@@ -10,7 +10,8 @@ import { homePath, nextPath } from '../next-path.ts';
 import { type ProviderProfile, toPerson } from './profile.ts';
 import { failTo } from './step.ts';
 
-const failureLog = new Throttle(10_000);
+/** Ms between two log lines about failures of a provider; sign-ins fail as often as readers like. */
+const logInterval = 10_000;
 
 /** What bell leaves behind a successful authentication. */
 interface BellCredentials {
@@ -65,7 +66,8 @@ function isStale(error: Error | null | undefined): boolean {
 
 /** Never the whole error: it may have what the provider answered, tokens included. */
 function logFailure(host: Host, provider: string, error: (Error & { data?: unknown }) | null | undefined): void {
-  if (!failureLog.pass()) return;
+  const throttle = host.keep(`sign-in/failures/${provider}`, () => new Throttle(logInterval));
+  if (!throttle.pass()) return;
   const reason = reasonFrom(error?.data);
   const text = `${error?.message ?? 'no profile'}${reason === '' ? '' : `: ${reason}`}`;
   host.log.warn(`the sign-in with ${provider} failed: ${text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300)}`);

@@ -2,6 +2,7 @@ import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/accounts/accounts.ts';
+import { liveHubOf } from '#core/pages/live/live-route.ts';
 import { Sessions } from '#core/pages/sessions.ts';
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
@@ -41,7 +42,7 @@ async function newAccount(days?: number) {
 }
 
 /** Streams that are open at the gateway. */
-const streams = () => gateway.gateway.host.keep('live-hub', () => ({ size: Number.NaN }));
+const streams = () => liveHubOf(() => gateway.gateway.host);
 
 const rows = (page: Page) => page.locator('#latest tbody tr');
 

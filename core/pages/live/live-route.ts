@@ -30,7 +30,7 @@ export interface LiveRouteParts {
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
   const followed = pages.filter(({ live }) => live !== undefined);
   if (followed.length === 0) return;
-  const hub = () => hubOf(parts.host);
+  const hub = () => liveHubOf(parts.host);
   for (const page of followed)
     server.route({
       method: 'GET',
@@ -43,7 +43,7 @@ export function routeLivePages(server: Server, pages: readonly Page[], parts: Li
 }
 
 /** The hub of this process. */
-function hubOf(host: () => Host): LiveHub {
+export function liveHubOf(host: () => Host): LiveHub {
   return host().keep('live-hub', () => {
     const filterSessions = async (ids: readonly string[]) => {
       const open = await sessionsOf(host()).readOpen(ids);

@@ -200,17 +200,22 @@ export class Gateway {
     return change;
   }
 
-  /** Lets running exchanges finish within the drain limit, then closes everything. */
+  /**
+   * Lets running exchanges finish within the drain limit, then closes everything.
+   *
+   * @throws what failed to close, once everything else is closed
+   */
   async stop(): Promise<void> {
     if (!this.#isServing) return;
     this.#isServing = false;
     await this.#changing;
     await drain(this.#handler, this.#config.get(listen).drain_timeout);
-    await stopServer(this.#assembly.server, 1_000);
-    await this.#operator?.[Symbol.asyncDispose]();
-    await this.#handler.serving.pipeline.retire();
-    await this.#vendors[Symbol.asyncDispose]();
-    await this.#services[Symbol.asyncDispose]();
+    await using closing = new AsyncDisposableStack();
+    closing.use(this.#services);
+    closing.use(this.#vendors);
+    closing.defer(() => this.#handler.serving.pipeline.retire());
+    if (this.#operator !== undefined) closing.use(this.#operator);
+    closing.defer(() => stopServer(this.#assembly.server, 1_000));
   }
 
   #health(host: () => Host): HealthSource {

@@ -33,9 +33,20 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
   return { server, listener, refusals };
 }
 
-/** Closes the listener; hapi itself fails on one that has never listened. @param timeout ms for connections in use */
+/**
+ * Closes the listener; hapi itself fails on one that has never listened.
+ *
+ * @param timeout ms for connections in use
+ * @throws what an `onPreStop` of a plugin has thrown; hapi would leave the listener open
+ */
 export async function stopServer(server: Server, timeout: number): Promise<void> {
-  if (server.listener.listening) await server.stop({ timeout });
+  const { listener } = server;
+  if (!listener.listening) return;
+  try {
+    await server.stop({ timeout });
+  } finally {
+    if (listener.listening) listener.close().closeAllConnections();
+  }
 }
 
 /** Adds the routes that run the pipeline, and their aliases. */

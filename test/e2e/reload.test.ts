@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { configLoadState } from '#core/config/load-state.ts';
 import { createLogger } from '#core/logger.ts';
 import { liveBus } from '#core/pages/live/live-bus.ts';
@@ -110,6 +110,18 @@ describe('a plugin that is added to a running gateway', () => {
     expect(gateway.gateway.host.service.name).toBe('Other');
     expect(lines.join('')).toMatch(/plugins has changed in .*; it takes effect at the next start/);
   });
+});
+
+it('a plugin that fails when the gateway stops keeps nothing open', async () => {
+  const hook = "(server) => server.ext('onPreStop', () => { throw new Error('not now'); })";
+  const yaml = `plugins: [./greeting.mjs]\n${yamlFor('http://127.0.0.1:9/v1')}`;
+  await using started = await startGateway({ yaml, files: { 'greeting.mjs': hookPlugin(hook) } });
+  const release = vi.fn<() => void>();
+  started.gateway.host.keep('of a test', () => ({ [Symbol.dispose]: release }));
+  await expect(started.gateway.stop()).rejects.toThrow('not now');
+  await expect(fetch(`${started.url}/livez`)).rejects.toThrow('fetch failed');
+  await expect(fetch(`${started.operatorUrl}/livez`)).rejects.toThrow('fetch failed');
+  expect(release).toHaveBeenCalledOnce();
 });
 
 describe('onConfigured', () => {

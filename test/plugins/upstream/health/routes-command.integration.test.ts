@@ -75,7 +75,7 @@ describe('a dead route', () => {
 
   it('is listed by gateway routes, and reset by --reset', async () => {
     expect((await command('--url', gateway.operatorUrl)).out).toMatch(
-      /^route +breaker\nbroken\/m +open +until \S+: route: .*503.*\nsound\/m +closed\nbusy\/m +closed\n\nclosed: requests are sent/,
+      /^route +breaker\nbroken\/m +open +until \S+: route: .*503.*\nsound\/m +closed\nbusy\/m +closed.*\n\nclosed: requests are sent/,
     );
     expect(await command('--reset', 'broken/m')).toEqual({ code: 0, out: 'route broken/m reset\n', errors: '' });
     await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 30_000 });

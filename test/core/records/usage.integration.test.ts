@@ -31,17 +31,17 @@ const groups: readonly (readonly UsageBy[])[] = [
 ];
 
 /** Usage says the same as a count over all records. */
-async function expectExact(database: Database): Promise<void> {
-  const records = await readAll(database);
+async function expectExact(own: Database): Promise<void> {
+  const records = await readAll(own);
   for (const by of groups) {
-    const usage = await readUsage(database, { since: 0 }, by);
+    const usage = await readUsage(own, { since: 0 }, by);
     expect(usage.map(({ firstContent, ...counts }) => ({ ...counts, timed: sizeOf(firstContent) }))).toEqual(
       countRecords(records, by),
     );
-    expect(usage).toMatchObject(await countUsage(database, { since: 0 }, by));
+    expect(usage).toMatchObject(await countUsage(own, { since: 0 }, by));
   }
   const attempts = records.flatMap((record) => record.attempts ?? []);
-  const routes = await readRouteUsage(database, { since: 0 });
+  const routes = await readRouteUsage(own, { since: 0 });
   expect(Object.fromEntries(routes.map(({ route, attempts: count, served }) => [route, [count, served]]))).toEqual(
     Object.fromEntries(
       [...Map.groupBy(attempts, ({ route }) => route as string)].map(([route, some]) => [
@@ -101,15 +101,15 @@ function unlessBroken(error: unknown): void {
 describe('usage', () => {
   it('equals a count over the records after any batches, replays, folds and failures of two instances', async () => {
     // Of its own: other tests remove the usage of an account whose records stay.
-    await using database = await createTestDatabase();
-    const faulty = await FaultyTables.install(database);
-    const accounts = [new RecordBook(database).accountId, new RecordBook(database).accountId, null];
+    await using own = await createTestDatabase();
+    const faulty = await FaultyTables.install(own);
+    const accounts = [new RecordBook(own).accountId, new RecordBook(own).accountId, null];
     /** Every batch twice, since an instance may not know that the database has it. */
     const batches: Partial<RequestRecord>[][] = [];
     const run = async (steps: readonly Step[]): Promise<void> => {
-      const book = new RecordBook(database);
+      const book = new RecordBook(own);
       for (const one of steps) {
-        if (one.kind === 'fold') await foldUsage(database);
+        if (one.kind === 'fold') await foldUsage(own);
         if (one.kind === 'fault') await faulty.break(one.table);
         if (one.kind === 'replay') for (const batch of batches.slice(-3)) await book.write(...batch);
         if (one.kind !== 'insert') continue;
@@ -125,10 +125,10 @@ describe('usage', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 6 }), fc.array(step, { maxLength: 6 }), async (one, other) => {
         await Promise.all([run(one).catch(unlessBroken), run(other).catch(unlessBroken)]);
-        await expectExact(database);
+        await expectExact(own);
         await faulty.repair();
-        await foldUsage(database);
-        await expectExact(database);
+        await foldUsage(own);
+        await expectExact(own);
       }),
       { numRuns: 25 },
     );

@@ -162,7 +162,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   #fromMemory(known: KnownAccount | undefined, cause?: unknown): KnownAccount {
     if (known !== undefined && this.#clock() - known.seenAt < outageMaxAge) return known;
-    throw new GatewayError('unavailable', 'Accounts cannot be looked up at the moment. Try again in a few seconds.', {
+    throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
       retryAfter: 2,
       cause,
     });

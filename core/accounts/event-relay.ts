@@ -56,7 +56,7 @@ export class EventRelay implements AsyncDisposable {
   #report(error: unknown): void {
     if (!this.#warning.pass()) return;
     const why = error instanceof Error ? error.message : String(error);
-    this.#services.log.warn(`events of accounts are published late: ${why}`);
+    this.#services.log.warn(`account events are published late: ${why}`);
   }
 }
 

@@ -8,7 +8,7 @@ export const maxDaysAhead = 365;
 const limits = {
   type: 'object',
   description:
-    'Limits of model calls while this plan runs, instead of those of rate-limit. What is left out stays as configured; limits of a key (gateway key limit) replace these.',
+    'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (gateway key limit) override these.',
   minProperties: 1,
   properties: {
     limit: { type: 'integer', minimum: 1, maximum: 1_000_000_000, description: 'Requests per period.' },
@@ -17,7 +17,7 @@ const limits = {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000_000,
-      description: 'Requests that may be sent at once after a pause.',
+      description: 'Maximum burst: requests that may be sent at once after a pause.',
     },
     concurrent: {
       type: 'integer',
@@ -46,24 +46,24 @@ export const plansSection = defineSection({
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000_000_000,
-          description: 'Price in the smallest unit that the currency is paid in: rupiah for IDR, cents for USD.',
+          description: 'Price in the smallest unit in which the currency is paid: rupiah for IDR, cents for USD.',
         },
         label: {
-          description: 'Short text on who the plan is for: one for all readers, or one for each language.',
+          description: 'Short text about who the plan is for: one text, or one per language.',
           anyOf: [
             labelText,
             {
               type: 'object',
               properties: {
-                en: { ...labelText, description: 'For readers of English, and on record.' },
-                id: { ...labelText, description: 'For readers of Indonesian.' },
+                en: { ...labelText, description: 'English text, also used in records.' },
+                id: { ...labelText, description: 'Indonesian text.' },
               },
               required: ['en', 'id'],
               additionalProperties: false,
             },
           ],
         },
-        recommended: { type: 'boolean', description: 'True for the one plan that pages mark.' },
+        recommended: { type: 'boolean', description: 'True for the one plan that pages recommend.' },
         limits,
       },
       required: ['days', 'price'],

@@ -10,7 +10,7 @@ const memberPaths = {
 } as const;
 
 const properties = {
-  sampling: { ...flag, description: 'False for models that reject temperature, top_p, top_k and penalties.' },
+  sampling: { ...flag, description: 'False if the model rejects temperature, top_p, top_k and penalties.' },
   max_tokens_name: {
     type: 'string',
     enum: ['max_tokens', 'max_completion_tokens'],
@@ -103,12 +103,12 @@ const properties = {
   refuses: {
     ...memberPaths,
     description:
-      'Members of requests that the endpoint rejects or must not get, such as store or messages.name; they are left out. Replaces the list of the vendor.',
+      'Request fields that the endpoint rejects or must not receive, such as store or messages.name; they are removed. Replaces the vendor’s list.',
   },
   accepts: {
     ...memberPaths,
     description:
-      'The only members that the endpoint accepts, for endpoints that reject unknown ones; others on the same level are left out. messages.role and messages.content restrict the members of messages.',
+      'The only request fields that the endpoint accepts, if it rejects unknown ones; others on the same level are removed. messages.role and messages.content restrict the fields of messages.',
   },
 } as const;
 
@@ -117,12 +117,13 @@ const plainSchema = { type: 'object', properties, additionalProperties: false } 
 /** How a vendor deviates from the plain form of a format. */
 export const quirksSchema = {
   ...plainSchema,
-  description: 'How the endpoint deviates from its format. Default: the quirks of the vendor.',
+  description: 'How the endpoint deviates from its format. Default: the vendor’s quirks.',
   properties: {
     ...properties,
     by_format: {
       type: 'object',
-      description: 'Quirks that apply to one format of an endpoint with several, by format; they override the others.',
+      description:
+        'Quirks that apply to one format of an endpoint with several, by format; they override the general quirks.',
       additionalProperties: plainSchema,
     },
   },

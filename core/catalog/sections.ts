@@ -107,7 +107,7 @@ export const models = defineSection({
           type: 'boolean',
           default: false,
           description:
-            'True to resume an interrupted text stream on the next route, so that the client gets one answer. Never inside a tool call or structured output.',
+            'True to resume an interrupted text stream on the next route, so that the client gets one response. Never inside a tool call or structured output.',
         },
         capabilities: capabilitiesSchema,
         quirks: quirksSchema,
@@ -185,10 +185,10 @@ type ModelValue = SectionValue<typeof models>[string];
 function checkName(name: string, publicStart: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
-    report(['models', name], 'has a *, but models are found by their exact names', right);
+    report(['models', name], 'contains a *, but model names are matched exactly', right);
   }
   if (!name.startsWith(publicStart)) return;
-  const wrong = `begins with "${publicStart}", which clients see in front of every name`;
+  const wrong = `begins with "${publicStart}", which clients see as the prefix of every name`;
   report(['models', name], wrong, `write "${name.slice(publicStart.length)}"`);
 }
 
@@ -202,7 +202,7 @@ function checkRoute(to: string, path: YamlPath, known: readonly string[] | undef
       'write the name of one model of the upstream',
     );
   else if (known?.includes(upstream) === false)
-    report(path, `goes to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
+    report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, known));
 }
 
 /** The second try would go where the first has failed. */

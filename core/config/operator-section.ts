@@ -12,21 +12,21 @@ export const operatorSection = defineSection({
   fixed: ['enabled', 'host', 'port', 'socket'],
   schema: {
     type: 'object',
-    description:
-      'A separate listener for metrics and the state of routes. Only token and names can change without a restart.',
+    description: 'A separate listener for metrics and route status. Only token and names can change without a restart.',
     default: {},
     properties: {
-      enabled: { type: 'boolean', default: true, description: 'Whether there is such a listener.' },
+      enabled: { type: 'boolean', default: true, description: 'Whether the listener is enabled.' },
       host: {
         type: 'string',
         minLength: 1,
-        description: 'Address to listen on; 127.0.0.1 when left out. One that other machines reach requires a token.',
+        description:
+          'Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires a token.',
       },
       port: {
         type: 'integer',
         minimum: 0,
         maximum: 65_535,
-        description: 'TCP port; when left out, 1000 above the port of `listen`. 0 for any free port.',
+        description: 'TCP port. Default: 1000 above the port of `listen`. 0 for any free port.',
       },
       socket: {
         type: 'string',
@@ -40,14 +40,14 @@ export const operatorSection = defineSection({
         minLength: minTokenLength,
         maxLength: 1_000,
         pattern: '^[!-~]+$',
-        description: 'Bearer token that every request must send. Without one, every user of this machine may read.',
+        description: 'Bearer token that every request must send. Without one, every user of this machine has access.',
       },
       names: {
         type: 'array',
         items: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
         default: [],
         description:
-          'Names in the Host header besides localhost and the address of the listener, such as `gateway` in a network of containers.',
+          'Host names allowed in the Host header, besides localhost and the address of the listener, such as `gateway` in a container network.',
       },
     },
     additionalProperties: false,

@@ -23,7 +23,7 @@ export function pipelineSection(registry: Registry): Section {
                   description,
                   anyOf: [
                     options.required === undefined ? allowNothing(options) : options,
-                    { const: false, description: 'Leaves the stage out.' },
+                    { const: false, description: 'Turns the stage off.' },
                   ],
                 },
               ]),

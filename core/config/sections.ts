@@ -69,8 +69,7 @@ export const service = defineSection({
     const path = ['service', 'base_url'];
     if (!isBaseUrl(base_url))
       report(path, 'is not a valid base URL', 'use only scheme, host, port and path, such as https://ai.example.com');
-    else if (/\/v1\/*$/.test(base_url))
-      report(path, 'ends in /v1, which is shown to users twice', 'remove /v1: the gateway appends it');
+    else if (/\/v1\/*$/.test(base_url)) report(path, 'ends in /v1, which the gateway appends', 'remove /v1');
   },
 });
 
@@ -108,7 +107,7 @@ export const listen = defineSection({
         minimum: 1,
         maximum: 300,
         default: 15,
-        description: 'Seconds in which the headers of a request must arrive.',
+        description: 'Seconds within which the headers of a request must arrive.',
       },
       body_timeout: {
         type: 'number',
@@ -130,7 +129,7 @@ export const listen = defineSection({
         minimum: 1,
         maximum: 3600,
         default: 300,
-        description: 'Seconds without the client reading any of the answer before its connection is closed.',
+        description: 'Seconds for which a client may read nothing of the response before its connection is closed.',
       },
       stage_timeout: {
         type: 'number',

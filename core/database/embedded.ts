@@ -102,7 +102,7 @@ export class EmbeddedPostgres {
     if (pid === undefined) return;
     signal(pid, 'SIGINT');
     if (await hasExited(pid, timeout)) return;
-    this.#log.warn('PostgreSQL did not stop in time; stopping it by force');
+    this.#log.warn('PostgreSQL did not stop in time; sending SIGQUIT');
     signal(pid, 'SIGQUIT');
     await hasExited(pid, timeout);
   }

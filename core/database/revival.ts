@@ -47,7 +47,7 @@ export class Revival implements AsyncDisposable {
         if (performance.now() - aliveSince > timing.recovered) backoff.reset();
         continue;
       }
-      this.#log.error('PostgreSQL has ended under the gateway; starting it again');
+      this.#log.error('PostgreSQL has stopped unexpectedly; restarting it');
       while (!(await this.#revive(signal))) await backoff.wait(signal);
       aliveSince = performance.now();
       await backoff.wait(signal);
@@ -59,10 +59,10 @@ export class Revival implements AsyncDisposable {
     if (signal.aborted) return true;
     try {
       await this.#server.revive(signal);
-      this.#log.info('PostgreSQL runs again');
+      this.#log.info('PostgreSQL is running again');
       return true;
     } catch (error) {
-      if (!signal.aborted) this.#log.error('PostgreSQL could not be started again; retrying', error);
+      if (!signal.aborted) this.#log.error('PostgreSQL could not be restarted; retrying', error);
       return signal.aborted;
     }
   }

@@ -152,7 +152,7 @@ export class ExchangeHandler {
       });
     } catch (error) {
       // A header that HTTP does not allow, for example. This is the only place that sees it.
-      host.log.error(`request ${exchange.id}: the answer could not be sent`, error);
+      host.log.error(`request ${exchange.id}: the response could not be sent`, error);
       exchange.fail(toGatewayError(error));
       response.destroy();
       return undefined;
@@ -185,7 +185,7 @@ function explainMismatch(
     return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
   }
   if (match === undefined)
-    return new GatewayError('not_found', `Nothing found at "${path}". GET /v1/models lists the models.`);
+    return new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
   const allow = match.allowed.join(', ');
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }

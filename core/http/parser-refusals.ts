@@ -83,7 +83,7 @@ export class ParserRefusals {
   get gauge(): Gauge {
     return {
       name: 'parser_refusals_total',
-      description: 'Requests refused before they could be read as HTTP, by reason. They have no record.',
+      description: 'Requests that were not valid HTTP, by reason. They have no record.',
       labels: ['reason'],
       isCounter: true,
       read: () => [...this.#counts].map(([reason, value]) => ({ value, labels: { reason } })),

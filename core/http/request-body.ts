@@ -125,7 +125,7 @@ function collect(
   let size = 0;
   const began = performance.now() - lostTime();
   const silence = new PatientTimer(() =>
-    fail(new GatewayError('request_timeout', `No byte of the body received for ${timeout} s.`)),
+    fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
   );
   silence.start(timeout * 1000);
   const fail = (error: GatewayError) => {
@@ -151,7 +151,7 @@ function collect(
     resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
   });
   source.once('error', () =>
-    fail(new GatewayError('invalid_request', 'The body is truncated or not compressed as its Content-Encoding says.')),
+    fail(new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.')),
   );
   if (source !== request)
     request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
@@ -187,7 +187,7 @@ export function parseJsonBody(text: string): JsonObject {
   if (text === '') throw new GatewayError('invalid_request', 'The body is empty. Send a JSON object.');
   const value = parse(text);
   if (isDeeperThan(value))
-    throw new GatewayError('invalid_request', `The body nests deeper than ${maxJsonDepth} levels.`);
+    throw new GatewayError('invalid_request', `The body is nested deeper than ${maxJsonDepth} levels.`);
   if (!isJsonObject(value)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   return value;
 }

@@ -146,7 +146,7 @@ function sendStream(
     stalled.stop();
     // Closed without end or error: truncated.
     if (body.readableEnded || body.errored !== null || response.writableEnded || response.destroyed) return;
-    exchange.fail(new GatewayError('upstream_failed', 'The answer was truncated.'));
+    exchange.fail(new GatewayError('upstream_failed', 'The response was truncated.'));
     response.destroy();
   });
   response.once('close', () => {

@@ -111,7 +111,7 @@ class QueueJobs implements JobQueue {
     const known = new Set((await queue.getJobSchedulers()).map(({ key }) => key));
     const lost = this.#scheduled.filter(({ name }) => !known.has(name));
     if (lost.length === 0 || this.#closing.signal.aborted) return;
-    this.#options.log.warn(`the job queue has lost ${lost.length} schedules; they are set again`);
+    this.#options.log.warn(`the job queue lost ${lost.length} schedules; restoring them`);
     await this.#schedule(queue);
   }
 

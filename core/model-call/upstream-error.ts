@@ -194,7 +194,7 @@ export function keyRefused(words?: string): GatewayError {
 
 /** @param retryAfter seconds; 5 where the upstream asked for none */
 export function throttled(retryAfter: number = 5): GatewayError {
-  return new GatewayError('rate_limited', 'All routes of this model are over their rate limit. Retry later.', {
+  return new GatewayError('rate_limited', 'All routes of this model are rate limited. Try again later.', {
     retryAfter,
     meaning: 'throttled',
   });

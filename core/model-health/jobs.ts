@@ -17,7 +17,7 @@ export function watchJob(gateway: Pick<Registry, 'statusReports'>): JobDefinitio
     async run(_data, host) {
       const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};
       for (const { model, kind, cause } of opened) host.log.warn(`incident: model ${model} is ${kind} (${cause})`);
-      for (const { model } of ended) host.log.info(`incident: model ${model} works again`);
+      for (const { model } of ended) host.log.info(`incident: model ${model} has recovered`);
       if (opened.length + ended.length > 0) publishLive(host, 'health');
     },
   };

@@ -106,7 +106,7 @@ async function cancelCharge(
     );
     if (evidence !== undefined) await settle(host.database, provider, evidence);
   } catch (error) {
-    host.log.warn(`order ${code} could not be cancelled at ${provider}: ${(error as PaymentError).message}`);
+    host.log.warn(`order ${code} could not be cancelled with ${provider}: ${(error as PaymentError).message}`);
   }
 }
 
@@ -132,7 +132,7 @@ export async function checkNow(host: Host, orderId: string): Promise<Order> {
     await recordError(host, attempt.reference, null);
   } catch (error) {
     const { message } = error as Error;
-    host.log.warn(`order ${order.code} could not be checked at ${provider}: ${message}`);
+    host.log.warn(`order ${order.code} could not be checked with ${provider}: ${message}`);
     await recordError(host, attempt.reference, message.slice(0, 1_000));
   }
   return requireOrder(host, orderId);

@@ -92,9 +92,7 @@ async function check(host: Host, claimed: Claimed): Promise<void> {
 async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): Promise<void> {
   await schedule(host, claimed, undefined, message);
   await expireOrder(host, claimed);
-  host.log.error(
-    `payment ${claimed.reference} is not checked any more, a week after its order has expired: ${message}`,
-  );
+  host.log.error(`payment ${claimed.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
 /** Reads the status. At the expiry, a charge that is not paid is cancelled and read again before the order expires. */

@@ -43,7 +43,7 @@ export async function receiveNotification(
     );
     if (id !== undefined) inboxQueue(host).add(() => processNotification(host, id));
   } catch (error) {
-    host.log.error(`a notification of ${providerName} could not be stored; the provider will repeat it`, error);
+    host.log.error(`a notification from ${providerName} could not be stored; the provider will retry it`, error);
     return empty(503);
   }
   return connection.acknowledgement ?? empty(200);
@@ -55,7 +55,7 @@ function connect(host: Host, providerName: string): PaymentConnection | undefine
   } catch (error) {
     // Anyone can call this path, so the log gets one line and no stack.
     const reason = (error as Error).message;
-    host.log.error(`a notification of ${providerName} came, but the provider is not configured: ${reason}`);
+    host.log.error(`rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
     return undefined;
   }
 }
@@ -69,7 +69,7 @@ function read(
   try {
     return connection.readNotification(raw);
   } catch (error) {
-    host.log.error(`a notification of ${providerName} could not be read`, error);
+    host.log.error(`a notification from ${providerName} could not be read`, error);
     return undefined;
   }
 }

@@ -70,7 +70,9 @@ async function process(host: Host, stored: Stored): Promise<void> {
     const { outcome } = await settle(host.database, provider, evidence);
     if (outcome === 'unknown_order') return await awaitOrder(host, stored);
     if (outcome === 'foreign')
-      host.log.error(`a notification of ${provider} is about ${stored.reference}, but the payment is another one's`);
+      host.log.error(
+        `a notification from ${provider} is about ${stored.reference}, but its evidence is about another payment`,
+      );
     await finish(host, stored, outcome);
     if (evidence.state === 'pending' || evidence.state === 'unknown') await hasten(host, evidence.reference);
   } catch (error) {
@@ -106,12 +108,15 @@ function reviveEvidence(evidence: PaymentEvidence & { paidAt?: string }): Paymen
 async function awaitOrder(host: Host, stored: Stored): Promise<void> {
   const { provider, reference, age, tries } = stored;
   if (age < orderGrace) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
-  host.log.warn(`${provider} has notified of ${reference}, which is no order of this gateway`);
+  host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
   await finish(host, stored, 'unknown_order');
 }
 
 async function giveUp(host: Host, stored: Stored, error: unknown): Promise<void> {
-  host.log.error(`a notification of ${stored.provider} about ${stored.reference} is given up after a day`, error);
+  host.log.error(
+    `a notification from ${stored.provider} about ${stored.reference} is dropped after a day of failures`,
+    error,
+  );
   await finish(host, stored, 'given_up');
 }
 

@@ -62,7 +62,7 @@ export async function settleOverdueRefunds(host: Host, limit: number): Promise<n
   // At once: one after another, slow answers would outlast the lease of the last.
   const results = await Promise.allSettled(overdue.map((refund) => pursue(host, refund)));
   for (const result of results)
-    if (result.status === 'rejected') host.log.error('a refund could not be followed', result.reason);
+    if (result.status === 'rejected') host.log.error('the status of a refund could not be read', result.reason);
   return overdue.length;
 }
 

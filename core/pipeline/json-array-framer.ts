@@ -21,7 +21,7 @@ export class JsonArrayFramer {
     const entries = middle === '' ? [] : parseEntries(middle);
     if (entries === undefined) {
       if (this.#pending.length > bounds.event)
-        throw new GatewayError('upstream_failed', 'An entry of the answer is too large.');
+        throw new GatewayError('upstream_failed', 'An entry of the response is too large.');
       return { before: '', entries: [], after: '' };
     }
     this.#pending = '';

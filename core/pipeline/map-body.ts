@@ -39,7 +39,7 @@ async function mapWhole(body: Buffer, transform: BodyTransform): Promise<Buffer>
   for await (const chunk of transform(only(body))) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     size += bytes.length;
-    if (size > bounds.wholeReply) throw new GatewayError('internal_error', 'The answer is too large.');
+    if (size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
     chunks.push(bytes);
   }
   return Buffer.concat(chunks, size);

@@ -56,5 +56,5 @@ export function bodyErrorOf({ body }: Reply, source: Reply): unknown {
   if (!(body instanceof Readable)) return undefined;
   if (source.body instanceof Readable && source.body.errored !== null) return source.body.errored;
   if (!body.destroyed || body.readableEnded) return undefined;
-  return body.errored ?? new GatewayError('upstream_failed', 'The answer was cut off.');
+  return body.errored ?? new GatewayError('upstream_failed', 'The response was cut off.');
 }

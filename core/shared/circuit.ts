@@ -111,7 +111,7 @@ export class Circuit implements Disposable {
   #close(): void {
     if (this.#reason === undefined) return;
     this.#reason = undefined;
-    if (this.#isLogged) this.#options.log.info('Redis is up again');
+    if (this.#isLogged) this.#options.log.info('Redis has recovered');
     this.#isLogged = false;
     this.#options.onClose();
     this.#firstClose.resolve();

@@ -37,7 +37,7 @@ export function createTokenHolder(
       return await withDeadline(find(token), deadline, `the database did not answer within ${deadline} ms`);
     } catch (error) {
       if (error instanceof GatewayError) throw error;
-      throw new GatewayError('unavailable', 'Sessions cannot be read at the moment. Try again in a few seconds.', {
+      throw new GatewayError('unavailable', 'Sessions cannot be verified at the moment. Try again in a few seconds.', {
         retryAfter: 2,
         cause: error,
       });

@@ -103,14 +103,14 @@ export class ReplyCache {
     held.isSettled = true;
     work(held.lead).catch((error: unknown) => {
       if (error instanceof SharedUnavailable) this.#goWithout(error);
-      else this.#options.log.error('caching a reply failed', error);
+      else this.#options.log.error('caching a response failed', error);
     });
   }
 
   /** Continues without the store, which itself fails at once while it is down. @throws anything else */
   #goWithout(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
-    if (this.#warning.pass()) this.#options.log.warn(`replies are not cached: ${error.message}`);
+    if (this.#warning.pass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
 }
 

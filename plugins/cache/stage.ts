@@ -17,7 +17,7 @@ const longestWait = 150;
  */
 export const cacheStage = defineStage({
   name: 'cache',
-  description: 'Caches replies to requests with the header X-Service-Cache: SECONDS.',
+  description: 'Caches responses to requests with the header X-Service-Cache: SECONDS.',
   reads: [principal],
   writes: [cacheStatus, cachedCall],
   options: {
@@ -35,7 +35,7 @@ export const cacheStage = defineStage({
         minimum: 1,
         maximum: bounds.cachedReply,
         default: 1_048_576,
-        description: 'Maximum bytes of a reply that is cached.',
+        description: 'Maximum bytes of a cached response.',
       },
     },
     additionalProperties: false,
@@ -69,7 +69,7 @@ function readSeconds(text: string, maximum: number): number {
   if (seconds <= maximum) return seconds;
   throw new GatewayError(
     'invalid_request',
-    `The header X-Service-Cache must be an integer from 1 to ${maximum}, the number of seconds to cache the reply.`,
+    `The header X-Service-Cache must be an integer from 1 to ${maximum}, the number of seconds to cache the response.`,
     { param: 'X-Service-Cache' },
   );
 }

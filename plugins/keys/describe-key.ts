@@ -22,7 +22,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
   if (caller === undefined) {
     throw new GatewayError(
       'not_supported',
-      'This gateway has no API keys: no stage of its pipeline identifies callers.',
+      'This gateway has no API keys: no stage of its pipeline authenticates callers.',
     );
   }
   const current = exchange.find(entitlement);

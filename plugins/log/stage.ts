@@ -38,7 +38,7 @@ export const logStage = defineStage({
       content: {
         type: 'boolean',
         default: false,
-        description: 'Also records prompts and replies, for as many days as the records. Inform your users.',
+        description: 'Also records prompts and responses, for as many days as the records. Inform your users.',
       },
       max_content_bytes: {
         type: 'integer',
@@ -46,7 +46,7 @@ export const logStage = defineStage({
         maximum: bounds.loggedContent,
         default: 65_536,
         description:
-          'Maximum bytes of each prompt and reply that `content` records; longer ones are truncated and marked.',
+          'Maximum bytes of each prompt and response that `content` records; longer ones are truncated and marked.',
       },
     },
     additionalProperties: false,

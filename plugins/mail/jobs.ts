@@ -25,7 +25,7 @@ export async function wake(host: Host): Promise<void> {
 
 export const mailRetentionJob: JobDefinition = {
   name: 'remove-old-mails',
-  description: 'Deletes the notes about mails of more than 90 days ago.',
+  description: 'Deletes mail records older than 90 days.',
   schedule: { pattern: '29 3 * * *' },
   async run(_data, { database }) {
     await removeOldMails(database);

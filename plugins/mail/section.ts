@@ -6,23 +6,23 @@ export const mailSection = defineSection({
   name: 'mail',
   schema: {
     type: 'object',
-    description: 'Mails to customers: receipts, ends of plans, sign-ins, new keys. None are sent without `smtp`.',
+    description: 'Mail to customers: receipts, plan ends, sign-ins, new keys. Nothing is sent without `smtp`.',
     default: {},
     properties: {
       smtp: {
         type: 'string',
         writeOnly: true,
-        description: 'Mail server: smtps://user:password@host:465, or smtp://…:587 with STARTTLS. Empty: no mails.',
+        description: 'Mail server: smtps://user:password@host:465, or smtp://…:587 with STARTTLS. Empty: no mail.',
       },
       from: {
         type: 'string',
         pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
-        description: 'E-mail address of the sender. Its name is that of the service.',
+        description: 'E-mail address of the sender. Its display name is the service name.',
       },
       reply_to: {
         type: 'string',
         pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
-        description: 'E-mail address for answers. Default: `from`.',
+        description: 'E-mail address for replies. Default: `from`.',
       },
       plan_ending: {
         type: 'boolean',

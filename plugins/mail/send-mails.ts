@@ -20,7 +20,7 @@ export async function sendDueMails(host: Host, timeouts: SmtpTimeouts = smtpTime
   if ((host.section(mailSection).smtp ?? '') === '') return;
   await collectMails(host.database);
   for (const id of await closeAbandoned(host.database))
-    host.log.warn(`the mail about event ${id} may not have been sent: the gateway stopped meanwhile`);
+    host.log.warn(`the mail about event ${id} may not have been sent: the gateway stopped while sending it`);
   const begun = performance.now();
   while (performance.now() - begun < longestRun) {
     const mail = await claimMail(host.database);
@@ -31,7 +31,7 @@ export async function sendDueMails(host: Host, timeouts: SmtpTimeouts = smtpTime
 /** @returns false when the mail server does not work, so that others need not be tried now */
 async function sendClaimed(host: Host, mail: ClaimedMail, timeouts: SmtpTimeouts): Promise<boolean> {
   const composed = await composeMail(host, mail).catch((error: unknown) => {
-    host.log.error(`the mail about event ${mail.eventId} cannot be written`, error);
+    host.log.error(`the mail about event ${mail.eventId} cannot be composed`, error);
     return undefined;
   });
   if (composed === undefined) return (await finish(host, mail, 'failed', 'it cannot be written'), true);
@@ -49,9 +49,9 @@ const states = { sent: 'sent', refused: 'failed', uncertain: 'uncertain', later:
 async function finish(host: Host, { eventId, event }: ClaimedMail, tried: MailState, error?: string): Promise<void> {
   const state = await finishMail(host.database, eventId, tried, error);
   const subject = `the mail about event ${eventId} (${event})`;
-  if (state === 'failed') host.log.warn(`${subject} is given up: ${error}`);
-  if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not repeated: ${error}`);
-  if (state === 'waiting' && warning(host).pass()) host.log.warn(`mails are not sent; retrying: ${error}`);
+  if (state === 'failed') host.log.warn(`${subject} could not be sent and is not retried: ${error}`);
+  if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not sent again: ${error}`);
+  if (state === 'waiting' && warning(host).pass()) host.log.warn(`mail cannot be sent; retrying: ${error}`);
 }
 
 function warning(host: Host): Throttle {

@@ -24,7 +24,7 @@ export const midtransSection = defineSection({
       merchant_id: {
         type: 'string',
         pattern: '^[A-Za-z0-9]+$',
-        description: 'Merchant id, such as G123456789: notifications for another one are refused.',
+        description: 'Merchant id, such as G123456789. Notifications for another id are rejected.',
       },
       acquirer: {
         type: 'string',
@@ -42,7 +42,7 @@ export const midtransSection = defineSection({
   },
   check({ base_url }, report, { isProduction }) {
     if (base_url !== undefined && isProduction)
-      report(['midtrans', 'base_url'], 'is for tests, which NODE_ENV=production forbids', 'remove it');
+      report(['midtrans', 'base_url'], 'is for tests, and not allowed with NODE_ENV=production', 'remove it');
   },
 });
 
@@ -62,8 +62,8 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
   else if (all.isProduction && sandboxKey.test(server_key))
     report(
       ['midtrans', 'server_key'],
-      'is a key of the sandbox, where anyone pays without money',
-      'use the key of production, Mid-server-…',
+      'is a sandbox key, with which payments move no money',
+      'use a production key, Mid-server-…',
     );
   for (const [index, { price }] of all.get(plansSection).entries())
     if (price > maxAmount)

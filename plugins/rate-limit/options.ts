@@ -14,7 +14,7 @@ function allowance(limit: number, burst: number) {
       minimum: 1,
       maximum: atMost,
       default: burst,
-      description: 'Requests that may be sent at once after a pause.',
+      description: 'Maximum burst: requests that may be sent at once after a pause.',
     },
   } as const satisfies Record<string, JsonSchema>;
 }

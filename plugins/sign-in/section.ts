@@ -22,7 +22,7 @@ const providerSchema = {
       type: 'boolean',
       default: false,
       description:
-        'The provider returns only verified e-mail addresses. Needed for those that do not say so; never for google and github.',
+        'The provider returns only verified e-mail addresses. Needed for providers that do not send email_verified; never for google and github.',
     },
     config: {
       type: 'object',
@@ -60,7 +60,7 @@ export const signInSection = defineSection({
     if (first !== undefined && all.isProduction && (all.get(service).base_url ?? '') === '')
       report(
         ['sign_in', first],
-        'sends readers back to service.base_url, which is not set',
+        'redirects people to service.base_url, which is not set',
         'set service: { base_url: https://… }, the public URL of this gateway',
       );
   },

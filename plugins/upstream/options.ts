@@ -76,17 +76,17 @@ export const upstreamSchema = {
       ...seconds,
       default: 60,
       description:
-        'Seconds until an upstream begins to respond; in a stream also without a byte until its first content.',
+        'Seconds until an upstream begins to respond; for a stream, also without a byte before its first content.',
     },
     idle_timeout: {
       ...seconds,
       default: 120,
-      description: 'Seconds without a byte before an answer that has begun is aborted.',
+      description: 'Seconds without a byte after which a response that has begun is aborted.',
     },
     progress_timeout: {
       ...seconds,
       default: 300,
-      description: 'Seconds without content before a stream that only sends pings is aborted.',
+      description: 'Seconds without content after which a stream that only sends pings is aborted.',
     },
     deadline: {
       type: 'number',
@@ -94,7 +94,7 @@ export const upstreamSchema = {
       maximum: 3600,
       default: 180,
       description:
-        'Seconds for all attempts together, until a whole answer is complete or a stream has its first content. While a healthy route is left, an attempt leaves it first_byte_timeout of them, or half of what is left.',
+        'Seconds for all attempts together, until a non-streaming response is complete or a stream has its first content. While a healthy route is left, an attempt leaves it first_byte_timeout, or half of the remaining time.',
     },
     keep_alive_after: {
       ...seconds,

@@ -26,12 +26,12 @@ export const xenditSection = defineSection({
         writeOnly: true,
         maxLength: 300,
         pattern: '^[!-~]*$',
-        description: 'Webhook verification token, from Settings, Webhooks. Test and live mode have different ones.',
+        description: 'Webhook verification token, from Settings, Webhooks. Test and live mode have different tokens.',
       },
       business_id: {
         type: 'string',
         pattern: '^[A-Za-z0-9]+$',
-        description: 'Business id of the account: notifications for another one are refused.',
+        description: 'Business id of the account. Notifications for another id are rejected.',
       },
       base_url: {
         type: 'string',
@@ -43,7 +43,7 @@ export const xenditSection = defineSection({
   },
   check({ base_url }, report, { isProduction }) {
     if (base_url !== undefined && isProduction)
-      report(['xendit', 'base_url'], 'is for tests, which NODE_ENV=production forbids', 'remove it');
+      report(['xendit', 'base_url'], 'is for tests, and not allowed with NODE_ENV=production', 'remove it');
   },
 });
 
@@ -61,8 +61,8 @@ export function checkXendit(all: CheckContext, report: Report): void {
   if (all.isProduction && testKey.test(settings.secret_key ?? ''))
     report(
       ['xendit', 'secret_key'],
-      'is a key of the test mode, where anyone pays without money',
-      'use the key of live mode, xnd_production_…',
+      'is a test mode key, with which payments move no money',
+      'use a live key, xnd_production_…',
     );
   for (const [index, { price }] of all.get(plansSection).entries())
     if (price > maxAmount)

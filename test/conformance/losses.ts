@@ -123,7 +123,7 @@ function asFunction({ name, description, grammar }: Tool): Tool {
     description: `${description}\n\nThe input must follow this lark grammar:\n${String(grammar)}`,
     schema: {
       type: 'object',
-      properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+      properties: { input: { type: 'string', description: 'The whole input, verbatim.' } },
       required: ['input'],
       additionalProperties: false,
     },

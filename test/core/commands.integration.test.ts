@@ -120,7 +120,7 @@ describe('gateway check', () => {
       out: '',
       errors: [
         'gateway.yaml:1:12 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
-        'gateway.yaml:5:28 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+        'gateway.yaml:5:28 models.test.routes[0]: refers to the upstream "oen", which does not exist; did you mean "one"?',
         '',
       ].join('\n'),
     });

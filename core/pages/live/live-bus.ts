@@ -115,7 +115,7 @@ export class LiveBus implements AsyncDisposable {
         range: retries,
         signal: this.#closing.signal,
         onFailure: (error, failures) => {
-          if (failures === 0) log.error('open pages do not see what other instances change; retrying', error);
+          if (failures === 0) log.error('open pages do not receive updates from other instances; retrying', error);
         },
       },
     );

@@ -22,7 +22,7 @@ export const ownDataDownload: Page = {
     const lines = Readable.from(exportOwnData(database, id), { objectMode: false });
     // The connection then closes without an end, so the browser reports the file as incomplete.
     lines.once('error', (error) => {
-      if (error.name !== 'AbortError') log.error(`the data of account ${id} could not be read to the end`, error);
+      if (error.name !== 'AbortError') log.error(`the data export of account ${id} failed`, error);
     });
     const body = addAbortSignal(AbortSignal.timeout(longest), lines);
     return new Download(`${service.slug}-account.json`, 'application/json', body);

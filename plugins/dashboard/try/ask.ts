@@ -53,7 +53,7 @@ export async function ask(
     const duration = performance.now() - startedAt;
     return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
   } catch (error) {
-    page.host.log.error(`${page.path}: a request of the playground was not answered, page request ${page.id}`, error);
+    page.host.log.error(`${page.path}: a playground request failed, page request ${page.id}`, error);
     const duration = performance.now() - startedAt;
     const nothing = { message: '', retryAfter: undefined };
     return { id: '', status: 0, answer: '', usage: undefined, duration, error: nothing };

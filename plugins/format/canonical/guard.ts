@@ -246,7 +246,7 @@ export class GrammarGuard {
     this.#usage.wrote(text.length);
     this.#outputBytes += text.length;
     if (this.#outputBytes > bounds.translatedReply) {
-      this.failure = new GatewayError('upstream_failed', 'The answer of the upstream is over the size limit.');
+      this.failure = new GatewayError('upstream_failed', 'The upstream response exceeds the size limit.');
       return;
     }
     this.#queue.append(block, text);
@@ -261,7 +261,7 @@ export class GrammarGuard {
     this.#queue.closeAll();
     const blocks = this.#queue.complete;
     if (blocks.length === 0 && this.#isSilent) {
-      this.failure = new GatewayError('upstream_failed', 'The upstream sent an empty answer.');
+      this.failure = new GatewayError('upstream_failed', 'The upstream sent an empty response.');
       return;
     }
     this.#reply = {

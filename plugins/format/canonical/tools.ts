@@ -103,7 +103,7 @@ export function describeFreeform({ description, grammar }: ClientTool): string |
 export function freeformSchema(): JsonObject {
   return {
     type: 'object',
-    properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+    properties: { input: { type: 'string', description: 'The whole input, verbatim.' } },
     required: ['input'],
     additionalProperties: false,
   };

@@ -2,5 +2,5 @@ import { GatewayError } from '#core/errors/table.ts';
 
 /** The failure of an answer that ends inside a call without a finish reason: a client might run half of a command. */
 export function tornCall(): GatewayError {
-  return new GatewayError('upstream_failed', 'The upstream ended its answer inside a tool call.');
+  return new GatewayError('upstream_failed', 'The upstream ended its response inside a tool call.');
 }

@@ -69,7 +69,7 @@ function checkUnsaid(body: JsonObject, notes: Notes): void {
   if ((maybeInteger(body['top_logprobs'], 'top_logprobs', 0, 20) ?? 0) > 0) notes.drop('top_logprobs');
   if (Object.keys(maybeObject(body['logit_bias'], 'logit_bias') ?? {}).length > 0) notes.drop('logit_bias');
   if (readTexts(body['modalities'], 'modalities').includes('audio')) {
-    throw new GatewayError('not_supported', 'Audio answers are not supported.', { param: 'modalities' });
+    throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
   }
 }
 

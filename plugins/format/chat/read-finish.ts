@@ -52,5 +52,5 @@ export function readAbort(choice: JsonObject): GatewayError | undefined {
 /** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
 function aborted(word: JsonValue | undefined): GatewayError {
   const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
-  return new GatewayError(code, 'The upstream aborted its answer.');
+  return new GatewayError(code, 'The upstream aborted its response.');
 }

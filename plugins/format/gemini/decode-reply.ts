@@ -29,7 +29,7 @@ export class GeminiDecoder implements ReplyDecoder {
     const isOver = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
     if (isOver) return [...fragments, ...this.#end()];
     if (!fragments.some(({ type }) => type !== 'usage')) {
-      const error = new GatewayError('upstream_failed', 'The upstream sent an answer without content.');
+      const error = new GatewayError('upstream_failed', 'The upstream sent a response without content.');
       return [{ type: 'error', error }];
     }
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];

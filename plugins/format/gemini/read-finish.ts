@@ -42,7 +42,7 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
   if (reported === undefined || !failures.has(reported)) return undefined;
   const message = textOf(member(candidate, 'finishMessage'));
   const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
-  return new GatewayError('upstream_failed', `The upstream ended its answer with ${reported}${why}`);
+  return new GatewayError('upstream_failed', `The upstream ended its response with ${reported}${why}`);
 }
 
 /**

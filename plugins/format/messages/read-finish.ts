@@ -21,7 +21,7 @@ const failures = new Set(['error', 'network_error']);
 
 /** The failure of a stream in which a second answer begins: what it adds to the first is unknown. */
 export function startedAgain(): GatewayError {
-  return new GatewayError('upstream_failed', 'The upstream started its answer a second time.');
+  return new GatewayError('upstream_failed', 'The upstream started its response a second time.');
 }
 
 /** The finish reason; undefined while the reply continues. */
@@ -29,7 +29,7 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
   const reported = member(ending, 'stop_reason');
   if (typeof reported !== 'string' || reported === '') return undefined;
   if (failures.has(reported)) {
-    const error = new GatewayError('upstream_failed', `The upstream ended its answer with ${reported}.`);
+    const error = new GatewayError('upstream_failed', `The upstream ended its response with ${reported}.`);
     return { type: 'error', error };
   }
   const stopSequence = member(ending, 'stop_sequence');

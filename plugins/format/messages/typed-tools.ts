@@ -34,11 +34,11 @@ const typedTools: readonly TypedTool[] = [
       {
         command: commands('view', 'create', 'str_replace', 'insert'),
         path: text,
-        file_text: { ...text, description: 'For create: what the file holds.' },
-        old_str: { ...text, description: 'For str_replace: text that stands in the file once.' },
-        new_str: { ...text, description: 'For str_replace: what comes in its place.' },
+        file_text: { ...text, description: 'For create: content of the file.' },
+        old_str: { ...text, description: 'For str_replace: text to replace; it must occur once in the file.' },
+        new_str: { ...text, description: 'For str_replace: replacement text.' },
         insert_line: { ...integer, description: 'For insert: the line after which to insert, 0 for the beginning.' },
-        insert_text: { ...text, description: 'For insert: what to insert.' },
+        insert_text: { ...text, description: 'For insert: text to insert.' },
         view_range: { type: 'array', items: integer, description: 'For view: first and last line, -1 for the end.' },
       },
       ['command', 'path'],
@@ -46,7 +46,7 @@ const typedTools: readonly TypedTool[] = [
   },
   {
     type: /^memory_\d/,
-    description: 'Keeps files of notes under /memories, across conversations.',
+    description: 'Keeps note files under /memories, across conversations.',
     schema: schema(
       {
         command: commands('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),

@@ -71,5 +71,5 @@ function readEnd({ done_reason: reason, prompt_eval_count, eval_count }: JsonObj
 }
 
 function nothingAnswered(): Fragment {
-  return { type: 'error', error: new GatewayError('upstream_failed', 'The upstream returned no answer.') };
+  return { type: 'error', error: new GatewayError('upstream_failed', 'The upstream returned no response.') };
 }

@@ -53,7 +53,7 @@ export class Recorder {
     const size = sizeOf(row);
     await turnFor(size);
     if (size > Math.min(max_bytes, max_account_bytes)) {
-      log.info(`response ${row.id} is not stored: with its conversation it has ${size} bytes`);
+      log.info(`response ${row.id} is not stored: its conversation has ${size} bytes`);
       return tooLarge;
     }
     if (performance.now() < this.#coolingUntil) {

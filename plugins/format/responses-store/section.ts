@@ -8,7 +8,7 @@ export const responsesSection = defineSection({
   name: 'responses',
   schema: {
     type: 'object',
-    description: 'Storage of answers from /v1/responses, so that clients can continue and retrieve them.',
+    description: 'Storage of responses from /v1/responses, so that clients can continue and retrieve them.',
     default: {},
     properties: {
       keep_hours: {
@@ -16,14 +16,14 @@ export const responsesSection = defineSection({
         minimum: 0,
         maximum: 8784,
         default: 24,
-        description: 'Hours for which an answer can be continued and retrieved; 0 stores none.',
+        description: 'Hours for which a response can be continued and retrieved; 0 stores none.',
       },
       max_bytes: {
         type: 'integer',
         minimum: 1024,
         maximum: bounds.storedResponse,
         default: 4_194_304,
-        description: 'Maximum bytes of a stored conversation, including the answer.',
+        description: 'Maximum bytes of a stored conversation, including the response.',
       },
       max_account_bytes: {
         type: 'integer',
@@ -31,7 +31,7 @@ export const responsesSection = defineSection({
         default: 256 * MiB,
         description:
           'Maximum bytes of the stored conversations of one account, at least 1048576 (1 MiB); the oldest are deleted first. Every ' +
-          'answer counts with its whole conversation.',
+          'response counts with its whole conversation.',
       },
     },
     additionalProperties: false,

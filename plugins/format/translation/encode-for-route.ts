@@ -23,7 +23,7 @@ export function encodeForRoute(
   const { text } = format;
   // Several formats have a word for it, but a translated reply has room for one answer.
   if (conversation.candidates > 1) {
-    throw new GatewayError('not_supported', 'This model returns one answer per request.', { param: 'n' });
+    throw new GatewayError('not_supported', 'This model returns one choice per request.', { param: 'n' });
   }
   const encoded = text.encodeRequest(conversation, {
     ...target,

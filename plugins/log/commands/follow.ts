@@ -37,11 +37,11 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
     try {
       // A query that hangs must not hold up the end.
       await Promise.race([writeNew(requests, output), interruption.aborted]);
-      if (backoff.failures > 0) host.log.info('the database answers again');
+      if (backoff.failures > 0) host.log.info('the database is available again');
       backoff.reset();
       await pause(interval, signal);
     } catch (error) {
-      if (backoff.failures === 0) host.log.warn(`the database does not answer, waiting for it: ${messageOf(error)}`);
+      if (backoff.failures === 0) host.log.warn(`the database does not respond; waiting for it: ${messageOf(error)}`);
       await pause(backoff.next(), signal);
     }
   }

@@ -201,9 +201,13 @@ export function summarize(faults: readonly Fault[], wait: number | undefined): G
 }
 
 function unavailable(wait: number | undefined): GatewayError {
-  return new GatewayError('unavailable', 'The model is unavailable: none of its routes is in service. Retry later.', {
-    retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
-  });
+  return new GatewayError(
+    'unavailable',
+    'The model is unavailable: none of its routes is in service. Try again later.',
+    {
+      retryAfter: wait === undefined ? 30 : Math.max(1, wait / 1000),
+    },
+  );
 }
 
 function waitOf({ error }: Fault): number {

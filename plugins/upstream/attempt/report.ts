@@ -100,7 +100,7 @@ export class AttemptReport {
     const seconds = keys.refuse(key, now());
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
-    log.warn(`upstream ${route.upstream.name} rejected ${which}, not used for ${seconds} s: ${refusalOfKey(fault)}`);
+    log.warn(`upstream ${route.upstream.name} rejected ${which}; not used for ${seconds} s: ${refusalOfKey(fault)}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

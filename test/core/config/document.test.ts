@@ -203,7 +203,7 @@ aliases: { a: "\${MODEL}", b: tset }`;
       'gateway.yaml:4:18 listen.drain_timeout: is "soon"; must be a number of seconds',
       'gateway.yaml:5:30 pipeline[2]: names the stage "auht", which does not exist; did you mean "auth"?',
       'gateway.yaml:8:26 upstreams.two.api_key: is not a known key; did you mean "api_keys"?',
-      'gateway.yaml:9:47 models.test.routes[2]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+      'gateway.yaml:9:47 models.test.routes[2]: refers to the upstream "oen", which does not exist; did you mean "one"?',
       'gateway.yaml:10:30 aliases.b: refers to the model "tset", which does not exist; did you mean "test"?',
     ]);
     expect(lines).toHaveLength(14);

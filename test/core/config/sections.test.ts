@@ -257,17 +257,17 @@ describe('the section models', () => {
     [
       'a route to a misspelt upstream',
       '{ routes: [oen/x] }',
-      '28 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+      '28 models.test.routes[0]: refers to the upstream "oen", which does not exist; did you mean "one"?',
     ],
     [
       'a route to an upstream that is like no other',
       '{ routes: [somewhere/x] }',
-      '28 models.test.routes[0]: goes to the upstream "somewhere", which does not exist; use one of: one',
+      '28 models.test.routes[0]: refers to the upstream "somewhere", which does not exist; use one of: one',
     ],
     [
       'a route in a map to a misspelt upstream',
       '{ routes: [{ to: oen/x }] }',
-      '34 models.test.routes[0].to: goes to the upstream "oen", which does not exist; did you mean "one"?',
+      '34 models.test.routes[0].to: refers to the upstream "oen", which does not exist; did you mean "one"?',
     ],
     [
       'a route without a model',
@@ -359,7 +359,7 @@ describe('the section models', () => {
   it('is refused with a name that already has the prefix', () => {
     const text = 'service: { prefix: rumah }\nmodels: { rumah/a: { routes: [one/a] }, dp/b: { routes: [one/b] } }';
     expect(mistakesIn(text)).toEqual([
-      'gateway.yaml:2:20 models.rumah/a: begins with "rumah/", which clients see in front of every name; write "a"',
+      'gateway.yaml:2:20 models.rumah/a: begins with "rumah/", which clients see as the prefix of every name; write "a"',
     ]);
   });
 
@@ -467,7 +467,7 @@ upstreams: { one: { vendor: opnai } }`;
       'gateway.yaml:1:12 service.nmae: is not a known key; did you mean "name"?',
       'gateway.yaml:2:17 listen.port: is 70000; must be at most 65535',
       'gateway.yaml:4:5 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
-      'gateway.yaml:6:20 models.test.routes[0]: goes to the upstream "oen", which does not exist; did you mean "one"?',
+      'gateway.yaml:6:20 models.test.routes[0]: refers to the upstream "oen", which does not exist; did you mean "one"?',
       'gateway.yaml:7:15 aliases.a: refers to the model "tset", which does not exist; did you mean "test"?',
       'gateway.yaml:8:29 upstreams.one.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?',
     ]);
@@ -478,9 +478,9 @@ upstreams: { one: { vendor: opnai } }`;
 upstreams: { demo: { vendor: demoo }, x: { format: chatt, base_url: "http://x" } }
 aliases: { z: dmo }`;
     expect(mistakesIn(text)).toEqual([
-      'gateway.yaml:1:28 models.demo.routes[0]: goes to the upstream "dem", which does not exist; did you mean "demo"?',
+      'gateway.yaml:1:28 models.demo.routes[0]: refers to the upstream "dem", which does not exist; did you mean "demo"?',
       'gateway.yaml:1:41 models.demo.foo: is not a known key; use one of: routes, display_name, max_input_tokens, max_tokens, hedge_after, resume, capabilities, quirks',
-      'gateway.yaml:1:65 models.b.routes[0]: goes to the upstream "nope", which does not exist; use one of: demo, x',
+      'gateway.yaml:1:65 models.b.routes[0]: refers to the upstream "nope", which does not exist; use one of: demo, x',
       'gateway.yaml:2:30 upstreams.demo.vendor: names the vendor "demoo", which does not exist; did you mean "demo"?',
       'gateway.yaml:2:52 upstreams.x.format: is "chatt"; did you mean "chat"?',
       'gateway.yaml:3:15 aliases.z: refers to the model "dmo", which does not exist; did you mean "demo"?',

@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
     'a public URL with /v1',
     'ai.example.com',
     'ai.example.com/v1',
-    ['4:13 service.base_url: ends in /v1, which is shown to users twice; remove /v1: the gateway appends it'],
+    ['4:13 service.base_url: ends in /v1, which the gateway appends; remove /v1'],
   ],
   [
     'a format that the vendor does not speak',
@@ -152,7 +152,7 @@ const rows: readonly Row[] = [
     '  gpt-5: {',
     '  "openai/*": {',
     [
-      '23:15 models.openai/*: has a *, but models are found by their exact names; name one model here, and put patterns such as "gpt-*" under aliases',
+      '23:15 models.openai/*: contains a *, but model names are matched exactly; name one model here, and put patterns such as "gpt-*" under aliases',
       '30:8 aliases.gpt: refers to the model "gpt-5", which does not exist; use one of: openai/*, claude-sonnet',
     ],
   ],
@@ -719,7 +719,7 @@ const rows: readonly Row[] = [
     'a misspelled upstream',
     '[openai/gpt-5]',
     '[opnai/gpt-5]',
-    ['23:21 models.gpt-5.routes[0]: goes to the upstream "opnai", which does not exist; did you mean "openai"?'],
+    ['23:21 models.gpt-5.routes[0]: refers to the upstream "opnai", which does not exist; did you mean "openai"?'],
   ],
   [
     'a route without its upstream',
@@ -731,7 +731,7 @@ const rows: readonly Row[] = [
     'spaces around the slash of a route',
     '[openai/gpt-5]',
     '[openai / gpt-5]',
-    ['23:21 models.gpt-5.routes[0]: goes to the upstream "openai ", which does not exist; did you mean "openai"?'],
+    ['23:21 models.gpt-5.routes[0]: refers to the upstream "openai ", which does not exist; did you mean "openai"?'],
   ],
   [
     'a route without its list',
@@ -930,7 +930,7 @@ const rows: readonly Row[] = [
     '    price: 289000\n',
     '',
     [
-      '33:5 plans[1].price: is missing; add it: Price in the smallest unit that the currency is paid in: rupiah for IDR, cents for USD.',
+      '33:5 plans[1].price: is missing; add it: Price in the smallest unit in which the currency is paid: rupiah for IDR, cents for USD.',
     ],
   ],
   [

@@ -219,7 +219,7 @@ describe('the embedded database under a running gateway', () => {
     // A connection of the dead server may answer once more.
     await vi.waitFor(async () => expect([pid, undefined]).not.toContain(await serverPid()), patience);
     await vi.waitFor(async () => expect(await readMark(database)).toEqual([{ note: 'kept' }]), patience);
-    expect(warned).toHaveBeenCalledWith('PostgreSQL has ended under the gateway; starting it again');
+    expect(warned).toHaveBeenCalledWith('PostgreSQL has stopped unexpectedly; restarting it');
   });
 
   it('keeps its claim when it is started again', async () => {

@@ -279,7 +279,7 @@ describe('a JSON body', () => {
   });
 
   it.each([maxJsonDepth + 1, 1_000, 100_000])('may not nest deeper: %i levels', (levels) => {
-    expect(refused(nested(levels))).toBe(`The body nests deeper than ${maxJsonDepth} levels.`);
+    expect(refused(nested(levels))).toBe(`The body is nested deeper than ${maxJsonDepth} levels.`);
   });
 
   it('with a duplicate name keeps the last', () => {

@@ -53,7 +53,7 @@ describe('an open circuit', () => {
     await pass(2_200);
     expect(circuit.isOpen).toBe(false);
     expect(onClose).toHaveBeenCalledTimes(1);
-    expect(info.mock.calls).toEqual([['Redis is up again']]);
+    expect(info.mock.calls).toEqual([['Redis has recovered']]);
   });
 
   it('stays open while probes are late, one at a time', async () => {

@@ -58,7 +58,7 @@ describe('the header X-Service-Cache', () => {
       expect(exchange.failure).toMatchObject({
         code: 'invalid_request',
         message:
-          'The header X-Service-Cache must be an integer from 1 to 100, the number of seconds to cache the reply.',
+          'The header X-Service-Cache must be an integer from 1 to 100, the number of seconds to cache the response.',
         details: { param: 'X-Service-Cache' },
       });
       expect(fixture.upstream).not.toHaveBeenCalled();

@@ -14,7 +14,7 @@ describe('a failing store', () => {
     for (let count = 1; count <= 3; count++)
       expect(await fixture.ask()).toMatchObject({ status: 200, text: `{"n":${count}}` });
     expect(failing).toHaveBeenCalledTimes(3);
-    expect(fixture.warn.mock.calls).toEqual([['replies are not cached: the shared store did not answer']]);
+    expect(fixture.warn.mock.calls).toEqual([['responses are not cached: the shared store did not answer']]);
   });
 
   it('is asked again by the next request', async () => {
@@ -64,7 +64,7 @@ describe('a failing store', () => {
     const mistake = new Error('out of memory');
     vi.spyOn(fixture.shared.cache, 'set').mockRejectedValue(mistake);
     expect((await fixture.ask()).status).toBe(200);
-    await vi.waitFor(() => expect(fixture.logged).toHaveBeenCalledWith('caching a reply failed', mistake), {
+    await vi.waitFor(() => expect(fixture.logged).toHaveBeenCalledWith('caching a response failed', mistake), {
       timeout: 15_000,
     });
   });

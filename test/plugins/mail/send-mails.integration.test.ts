@@ -229,7 +229,7 @@ describe('while the mail server is down', () => {
     await rotate();
     await rotate();
     const lines = await send(settings(await closedPort()));
-    expect(lines).toEqual([expect.stringMatching(/^warn {2}mails are not sent; retrying: connect: .*ECONNREFUSED/)]);
+    expect(lines).toEqual([expect.stringMatching(/^warn {2}mail cannot be sent; retrying: connect: .*ECONNREFUSED/)]);
     expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
     await makeDue();
     await send();
@@ -258,7 +258,7 @@ describe('while the mail server is down', () => {
     await database.query(`update account_event set created_at = now() - interval '25 hours'`);
     await makeDue();
     expect(await send(closed)).toEqual([
-      expect.stringMatching(/the mail about event \d+ \(key\.rotated\) is given up/),
+      expect.stringMatching(/the mail about event \d+ \(key\.rotated\) could not be sent and is not retried/),
     ]);
     expect((await states())[0]).toMatch(/^failed/);
   });

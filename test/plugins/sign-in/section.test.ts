@@ -61,7 +61,7 @@ describe('sign_in', () => {
 
   it('requires the public URL in production', () => {
     expect(mistakes({ google: app() }, true, '')).toEqual([
-      'sign_in.google sends readers back to service.base_url, which is not set',
+      'sign_in.google redirects people to service.base_url, which is not set',
     ]);
     expect(mistakes({ google: app({ client_id: '', client_secret: '' }) }, true, '')).toEqual([]);
   });

@@ -29,7 +29,7 @@ export async function exportStream(
   const read = (before: string) => listRequests(database, filter, { limit: maxPage, before });
   const stream = Readable.from(writePages(first, read, writer), { objectMode: false });
   // hapi destroys the stream of a client that has left without an error.
-  stream.on('error', (error) => log.error('an export of requests broke off', error));
+  stream.on('error', (error) => log.error('an export of requests failed', error));
   return addAbortSignal(AbortSignal.timeout(longest), stream);
 }
 

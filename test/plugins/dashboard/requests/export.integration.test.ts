@@ -129,7 +129,7 @@ describe('an export', () => {
     const { body, statusCode } = await open('jsonl');
     await expect(body.text()).rejects.toThrow();
     gate = undefined;
-    expect([statusCode, errors.splice(0)]).toEqual([200, ['an export of requests broke off']]);
+    expect([statusCode, errors.splice(0)]).toEqual([200, ['an export of requests failed']]);
     expect((await open('csv', 'HEAD')).statusCode).toBe(200);
   });
 

@@ -267,7 +267,7 @@ describe('tools', () => {
           description: 'Edits.\n\nThe input must follow this lark grammar:\nstart: "x"',
           parameters: {
             type: 'object',
-            properties: { input: { type: 'string', description: 'The whole input, as it is.' } },
+            properties: { input: { type: 'string', description: 'The whole input, verbatim.' } },
             required: ['input'],
             additionalProperties: false,
           },

@@ -56,5 +56,5 @@ it('prints the last requests, then new ones, over a failure of the database, unt
   controller.abort();
   await following;
   expect(lines).toEqual([second, third, early]);
-  expect(log.lines).toEqual([expect.stringContaining('connection lost'), 'info the database answers again']);
+  expect(log.lines).toEqual([expect.stringContaining('connection lost'), 'info the database is available again']);
 });

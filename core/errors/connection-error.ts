@@ -3,7 +3,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/\bECONNREFUSED\b/, 'connection refused'],
   [/\b(ENOTFOUND|EAI_AGAIN)\b/, 'host name not found'],
   [/\b(EHOSTUNREACH|ENETUNREACH)\b/, 'no route to host'],
-  [/\b(ETIMEDOUT|ESOCKETTIMEDOUT)\b|timed? ?out|timeout|in time/i, 'no answer in time'],
+  [/\b(ETIMEDOUT|ESOCKETTIMEDOUT)\b|timed? ?out|timeout|in time/i, 'no response in time'],
   [/\b(28P01|28000|NOAUTH|WRONGPASS|NOPERM)\b/, 'authentication failed'],
   [/\b3D000\b/, 'database not found'],
   [/\b53300\b|max number of clients/, 'too many connections'],

@@ -25,7 +25,7 @@ export async function checkDependencies({ database, shared }: Pick<Host, 'databa
 
 async function check(name: Check['name'], kind: string, answer: Promise<void>): Promise<Check> {
   try {
-    await withDeadline(answer, checkTimeout, 'no answer in time');
+    await withDeadline(answer, checkTimeout, 'no response in time');
     return { name, kind, ok: true };
   } catch (error) {
     return { name, kind, ok: false, error: describeConnectionError(error) };

@@ -89,7 +89,7 @@ function codeFor(status: number): ErrorCode {
 }
 
 function messageFor(error: PageError, { path, method }: Request, translator: Translator): string {
-  if (error.status === 404) return `Nothing found at "${path}".`;
+  if (error.status === 404) return `Path "${path}" not found.`;
   if (error.status === 405) return `${method.toUpperCase()} is not allowed at "${path}".`;
   if (error.status === 500) return 'Internal error. Quote the request id when you contact support.';
   const t = translator.in('en');

@@ -76,7 +76,7 @@ export function connectSubscriber(url: string): Redis {
 
 /** Replaces a connection. Ending it politely would wait for a peer that may be gone. */
 export function replaceConnection(client: Redis): void {
-  if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no answer in time'));
+  if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no response in time'));
 }
 
 /** A stopped Redis accepts connections and never says that they are ready. */

@@ -12,7 +12,7 @@ export class ReplyLate extends Error {
   override readonly name = 'ReplyLate';
 
   constructor() {
-    super('no answer in time');
+    super('no response in time');
   }
 }
 

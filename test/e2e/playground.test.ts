@@ -123,7 +123,7 @@ describe('the playground', () => {
     const { page } = opened;
     await openPlayground(page);
     await send(page, 'Hello [[cut]]');
-    await expect.poll(() => facts(page).textContent(), patience).toContain('The answer broke off.');
+    await expect.poll(() => facts(page).textContent(), patience).toContain('The response broke off.');
     expect(await answer(page).locator('.said').textContent()).not.toBe('');
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello [[cut]]');
   });

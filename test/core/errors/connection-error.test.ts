@@ -7,7 +7,7 @@ const coded = (code: string, message = 'to secret.example') => Object.assign(new
 describe('the message for a failed dependency', () => {
   it.each<[unknown, string]>([
     [coded('ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.1:5432'), 'connection refused'],
-    [new SharedUnavailable('x', { cause: coded('', 'Command timed out') }), 'no answer in time'],
+    [new SharedUnavailable('x', { cause: coded('', 'Command timed out') }), 'no response in time'],
     [
       new SharedUnavailable('x', {
         cause: coded('', "Stream isn't writeable and enableOfflineQueue options is false"),
@@ -20,7 +20,7 @@ describe('the message for a failed dependency', () => {
       'authentication failed',
     ],
     [new Error('Connection terminated unexpectedly'), 'connection lost'],
-    [new Error('no answer in time'), 'no answer in time'],
+    [new Error('no response in time'), 'no response in time'],
     [coded('ENOTFOUND', 'getaddrinfo ENOTFOUND secret.example'), 'host name not found'],
   ])('is one of ours: %s', (thrown, words) => {
     expect(describeConnectionError(thrown)).toBe(words);

@@ -202,7 +202,7 @@ describe('an error page', () => {
       expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
       expect(JSON.parse(payload)).toEqual({
         error: {
-          message: 'Nothing found at "/nothing".',
+          message: 'Path "/nothing" not found.',
           type: 'invalid_request_error',
           param: null,
           code: 'not_found',

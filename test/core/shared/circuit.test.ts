@@ -42,13 +42,13 @@ describe('an open circuit', () => {
   it('fails commands without sending them', async () => {
     await fallSilent();
     const command = vi.fn<() => Promise<void>>();
-    await expect(circuit.run(command)).rejects.toThrow('Redis did not respond: no answer in time');
+    await expect(circuit.run(command)).rejects.toThrow('Redis did not respond: no response in time');
     expect(command).not.toHaveBeenCalled();
   });
 
   it('is closed by probes in time, before anything else is sent, and says so', async () => {
     await fallSilent();
-    expect(warn.mock.calls).toEqual([['Redis is down: no answer in time']]);
+    expect(warn.mock.calls).toEqual([['Redis is down: no response in time']]);
     probe.mockResolvedValue('alive');
     await pass(2_200);
     expect(circuit.isOpen).toBe(false);

@@ -273,7 +273,9 @@ describe('a mail whose sender has died', () => {
        select id, ?, 'sending', now() - interval '1 second' from account_event where name = 'key.rotated'`,
       [accountId],
     );
-    expect(await send()).toEqual([expect.stringContaining('may not have been sent: the gateway stopped meanwhile')]);
+    expect(await send()).toEqual([
+      expect.stringContaining('may not have been sent: the gateway stopped while sending it'),
+    ]);
     expect([await states(), server.received]).toEqual([['uncertain: the gateway stopped while it was sent'], []]);
   });
 });

@@ -95,7 +95,7 @@ export {
 export { PageError, type PageErrorDetails } from './pages/page-error.ts';
 export { publishLive } from './pages/live/live-bus.ts';
 export type { IssuedSession, OpenSession, SessionRecord, Sessions } from './pages/sessions.ts';
-export { type RoledSession, sessionOf, sessionsOf, signIn, signInPath } from './pages/sign-in.ts';
+export { type SessionWithRoles, sessionOf, sessionsOf, signIn, signInPath } from './pages/sign-in.ts';
 export { ownPath } from './pages/own-path.ts';
 export type { Preference } from './pages/cookies.ts';
 export { defineTexts, type Language, type Text, type Texts, type Translate } from './pages/texts.ts';
@@ -126,7 +126,7 @@ export { Migration } from '@mikro-orm/migrations';
 export type { Database, Notifications } from './database/database.ts';
 export type { Entities, PluginTables } from './database/tables.ts';
 export type { JobDefinition } from './jobs/definition.ts';
-export { JobImpossible, type Jobs } from './jobs/jobs.ts';
+export { UnrecoverableJobError, type Jobs } from './jobs/jobs.ts';
 export type { EventTypes, OrderEvent, PlanEvent } from './accounts/events.ts';
 export { type AccountEvent, readEvents, recordEvent } from './accounts/account-events.ts';
 export type { EventName, EventPublisher } from './shared/event-handler.ts';

@@ -1,7 +1,7 @@
 import { service } from '../config/sections.ts';
 import type { Catalog, ListedModel, Model, Route, Upstream, Vendor } from './catalog.ts';
 import { glob } from './glob.ts';
-import { nameInAnswer, publicNameOf } from './model-name.ts';
+import { nameInReply, publicNameOf } from './model-name.ts';
 import { aliases, models, splitRoute } from './sections.ts';
 import { upstreams } from './upstreams-section.ts';
 import { closestName } from '../config/mistake.ts';
@@ -72,7 +72,7 @@ class FixedCatalog implements Catalog {
     // Clients also send the prefix of another service, such as openai/gpt-5.
     const closest = closestName(name, names) ?? closestName(name.slice(name.indexOf('/') + 1), names);
     const model = closest === undefined ? undefined : this.#byName.get(closest);
-    return closest === undefined || model === undefined ? undefined : nameInAnswer(model, closest);
+    return closest === undefined || model === undefined ? undefined : nameInReply(model, closest);
   }
 }
 

@@ -11,6 +11,6 @@ export function publicNameOf(prefix: string, name: string): string {
  *
  * @param requested a name that the catalog has resolved to this model
  */
-export function nameInAnswer({ id, publicName }: Pick<Model, 'id' | 'publicName'>, requested: string): string {
+export function nameInReply({ id, publicName }: Pick<Model, 'id' | 'publicName'>, requested: string): string {
   return requested === id ? publicName : requested;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type Document, isMap, isScalar, LineCounter, type Node, parseAllDocuments, visit, type YAMLError } from 'yaml';
-import { explainSyntax, understandable } from './explain-syntax.ts';
+import { explainSyntax, primaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
@@ -50,7 +50,7 @@ export function parseDocument(text: string, file: string, environment: NodeJS.Pr
   const [document, second] = documents;
   const inSource = findSourceMistakes(text).map((mistake) => reader.at(mistake));
   if (inSource.length > 0) throw new ConfigError(inSource);
-  const mistakes = understandable(documents.flatMap(({ errors }) => errors)).map((error) =>
+  const mistakes = primaryErrors(documents.flatMap(({ errors }) => errors)).map((error) =>
     reader.syntax(error, text, document),
   );
   if (second !== undefined)

@@ -18,7 +18,7 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
 }
 
 /** The schema of a value that may be empty, such as a section with defaults of which only the name is written. */
-export function allowNothing(schema: JsonSchema): JsonSchema {
+export function allowNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf } = schema;
   if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };
   return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };

@@ -3,7 +3,7 @@ import { keyLineMistake, lineMistake, type Words } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 
 /** The errors that are certain, and the first of the others, because the rest may follow from it. */
-export function understandable(errors: readonly YAMLError[]): YAMLError[] {
+export function primaryErrors(errors: readonly YAMLError[]): YAMLError[] {
   // What else is wrong in a file with tabs depends on what they were meant to be.
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   if (tabs.length > 0) return tabs;

@@ -4,7 +4,7 @@ import { hideCredentials, mayHoldSecret } from './hide-secrets.ts';
 import { foreignVariable } from './interpolate.ts';
 import { lineMistake } from './line-mistake.ts';
 import { closestName, suggest } from './mistake.ts';
-import { numberMeant, unitOf } from './number-words.ts';
+import { intendedNumber, unitOf } from './number-words.ts';
 import type { YamlPath } from './section.ts';
 
 export interface Explained {
@@ -162,7 +162,7 @@ function rightType(error: ErrorObject, mayShow: boolean): string {
   if (types.has('boolean')) return booleanMeant(data, expected, mayShow);
   if (!types.has('number') && !types.has('integer')) return expected;
   const unit = unitOf(parentSchema?.['description'] as string | undefined);
-  const meant = mayShow ? numberMeant(data, unit) : undefined;
+  const meant = mayShow ? intendedNumber(data, unit) : undefined;
   const number = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
   return `${unit === undefined ? expected : number}${meant === undefined ? '' : `: ${meant}`}`;
 }

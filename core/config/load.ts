@@ -5,7 +5,7 @@ import { deepFreeze } from './deep-freeze.ts';
 import type { Registry } from '../extension/registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
-import { allowNothing, allowVariables } from './editor-schema.ts';
+import { allowNull, allowVariables } from './editor-schema.ts';
 import { ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
 import { checkStages, type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
@@ -87,7 +87,7 @@ export function composeSchema(registry: Registry): JsonSchema & { readonly $sche
 
 function editorSchema({ name, schema }: Section, registry: Registry): JsonSchema {
   const known = allowVariables(name === upstreams.name ? upstreamsSchema(registry) : schema);
-  return schema.default === undefined ? known : allowNothing(known);
+  return schema.default === undefined ? known : allowNull(known);
 }
 
 function refuseUnknownSections(

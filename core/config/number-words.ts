@@ -18,7 +18,7 @@ export function unitOf(description: string | undefined): string | undefined {
 }
 
 /** The number that a text means, as it must be written; undefined when it means none that is certain. */
-export function numberMeant(text: string, unit: string | undefined): string | undefined {
+export function intendedNumber(text: string, unit: string | undefined): string | undefined {
   const bare = text
     .trim()
     .replace(/[,;]$/, '')

@@ -1,5 +1,5 @@
 import type { Registry } from '../extension/registry.ts';
-import { allowNothing } from './editor-schema.ts';
+import { allowNull } from './editor-schema.ts';
 import type { Section } from './section.ts';
 
 /** The pipeline's section knows the options of every registered stage. */
@@ -22,7 +22,7 @@ export function pipelineSection(registry: Registry): Section {
                 {
                   description,
                   anyOf: [
-                    options.required === undefined ? allowNothing(options) : options,
+                    options.required === undefined ? allowNull(options) : options,
                     { const: false, description: 'Turns the stage off.' },
                   ],
                 },

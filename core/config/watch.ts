@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { foldersOnTheWay } from './folders-on-the-way.ts';
+import { watchedFolders } from './watched-folders.ts';
 
 /** Ms without a change after which a file counts as complete, because editors write in several steps. */
 const settleTime = 100;
@@ -16,7 +16,7 @@ export function watchFile(file: string, onChange: () => void, onError: (error: E
   let isOver = false;
 
   const follow = async () => {
-    const folders = new Set(await foldersOnTheWay(file));
+    const folders = new Set(await watchedFolders(file));
     for (const [folder, watcher] of watchers) {
       if (folders.has(folder)) continue;
       watcher.close();

@@ -2,7 +2,7 @@ import type { Logger } from '../logger.ts';
 import { firstOrTimeout } from '../timing/deadline.ts';
 import { DatabaseClaim, isClaimed } from './claim.ts';
 import type { EmbeddedPostgres } from './embedded.ts';
-import { Revival } from './revival.ts';
+import { ServerRestarter } from './server-restarter.ts';
 
 interface LifetimeOptions {
   readonly dataFolder: string;
@@ -22,7 +22,7 @@ export class Lifetime {
   #beginning: Promise<void> | undefined;
   #hasEnded = false;
   #claim: DatabaseClaim | undefined;
-  #revival: Revival | undefined;
+  #restarter: ServerRestarter | undefined;
 
   constructor(url: string, log: Logger, options: LifetimeOptions, embedded: EmbeddedPostgres | undefined) {
     this.#url = url;
@@ -47,7 +47,7 @@ export class Lifetime {
     if (this.#beginning !== undefined) await firstOrTimeout([this.#beginning.catch(() => undefined)], stopTimeout);
     this.#hasEnded = true;
     const hadClaim = this.#claim !== undefined;
-    await this.#revival?.[Symbol.asyncDispose]();
+    await this.#restarter?.[Symbol.asyncDispose]();
     await this.#claim?.[Symbol.asyncDispose]();
     if (this.#embedded !== undefined && (await this.#mayStop(this.#embedded, hadClaim)))
       await this.#embedded.stop(stopTimeout === Infinity ? undefined : stopTimeout);
@@ -63,7 +63,7 @@ export class Lifetime {
       if (this.#hasEnded) return claim[Symbol.asyncDispose]();
       this.#claim = claim;
     }
-    if (this.#embedded !== undefined) this.#revival = new Revival(this.#embedded, this.#log);
+    if (this.#embedded !== undefined) this.#restarter = new ServerRestarter(this.#embedded, this.#log);
   }
 
   /** A process stops the server that it has started or claimed, unless a gateway has connected since. */

@@ -6,8 +6,8 @@ import { GatewayError } from '../errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
 import { findExcess } from '../json-measure.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
-import { lostTime } from '../timing/loop-lag.ts';
-import { PatientTimer } from '../timing/patient-timer.ts';
+import { stalledTime } from '../timing/loop-lag.ts';
+import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import { turnFor } from '../timing/turn.ts';
 
 export interface BodyLimits {
@@ -123,8 +123,8 @@ function collect(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
-  const began = performance.now() - lostTime();
-  const silence = new PatientTimer(() =>
+  const began = performance.now() - stalledTime();
+  const silence = new LagTolerantTimer(() =>
     fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
   );
   silence.start(timeout * 1000);
@@ -141,7 +141,7 @@ function collect(
   source.on('data', (chunk: Buffer) => {
     silence.restart();
     size += chunk.length;
-    const seconds = (performance.now() - lostTime() - began) / 1000;
+    const seconds = (performance.now() - stalledTime() - began) / 1000;
     if (size > maxBytes) fail(tooLarge(maxBytes));
     else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
     else chunks.push(chunk);

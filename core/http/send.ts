@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
-import { PatientTimer } from '../timing/patient-timer.ts';
+import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { replyListener } from '../pipeline/reply-listener.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -118,7 +118,7 @@ function sendStream(
     sent.bytes += Buffer.byteLength(text);
     listener?.(text);
   };
-  const stalled = new PatientTimer(() => {
+  const stalled = new LagTolerantTimer(() => {
     // While the client does not read, the write timeout applies.
     if (body.isPaused() || response.writableNeedDrain) return stalled.restart();
     breakOff(onStalled(bodyTimeout));
@@ -156,8 +156,8 @@ function sendStream(
   });
 }
 
-function startKeepAlive(response: ServerResponse, text: string): PatientTimer {
-  const timer = new PatientTimer(() => {
+function startKeepAlive(response: ServerResponse, text: string): LagTolerantTimer {
+  const timer = new LagTolerantTimer(() => {
     if (!response.writableNeedDrain && !response.writableEnded) response.write(text);
     timer.restart();
   });

@@ -33,6 +33,6 @@ export interface FailedJob {
 }
 
 /** Thrown by `run` when a retry is useless. */
-export class JobImpossible extends Error {
-  override readonly name = 'JobImpossible';
+export class UnrecoverableJobError extends Error {
+  override readonly name = 'UnrecoverableJobError';
 }

@@ -7,7 +7,7 @@ import { retryUntilDone } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
 import type { JobDefinition } from './definition.ts';
-import { JobImpossible, type Jobs, type QueueState } from './jobs.ts';
+import { UnrecoverableJobError, type Jobs, type QueueState } from './jobs.ts';
 import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit } from './queue-kit.ts';
 import { readQueueState } from './queue-state.ts';
 
@@ -231,7 +231,7 @@ class QueueJobs implements JobQueue {
       checkData(definition, data);
       await definition.run(data, this.#options.host());
     } catch (error) {
-      if (error instanceof JobImpossible) throw new UnrecoverableError(error.message);
+      if (error instanceof UnrecoverableJobError) throw new UnrecoverableError(error.message);
       throw error;
     }
   }
@@ -241,10 +241,10 @@ function optionsOf({ attempts = 5, backoff = 2 }: JobDefinition): JobsOptions {
   return { ...kept, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
 }
 
-/** @throws JobImpossible when the data does not fit the job's schema */
+/** @throws UnrecoverableJobError when the data does not fit the job's schema */
 function checkData({ name, data: schema }: JobDefinition, data: JsonObject): void {
   if (schema === undefined || ajv.validate(schema, data)) return;
-  throw new JobImpossible(`job ${name}: ${ajv.errorsText(ajv.errors)}`);
+  throw new UnrecoverableJobError(`job ${name}: ${ajv.errorsText(ajv.errors)}`);
 }
 
 function lateMessage(milliseconds: number): string {

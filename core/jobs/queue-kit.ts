@@ -1,5 +1,5 @@
 import { createPostgresBackend, createRedisBackend, type Job, type JobsOptions, withBackend } from 'bullmq';
-import { pacedWorker } from './paced-worker.ts';
+import { pausingWorker } from './pausing-worker.ts';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
 import { redisRetryDelay } from '../shared/redis-client.ts';
@@ -42,7 +42,7 @@ export interface KitWorker {
 
 export function postgresKit(connectionString: string): QueueKit {
   const { Queue, Worker } = withBackend(createPostgresBackend);
-  const Paced = pacedWorker(Worker as never);
+  const Paced = pausingWorker(Worker as never);
   const connection = { ...jobsPool(connectionString), migrate: true };
   return {
     backend: 'postgres',
@@ -77,7 +77,7 @@ class JobsClient extends pg.Client {
 
 export function redisKit(url: string, prefix = 'gw:jobs'): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
-  const Paced = pacedWorker(Worker as never);
+  const Paced = pausingWorker(Worker as never);
   return {
     backend: 'redis',
     queue: () =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { endOfString, type JsonValue } from '../json.ts';
-import { atOnce } from '../timing/turn.ts';
+import { runToEnd } from '../timing/turn.ts';
 
 /**
  * JSON whose numbers stay as they were written. Ids of 64 bits are more than a double can say: parsed and written again
@@ -70,12 +70,12 @@ function hasManyDigits(text: string): boolean {
 
 /** As JSON.parse, for what is only written again. */
 export function parseExact(text: string): unknown {
-  return atOnce(exactSteps(text));
+  return runToEnd(exactSteps(text));
 }
 
 /** As JSON.parse for the body of a request, a reply or an event: what calls and tools say in it is kept exactly. */
 export function parseExactInputs(text: string): unknown {
-  return atOnce(exactInputSteps(text));
+  return runToEnd(exactInputSteps(text));
 }
 
 /** The steps of `parseExact`, for a long text. */

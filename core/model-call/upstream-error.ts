@@ -95,7 +95,7 @@ const clientThings =
   /\b(file|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
 /** True for a 404 about an object of the client; any other is about the model or the path, which the gateway chose. */
-export function isClientThingMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
+export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 

@@ -24,7 +24,7 @@ const safeMethods = new Set(['get', 'head', 'options']);
 const outageLog = new Throttle(60_000);
 
 /** A session with the roles of its account. */
-export interface RoledSession extends OpenSession {
+export interface SessionWithRoles extends OpenSession {
   readonly isOperator: boolean;
 }
 
@@ -47,7 +47,7 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
       const open = await readSession(host(), token);
       if (open === undefined) return h.unauthenticated(signedOut());
       const isOperator = isOperatorAddress(host(), open.account.email);
-      const session: RoledSession = { ...open, isOperator };
+      const session: SessionWithRoles = { ...open, isOperator };
       return h.authenticated({
         credentials: { session, scope: isOperator ? ['account', 'operator'] : ['account'] } as object,
       });
@@ -75,8 +75,8 @@ export function isOperatorAddress(host: Host, address: string | undefined): bool
 }
 
 /** The session of a request; undefined for visitors. */
-export function sessionOf({ auth }: Request): RoledSession | undefined {
-  return auth.isAuthenticated ? (auth.credentials as { session?: RoledSession }).session : undefined;
+export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
+  return auth.isAuthenticated ? (auth.credentials as { session?: SessionWithRoles }).session : undefined;
 }
 
 /**

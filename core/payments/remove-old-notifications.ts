@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 
 /** Rows that are deleted in one statement. */
-const atOnce = 1_000;
+const runToEnd = 1_000;
 
 /**
  * Removes notifications that were processed and are older than so many days, in batches. Those of an order with an unresolved
@@ -19,11 +19,11 @@ export async function removeOldNotifications(database: Pick<Database, 'query'>, 
            and not exists (
              select 1 from payment_attempt a join order_flag f on f.order_id = a.order_id and f.resolved_at is null
              where a.reference = n.reference or (a.provider = n.provider and a.provider_reference = n.provider_reference))
-         order by n.received_at limit ${atOnce}
+         order by n.received_at limit ${runToEnd}
        )) returning 1`,
       [days],
     );
     removed += batch.length;
-    if (batch.length < atOnce) return removed;
+    if (batch.length < runToEnd) return removed;
   }
 }

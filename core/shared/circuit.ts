@@ -2,7 +2,7 @@ import { describeConnectionError, isConnectionError } from '../errors/connection
 import type { Logger } from '../logger.ts';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import { wait } from '../timing/wait.ts';
-import { type Instead, ReplyLate, ReplyWatch } from './reply-watch.ts';
+import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
 
 /** Probes of a round, one after the other. All in time close an open circuit; none in time opens a closed one. */
@@ -28,7 +28,7 @@ export interface CircuitOptions {
  */
 export class Circuit implements Disposable {
   readonly #options: CircuitOptions;
-  readonly #watch = new ReplyWatch(() => this.open(new ReplyLate()));
+  readonly #watch = new ReplyWatch(() => this.open(new LateReply()));
   readonly #closing = new AbortController();
   /** Why it is open; undefined while it is closed. */
   #reason: string | undefined = 'not connected';
@@ -53,18 +53,18 @@ export class Circuit implements Disposable {
    * Sends a command and waits for its reply.
    *
    * @param command not called while the circuit is open
-   * @param instead decides for a caller that should not wait long; others wait until the circuit opens
+   * @param fallback decides for a caller that should not wait long; others wait until the circuit opens
    * @throws SharedUnavailable
    */
-  async run<T>(command: () => Promise<T>, instead?: Instead<T>): Promise<T> {
+  async run<T>(command: () => Promise<T>, fallback?: Fallback<T>): Promise<T> {
     this.check();
     try {
       // After a late reply nobody waits for the next one, until a probe was in time.
-      const { value, isLate } = await this.#watch.wait(command, instead, this.#isProbing);
+      const { value, isLate } = await this.#watch.wait(command, fallback, this.#isProbing);
       if (isLate) this.#probe();
       return value;
     } catch (error) {
-      if (error instanceof ReplyLate) this.#probe();
+      if (error instanceof LateReply) this.#probe();
       // An error that Redis replied with concerns its command alone.
       else if (isConnectionError(error)) this.open(error);
       throw unavailable(error);
@@ -74,7 +74,7 @@ export class Circuit implements Disposable {
   /** Lets commands fail at once, those that wait as well, until probes are answered in time. */
   open(error: unknown): void {
     this.#reason = describeConnectionError(error);
-    this.#watch.fail(new ReplyLate());
+    this.#watch.fail(new LateReply());
     this.#probe();
   }
 
@@ -129,7 +129,7 @@ export class Circuit implements Disposable {
     let failure: unknown;
     for (let sent = 0; sent < probes; sent++) {
       failure = await this.#failureOfProbe();
-      if (this.isOpen ? failure !== undefined : !(failure instanceof ReplyLate)) break;
+      if (this.isOpen ? failure !== undefined : !(failure instanceof LateReply)) break;
     }
     return failure;
   }
@@ -139,9 +139,9 @@ export class Circuit implements Disposable {
     const reply = this.#options.probe();
     try {
       const { isLate } = await this.#watch.wait(() => reply, giveUp);
-      return isLate ? new ReplyLate() : undefined;
+      return isLate ? new LateReply() : undefined;
     } catch (error) {
-      if (!(error instanceof ReplyLate)) return error;
+      if (!(error instanceof LateReply)) return error;
       if (this.isOpen) this.#report();
       const end = await firstOrTimeout([reply.catch(() => undefined)], longestSilence, this.#closing.signal);
       if (end === timedOut) this.#options.replaceConnection();
@@ -151,7 +151,7 @@ export class Circuit implements Disposable {
 }
 
 function giveUp(): never {
-  throw new ReplyLate();
+  throw new LateReply();
 }
 
 /** The driver's error is its cause. Errors of a script keep their message. */

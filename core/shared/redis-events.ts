@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import { type Circuit, unavailable } from './circuit.ts';
-import { ReplyLate } from './reply-watch.ts';
+import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
 /** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it gives up. */
@@ -83,15 +83,15 @@ export class RedisEvents implements Events {
       } catch (error) {
         if (this.#subscriber.status !== 'ready') return false;
         // What Redis refuses once, it refuses again.
-        if (!(error instanceof ReplyLate)) return true;
+        if (!(error instanceof LateReply)) return true;
       }
     }
   }
 
-  /** @throws ReplyLate, or what Redis refuses the subscription with */
+  /** @throws LateReply, or what Redis refuses the subscription with */
   async #confirmed(name: string): Promise<unknown> {
     const result = await firstOrTimeout([this.#subscriber.subscribe(name)], subscribeTimeout);
-    if (result === timedOut) throw new ReplyLate();
+    if (result === timedOut) throw new LateReply();
     return result;
   }
 }

@@ -4,7 +4,7 @@ import type { Circuit } from './circuit.ts';
 import { describe, intervalOf } from './gcra.ts';
 import type { ScriptedRedis } from './redis-client.ts';
 import type { RedisInstances } from './redis-instances.ts';
-import type { Instead } from './reply-watch.ts';
+import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
 /** µs after which the slot of a dead holder is free. A live one renews it every few seconds. */
@@ -37,12 +37,12 @@ export class RedisLimiter implements Limiter {
     return this.#instances.count;
   }
 
-  take(key: string, limits: Limits, instead?: Instead<Take>): Promise<Take> {
-    return this.#run(key, limits, randomUUID(), instead);
+  take(key: string, limits: Limits, fallback?: Fallback<Take>): Promise<Take> {
+    return this.#run(key, limits, randomUUID(), fallback);
   }
 
-  peek(key: string, limits: Limits, instead?: Instead<Take>): Promise<Take> {
-    return this.#run(key, limits, '', instead);
+  peek(key: string, limits: Limits, fallback?: Fallback<Take>): Promise<Take> {
+    return this.#run(key, limits, '', fallback);
   }
 
   release(key: string, lease: string): void {
@@ -70,7 +70,7 @@ export class RedisLimiter implements Limiter {
       this.#client.gatewayRenew(leasesKey(key), leaseLifetime, ...leases).catch(() => undefined);
   }
 
-  async #run(key: string, limits: Limits, lease: string, instead?: Instead<Take>): Promise<Take> {
+  async #run(key: string, limits: Limits, lease: string, fallback?: Fallback<Take>): Promise<Take> {
     const takesSlot = lease !== '' && limits.concurrent !== undefined;
     let isSent = false;
     let isReplaced = false;
@@ -90,7 +90,7 @@ export class RedisLimiter implements Limiter {
       return running === undefined ? take : { ...take, running };
     };
     const replace = () => {
-      const take = instead?.();
+      const take = fallback?.();
       isReplaced = take !== undefined;
       return take;
     };

@@ -8,8 +8,8 @@ const queuedTurns = 8;
 const deadTurns = 20;
 
 /** The reply did not come in time; it may still come, and the command may have been executed. */
-export class ReplyLate extends Error {
-  override readonly name = 'ReplyLate';
+export class LateReply extends Error {
+  override readonly name = 'LateReply';
 
   constructor() {
     super('no response in time');
@@ -17,7 +17,7 @@ export class ReplyLate extends Error {
 }
 
 /** What a caller does without its reply: its own value, or undefined to wait on until the connection counts as dead. */
-export type Instead<T> = () => T | undefined;
+export type Fallback<T> = () => T | undefined;
 
 /** A reply in time, a late one, or what the caller has used instead. */
 export interface WatchedReply<T> {
@@ -55,11 +55,11 @@ export class ReplyWatch {
 
   /**
    * @param isDoubtful replies before it were late: the caller decides as soon as the command is sent
-   * @throws ReplyLate, what `instead` throws, or what the command rejects with
+   * @throws LateReply, what `fallback` throws, or what the command rejects with
    */
   wait<T>(
     command: () => Promise<T>,
-    instead: Instead<T> = () => undefined,
+    fallback: Fallback<T> = () => undefined,
     isDoubtful = false,
   ): Promise<WatchedReply<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<WatchedReply<T>>();
@@ -69,7 +69,7 @@ export class ReplyWatch {
       since,
       decide() {
         try {
-          const value = instead();
+          const value = fallback();
           if (value !== undefined) resolve({ value, isLate: true });
         } catch (error) {
           reject(error as Error);

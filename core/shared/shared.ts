@@ -24,11 +24,11 @@ export interface Limiter {
    * concurrent requests it takes no slot.
    * The slot of an instance that has died is free again after 25 s.
    *
-   * @param instead what the caller does when the store is late; undefined to wait on
+   * @param fallback what the caller does when the store is late; undefined to wait on
    */
-  take(key: string, limits: Limits, instead?: () => Take | undefined): Take | Promise<Take>;
+  take(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
   /** The state of the key, without taking anything. */
-  peek(key: string, limits: Limits, instead?: () => Take | undefined): Take | Promise<Take>;
+  peek(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
   /** Gives the slot back. Safe to call more than once. */
   release(key: string, lease: string): void;
 }

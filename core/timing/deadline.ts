@@ -1,4 +1,4 @@
-import { PatientTimer } from './patient-timer.ts';
+import { LagTolerantTimer } from './lag-tolerant-timer.ts';
 
 /** The work did not settle before its deadline. Its later result is ignored. */
 export class DeadlineExceeded extends Error {
@@ -40,7 +40,7 @@ export async function firstOrTimeout<T>(
   if (milliseconds === Infinity && signal === undefined) return Promise.race(work);
   const { promise, resolve } = Promise.withResolvers<typeof timedOut>();
   const giveUp = () => resolve(timedOut);
-  const timer = new PatientTimer(giveUp);
+  const timer = new LagTolerantTimer(giveUp);
   if (milliseconds !== Infinity) timer.start(milliseconds);
   signal?.addEventListener('abort', giveUp, { once: true });
   if (signal?.aborted) giveUp();

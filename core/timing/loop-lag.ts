@@ -4,12 +4,12 @@ const interval = 250;
 const punctual = 100;
 
 const now = performance.now.bind(performance);
-let lost = 0; // ms
+let stalled = 0; // ms
 let nextAt = now() + interval;
 
 setInterval(() => {
   const late = now() - nextAt;
-  if (late > punctual) lost += late;
+  if (late > punctual) stalled += late;
   nextAt = now() + interval;
 }, interval).unref();
 
@@ -17,6 +17,6 @@ setInterval(() => {
  * Ms for which this process has not run although it could have, because its event loop was blocked or the machine was
  * stopped. The difference of two calls says whether a duration between them measures anything.
  */
-export function lostTime(): number {
-  return lost;
+export function stalledTime(): number {
+  return stalled;
 }

@@ -34,7 +34,7 @@ export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
 }
 
 /** Runs all steps at once. @returns what the generator returns */
-export function atOnce<T>(steps: Generator<undefined, T>): T {
+export function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bounds } from '#core/bounds.ts';
 import type { Catalog } from '#core/catalog/catalog.ts';
-import { nameInAnswer } from '#core/catalog/model-name.ts';
+import { nameInReply } from '#core/catalog/model-name.ts';
 import type { CachedCall } from '#core/facts.ts';
 import type { JsonObject } from '#core/json.ts';
 import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/model-call/exact-json.ts';
@@ -47,13 +47,13 @@ export async function calledModel(
   const requested = params['id'] ?? (await body.json())['model'];
   if (typeof requested !== 'string') return undefined;
   const model = catalog.resolve(requested);
-  return model && { model, modelName: nameInAnswer(model, requested) };
+  return model && { model, modelName: nameInReply(model, requested) };
 }
 
 /** The model and its name in answers; the value itself when it names no model. */
 function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
-  return model === undefined ? requested : [model.id, nameInAnswer(model, requested as string)];
+  return model === undefined ? requested : [model.id, nameInReply(model, requested as string)];
 }
 
 /** Characters of a body that are hashed in one turn. */

@@ -10,7 +10,7 @@ const pollInterval = 500;
 const maxWait = 120_000;
 
 /** Held by the one exchange among identical ones that calls the upstream, while its followers wait. */
-export interface Lead {
+export interface FlightLead {
   /** Stores the reply and wakes the followers; frees them when the store fails. */
   store(value: Buffer, seconds: number): Promise<void>;
   /** Gives the lead up because its client left: one of the followers takes over. */
@@ -36,7 +36,7 @@ export async function joinFlight(
   shared: Shared,
   key: string,
   signal: AbortSignal,
-): Promise<CacheEntry | Lead | undefined> {
+): Promise<CacheEntry | FlightLead | undefined> {
   const owner = randomUUID();
   const found = await lookUp(shared, key, owner);
   if (found !== undefined) return found;
@@ -59,7 +59,7 @@ export async function joinFlight(
   }
 }
 
-async function lookUp(shared: Shared, key: string, owner: string): Promise<CacheEntry | Lead | undefined> {
+async function lookUp(shared: Shared, key: string, owner: string): Promise<CacheEntry | FlightLead | undefined> {
   const entry = await shared.cache.get(key);
   if (entry !== undefined) return entry;
   try {
@@ -76,7 +76,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
   }
 }
 
-function takeLead(shared: Shared, key: string, owner: string): Lead {
+function takeLead(shared: Shared, key: string, owner: string): FlightLead {
   // Another exchange takes a claim that could not be extended. Two leaders cost one more call, nothing else.
   const extend = () => void shared.cache.extend(key, owner, claimLifetime).catch(() => undefined);
   const timer = setInterval(extend, extendInterval * 1000).unref();

@@ -9,7 +9,7 @@ import { type CacheEntry, type Shared, SharedUnavailable } from '#core/shared/sh
 import { Throttle } from '#core/timing/throttle.ts';
 import { cacheKey, calledModel } from './cache-key.ts';
 import { collect } from './collector.ts';
-import { joinFlight, type Lead } from './flight.ts';
+import { joinFlight, type FlightLead } from './flight.ts';
 import { decodeStored, encodeStored } from './stored-reply.ts';
 
 export interface ReplyCacheOptions {
@@ -22,7 +22,7 @@ export interface ReplyCacheOptions {
 
 /** The lead of an exchange for whose reply others wait. */
 interface HeldLead {
-  readonly lead: Lead;
+  readonly lead: FlightLead;
   readonly seconds: number;
   isSettled: boolean;
 }
@@ -98,7 +98,7 @@ export class ReplyCache {
   }
 
   /** Settles the lead, once. A store that fails costs no client its reply. */
-  #settle(held: HeldLead, work: (lead: Lead) => Promise<void>): void {
+  #settle(held: HeldLead, work: (lead: FlightLead) => Promise<void>): void {
     if (held.isSettled) return;
     held.isSettled = true;
     work(held.lead).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { PageRequest } from '#core/pages/page.ts';
-import { dashboardSection, type RouteSight } from './section.ts';
+import { dashboardSection, type RouteVisibility } from './section.ts';
 
 /** Names routes for one reader, by `dashboard.routes` of gateway.yaml. */
 export interface RouteNames {
@@ -24,7 +24,7 @@ export function routeNamesFor({ host, isOperator, t }: Pick<PageRequest, 'host' 
 }
 
 export function createRouteNames(
-  sight: RouteSight,
+  sight: RouteVisibility,
   catalog: Pick<Catalog, 'resolve'>,
   t: PageRequest['t'],
   areVendorsShown = false,

@@ -27,7 +27,7 @@ export const dashboardSection = defineSection({
 });
 
 /** How customers see routes. */
-export type RouteSight = SectionValue<typeof dashboardSection>['routes'];
+export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
 /** Where customers ask for higher limits; '' when gateway.yaml names neither this nor a contact. */
 export function higherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {

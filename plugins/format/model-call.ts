@@ -7,11 +7,11 @@ import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import { nextTurn } from '#core/timing/turn.ts';
 import type { ClientRequest } from './request/client-request.ts';
-import { hasHostedTools, hasLostTool } from './request/hosted-tools.ts';
+import { hasHostedTools, hasDroppedTool } from './request/hosted-tools.ts';
 import { omissionNote, omitResultImages } from './request/omit-images.ts';
 import { PassThrough } from './pass-through/pass-through.ts';
 import { isResumable, resumptionOf } from './translation/resumption.ts';
-import { openingOf, readSession } from './request/session.ts';
+import { conversationPrefixOf, readSession } from './request/session.ts';
 import { CallTranslator } from './translation/translator.ts';
 import { upstreamFormat } from './translation/upstream-format.ts';
 import { type PreparedCall, PreparedCalls } from './prepared-call.ts';
@@ -73,14 +73,14 @@ export class ModelCall implements Adapter {
   }
 
   get opening(): string {
-    return openingOf(this.#request.body);
+    return conversationPrefixOf(this.#request.body);
   }
 
   /** A route that runs the vendor's own tools before one that leaves them out. */
   prefers(route: Route): boolean {
     if (!this.#hasHostedTools) return true;
     const call = this.#prepared.find(route);
-    return !(call instanceof GatewayError) && !hasLostTool(call.request.notes);
+    return !(call instanceof GatewayError) && !hasDroppedTool(call.request.notes);
   }
 
   canServe(route: Route): boolean {

@@ -1,5 +1,5 @@
 import type { ListedModel } from '#core/catalog/catalog.ts';
-import { nameInAnswer } from '#core/catalog/model-name.ts';
+import { nameInReply } from '#core/catalog/model-name.ts';
 import { GatewayError } from '#core/errors/table.ts';
 import { entitlement } from '#core/facts.ts';
 import type { Host } from '#core/host.ts';
@@ -35,7 +35,7 @@ export function describeOffered(host: Host, exchange: Exchange, write: (model: L
   if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
   const requested = exchange.params['id'] ?? '';
   const model = findModel(host, requested);
-  return { status: 200, headers, body: JSON.stringify(write({ name: nameInAnswer(model, requested), model })) };
+  return { status: 200, headers, body: JSON.stringify(write({ name: nameInReply(model, requested), model })) };
 }
 
 /** A header carries ASCII only; what else may occur is in the base URL. */

@@ -1,12 +1,12 @@
 import { bounds } from '#core/bounds.ts';
-import { nameInAnswer } from '#core/catalog/model-name.ts';
+import { nameInReply } from '#core/catalog/model-name.ts';
 import { adapter } from '#core/facts.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { defineFact } from '#core/pipeline/fact.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { defineStage } from '#core/pipeline/stage.ts';
 import { type ClientRequest, readClientRequest } from './request/client-request.ts';
-import { answerUnavailableTools, namingModel } from './request/hosted-tools.ts';
+import { answerUnavailableTools, addModelName } from './request/hosted-tools.ts';
 import { countTokens } from './request/count-tokens.ts';
 import { findModel } from './request/find-model.ts';
 import { asJsonArray } from './gemini/json-array.ts';
@@ -64,7 +64,7 @@ export const formatStage = defineStage({
         const { format, endpoint } = called;
         const asked = await store.enter(exchange, await readClientRequest(exchange, format, endpoint));
         const model = findModel(host, asked.model);
-        const request = { ...asked, model: nameInAnswer(model, asked.model) };
+        const request = { ...asked, model: nameInReply(model, asked.model) };
         await turnFor(request.text.length);
         checkParameters(request.body, format.client.parameters, endpoint.required);
         const remembered = await reasoning.open(exchange, request, model);
@@ -74,7 +74,7 @@ export const formatStage = defineStage({
         if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
         if (refusal !== undefined) {
           const answer = answerUnavailableTools(exchange, request, refusal);
-          if (answer === undefined) throw namingModel(refusal, request.model);
+          if (answer === undefined) throw addModelName(refusal, request.model);
           return answer;
         }
         if (request.purpose === 'count') exchange.set(countRequest, request);

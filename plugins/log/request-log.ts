@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '#core/host.ts';
 import { publishLive } from '#core/pages/live/live-bus.ts';
-import { AnnouncingStore } from './announcing-store.ts';
+import { PublishingStore } from './publishing-store.ts';
 import { InstanceLock } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 import { Leftovers } from './leftovers.ts';
@@ -61,7 +61,7 @@ export function createRequestLog(
     instance: host.instance,
     dataFolder: host.dataFolder,
     log: host.log,
-    store: new AnnouncingStore(new PostgresRecordStore(host.database), (accountIds) =>
+    store: new PublishingStore(new PostgresRecordStore(host.database), (accountIds) =>
       publishLive(host, 'requests', accountIds),
     ),
   });

@@ -49,7 +49,7 @@ export class LocalFallback implements Limiter {
     const share = () => shareOf(limits, this.#shared.instances);
     const local = () => this.#local[call](key, share());
     // A late store has counted the request or will. The share may let it pass meanwhile; to refuse it is for the store.
-    const instead = () => {
+    const fallback = () => {
       if (call === 'take' && !this.#hasRoom(key, share())) return undefined;
       const take = local();
       isLocal = take.refusedBy === undefined;
@@ -57,7 +57,7 @@ export class LocalFallback implements Limiter {
       return isLocal ? take : undefined;
     };
     this.#wait(key, 1);
-    const take = this.#shared[call](key, limits, instead);
+    const take = this.#shared[call](key, limits, fallback);
     if (!(take instanceof Promise)) {
       this.#wait(key, -1);
       return take;

@@ -1,6 +1,6 @@
 import { readAbilities } from '#core/catalog/abilities.ts';
 import type { ListedModel } from '#core/catalog/catalog.ts';
-import { nameInAnswer } from '#core/catalog/model-name.ts';
+import { nameInReply } from '#core/catalog/model-name.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/host.ts';
@@ -67,7 +67,7 @@ function namesIn({ formats, ...all }: SectionValue<typeof setupSection>): string
 /** Under the name that tools use: as gateway.yaml has it, and the public name for a short one. */
 export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): ListedModel | undefined {
   const model = catalog.resolve(name);
-  return model && { name: nameInAnswer(model, name), model };
+  return model && { name: nameInReply(model, name), model };
 }
 
 function holdsConversations(model: ListedModel['model'], format: string, registry: Abilities): boolean {

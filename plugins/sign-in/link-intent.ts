@@ -2,7 +2,7 @@ import type { Request } from '@hapi/hapi';
 import { cookiesOf } from '#core/pages/cookies.ts';
 import { readFormToken } from '#core/pages/form-token.ts';
 import { PageError } from '#core/pages/page-error.ts';
-import type { RoledSession } from '#core/pages/sign-in.ts';
+import type { SessionWithRoles } from '#core/pages/sign-in.ts';
 
 /** Seconds within which the reader must come back from the provider. */
 const lifetime = 10 * 60;
@@ -23,7 +23,7 @@ export async function readLinkIntent(request: Request, provider: string, token: 
   try {
     readFormToken(token, cookiesOf(request, host).token, linkPurpose(provider), host.now(), lifetime);
     const { credentials } = (await request.server.auth.test('session', request)) as {
-      credentials: { session: RoledSession };
+      credentials: { session: SessionWithRoles };
     };
     return credentials.session.account.id;
   } catch (error) {

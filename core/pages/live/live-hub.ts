@@ -7,7 +7,7 @@ import { followDatabase } from './database-changes.ts';
 import { type LiveChange, liveBus } from './live-bus.ts';
 import type { LiveStream } from './live-stream.ts';
 import { type LiveSource, LiveView } from './live-view.ts';
-import { type RenderPace, RenderQueue, YieldingPace } from './render-queue.ts';
+import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
 
 /** Ms between comments that keep streams open. */
 const beatInterval = 15_000;
@@ -62,7 +62,7 @@ export class LiveHub implements AsyncDisposable {
   #isStopped = false;
   #isClosed = false;
 
-  constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderPace = new YieldingPace()) {
+  constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderBudget = new CpuShareBudget()) {
     this.#host = host;
     this.#queue = new RenderQueue(pace);
     this.#filterSessions = filterSessions;

@@ -13,7 +13,7 @@ const share = 0.03;
 const sampleInterval = 2_000;
 
 /** How many renderings the process can spare. */
-export interface RenderPace {
+export interface RenderBudget {
   /** Ms between the beginnings of two renderings. */
   readonly spacing: number;
   /** Counts one. */
@@ -21,7 +21,7 @@ export interface RenderPace {
 }
 
 /** Keeps what pages cost at a few percent of what requests cost. */
-export class YieldingPace implements RenderPace {
+export class CpuShareBudget implements RenderBudget {
   #cpu = process.cpuUsage();
   #sampledAt = performance.now();
   #renderings = 0;
@@ -51,7 +51,7 @@ export function rateFor(load: number): number {
 
 /** Runs renderings in the order in which they were asked for, as many as the pace allows; routine ones mostly after the others. */
 export class RenderQueue {
-  readonly #pace: RenderPace;
+  readonly #pace: RenderBudget;
   readonly #urgent = new Set<() => Promise<void>>();
   readonly #routine = new Set<() => Promise<void>>();
   #urgentInRow = 0;
@@ -59,7 +59,7 @@ export class RenderQueue {
   #begunAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(pace: RenderPace) {
+  constructor(pace: RenderBudget) {
     this.#pace = pace;
   }
 

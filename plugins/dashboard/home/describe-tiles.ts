@@ -110,13 +110,13 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   const whole = name === 'minute' && burst === limit;
   const per = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
   const reset = resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(seconds(resetAfter)).text });
-  const atOnce = t('home.rate.running', { running, concurrent });
+  const runToEnd = t('home.rate.running', { running, concurrent });
   return {
     label: whole ? t('home.rate.this_minute') : per,
     value: format.number(remaining),
     unit: t('home.rate.left', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
-    text: [reset, atOnce].filter((part) => part !== '').join(' · '),
+    text: [reset, runToEnd].filter((part) => part !== '').join(' · '),
     moreLink,
   };
 }

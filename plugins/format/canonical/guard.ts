@@ -6,7 +6,7 @@ import { Notes } from './notes.ts';
 import { CallBlock, type OpenBlock, ReasoningBlock, type StateTagger, TextBlock } from './open-block.ts';
 import type { CompleteReply, FinishReason, Fragment, ReplyEvent } from './reply.ts';
 import { resolveFinish } from './resolve-finish.ts';
-import { tornCall } from './torn-call.ts';
+import { truncatedCall } from './truncated-call.ts';
 import type { ToolNames } from './tool-names.ts';
 import { UsageTally } from './usage-tally.ts';
 
@@ -254,7 +254,7 @@ export class GrammarGuard {
 
   #complete(): void {
     if (this.#finish === undefined && [...this.#calls.values()].some(({ isTorn }) => isTorn)) {
-      this.failure = tornCall();
+      this.failure = truncatedCall();
       return;
     }
     for (const call of this.#calls.values()) this.#begin(call);

@@ -6,7 +6,7 @@ import { TextTracker } from './text-tracker.ts';
 import { type SplitText, ThinkSplitter } from './think-splitter.ts';
 
 /** What a delta or a message adds to an answer, in this order. */
-export interface Addition {
+export interface ChoiceUpdate {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;
@@ -62,7 +62,7 @@ export class ChoiceTracker {
     return true;
   }
 
-  delta(delta: JsonObject): Addition {
+  delta(delta: JsonObject): ChoiceUpdate {
     const content = readMessage(delta);
     if (this.#isFinished) return this.#late(content);
     const reasoning = content.isDetailed
@@ -79,7 +79,7 @@ export class ChoiceTracker {
   }
 
   /** A whole message: the reply itself, or a repetition of the deltas. */
-  message(message: JsonObject): Addition {
+  message(message: JsonObject): ChoiceUpdate {
     const content = readMessage(message);
     const reasoning = this.#reasoning.whole(content.reasoning);
     return {
@@ -97,7 +97,7 @@ export class ChoiceTracker {
   }
 
   /** A delta behind the finish. */
-  #late(content: MessageContent): Addition {
+  #late(content: MessageContent): ChoiceUpdate {
     const reasoning = this.#reasoning.pieceAfterEnd(content.reasoning);
     return {
       ...this.#split(reasoning, this.#text.pieceAfterEnd(content.text)),

@@ -4,7 +4,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../request/members.ts';
 import { readFailure } from '../canonical/read-failure.ts';
 import type { CallPiece } from './call-tracker.ts';
-import { type Addition, ChoiceTracker, type ChoiceTrackerOptions } from './choice-tracker.ts';
+import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from './choice-tracker.ts';
 import { readAbort, readFinish } from './read-finish.ts';
 import { readUsage } from './usage.ts';
 
@@ -70,7 +70,7 @@ export class ChatDecoder implements ReplyDecoder {
   }
 }
 
-function fragmentsOf({ reasoning, text, refusal, citations, calls }: Addition): Fragment[] {
+function fragmentsOf({ reasoning, text, refusal, citations, calls }: ChoiceUpdate): Fragment[] {
   return [
     ...textFragment('reasoning', reasoning),
     ...textFragment('text', text),

@@ -5,7 +5,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { member, parseBody } from '../request/members.ts';
 import { BlockReader } from './read-output.ts';
 import { readFailure } from '../canonical/read-failure.ts';
-import { readFinish, startedAgain } from './read-finish.ts';
+import { readFinish, secondStartError } from './read-finish.ts';
 import { UsageCounter } from './usage.ts';
 
 /**
@@ -42,7 +42,7 @@ export class MessagesDecoder implements ReplyDecoder {
   #event(type: string, body: JsonObject): Fragment[] {
     switch (type) {
       case 'message_start':
-        if (this.#hasStarted) return [{ type: 'error', error: startedAgain() }];
+        if (this.#hasStarted) return [{ type: 'error', error: secondStartError() }];
         this.#hasStarted = true;
         return this.#start(member(body['message'], 'usage'));
       case 'content_block_start':

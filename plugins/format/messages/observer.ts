@@ -6,7 +6,7 @@ import { renderStreamError } from '#core/errors/render.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/model-call/upstream-error.ts';
 import { member } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
-import { startedAgain } from './read-finish.ts';
+import { secondStartError } from './read-finish.ts';
 import { UsageCounter } from './usage.ts';
 
 /** Observes a Messages reply. Source: Anthropic API reference, "Streaming Messages". */
@@ -31,7 +31,7 @@ export class MessagesObserver implements ReplyObserver {
   event(event: StreamEvent): void {
     switch (event.name ?? event.parse()?.['type']) {
       case 'message_start':
-        if (this.#hasStarted) this.failure = startedAgain();
+        if (this.#hasStarted) this.failure = secondStartError();
         this.#hasStarted = true;
         this.#usage.add(member(member(event.parse(), 'message'), 'usage'));
         return;

@@ -5,8 +5,8 @@ import { type JsonObject, parseObject } from '#core/json.ts';
 import { findExcess } from '#core/json-measure.ts';
 import type { StreamEvent } from '#core/model-call/event-framer.ts';
 import { SseFramer } from '#core/model-call/sse-framer.ts';
-import { atOnce } from '#core/timing/turn.ts';
-import { isTornObject } from '../request/members.ts';
+import { runToEnd } from '#core/timing/turn.ts';
+import { isTruncatedObject } from '../request/members.ts';
 import type { ReplyObserver } from '../reply-observer.ts';
 import type { ModelNamer } from './model-namer.ts';
 import type { ReplyAdapter } from './reply-adapter.ts';
@@ -96,11 +96,11 @@ export class PassThroughReader implements ReplyReader {
   }
 
   whole(body: Buffer, contentType: string): WholeReply {
-    return atOnce(this.#readWhole(body, contentType));
+    return runToEnd(this.#readWhole(body, contentType));
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
-    return atOnce(this.#convert(body, { isEventStream, isStreamRequested: !isEventStream }));
+    return runToEnd(this.#convert(body, { isEventStream, isStreamRequested: !isEventStream }));
   }
 
   steps(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
@@ -211,7 +211,7 @@ function isPing({ name, data = '' }: StreamEvent): boolean {
 }
 
 function isTorn({ data }: StreamEvent): boolean {
-  return data !== undefined && isTornObject(data);
+  return data !== undefined && isTruncatedObject(data);
 }
 
 /** True for an event that holds an object, for the end mark of a Chat stream and for comments. */

@@ -24,7 +24,7 @@ function isHosted(tool: JsonObject): boolean {
 }
 
 /** True for the notes on a request that lost such a tool. */
-export function hasLostTool(notes: readonly string[] = []): boolean {
+export function hasDroppedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => lossNote.test(note));
 }
 
@@ -47,7 +47,7 @@ export function answerUnavailableTools(
 }
 
 /** A refusal of tools that says which model they were wanted of. */
-export function namingModel(refusal: GatewayError, model: string): GatewayError {
+export function addModelName(refusal: GatewayError, model: string): GatewayError {
   if (refusal.details.param !== 'tools') return refusal;
   const message = refusal.message.replace('this model', `the model "${model}"`);
   return new GatewayError(refusal.code, message, refusal.details);

@@ -44,7 +44,7 @@ export function* bodySteps(text: string): Generator<undefined, JsonObject | unde
 }
 
 /** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
-export function isTornObject(data: string): boolean {
+export function isTruncatedObject(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}');
 }
 

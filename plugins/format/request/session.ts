@@ -28,7 +28,7 @@ const instructions = ['system', 'instructions', 'systemInstruction', 'system_ins
  * What each turn of a conversation begins with: its instructions and its messages up to the first of the user. The
  * whole request where there are no messages.
  */
-export function openingOf(body: JsonObject): string {
+export function conversationPrefixOf(body: JsonObject): string {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];
   const opening = messages === undefined ? body : [instructions.map((name) => body[name] ?? null), upToUser(messages)];
   return beginningOf(opening);

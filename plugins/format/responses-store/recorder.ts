@@ -2,7 +2,7 @@ import type { Host } from '#core/host.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { withDeadline } from '#core/timing/deadline.ts';
 import { turnFor } from '#core/timing/turn.ts';
-import { AccountRoom } from './account-room.ts';
+import { AccountQuota } from './account-quota.ts';
 import { isStorable, type NewRow, outputOf, ResponseRows, sizeOf } from './rows.ts';
 import { responsesSection } from './section.ts';
 
@@ -30,7 +30,7 @@ const continuable = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 /** Stores answers. */
 export class Recorder {
   readonly #host: Host;
-  readonly #room = new AccountRoom();
+  readonly #quota = new AccountQuota();
   #coolingUntil = 0; // ms, monotonic
 
   constructor(host: Host) {
@@ -61,7 +61,7 @@ export class Recorder {
       return databaseFailed;
     }
     try {
-      const saving = this.#room.save(new ResponseRows(database), row, max_account_bytes);
+      const saving = this.#quota.save(new ResponseRows(database), row, max_account_bytes);
       await withDeadline(saving, deadline, `the database took more than ${deadline} ms`);
       return undefined;
     } catch (error) {

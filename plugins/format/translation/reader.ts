@@ -4,12 +4,12 @@ import { GatewayError } from '#core/errors/table.ts';
 import type { JsonObject } from '#core/json.ts';
 import { findExcess } from '#core/json-measure.ts';
 import type { EventFramer, StreamEvent } from '#core/model-call/event-framer.ts';
-import { atOnce } from '#core/timing/turn.ts';
+import { runToEnd } from '#core/timing/turn.ts';
 import type { ReplyDecoder, ReplyEncoder } from '../canonical/codec.ts';
 import type { GrammarGuard, GuardedRoute } from '../canonical/guard.ts';
 import { ContinuationSeam } from '../canonical/continuation-seam.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../canonical/reply.ts';
-import { bodySteps, isTornObject } from '../request/members.ts';
+import { bodySteps, isTruncatedObject } from '../request/members.ts';
 
 const none = Buffer.alloc(0);
 /** Bytes of a stream that are converted in one step. */
@@ -92,11 +92,11 @@ export class TranslatingReader implements ReplyReader {
   }
 
   whole(body: Buffer): WholeReply {
-    return atOnce(this.#readWhole(body));
+    return runToEnd(this.#readWhole(body));
   }
 
   convert(body: Buffer, isEventStream: boolean): WholeReply {
-    return atOnce(this.#convert(body, isEventStream));
+    return runToEnd(this.#convert(body, isEventStream));
   }
 
   steps(body: Buffer, _contentType: string, kind: AnswerKind): Generator<undefined, WholeReply> {
@@ -135,7 +135,7 @@ export class TranslatingReader implements ReplyReader {
 
   end(): Buffer {
     // The blank line after the last event is often missing. Half an event is dropped.
-    for (const event of this.#framer.end()) if (!isTornObject(event.data ?? '')) this.#take(event);
+    for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#take(event);
     this.#write(this.#guard.close());
     return this.#taken();
   }
@@ -149,7 +149,7 @@ export class TranslatingReader implements ReplyReader {
 
   #take({ name, data }: StreamEvent): void {
     if (data === undefined || this.#guard.isOver) return;
-    if (isTornObject(data)) this.#damage = malformed('a truncated event');
+    if (isTruncatedObject(data)) this.#damage = malformed('a truncated event');
     if (this.#damage !== undefined) return;
     this.#write(this.#push(this.#decoder.event(name, data)));
   }

@@ -49,14 +49,14 @@ async function describeOverviewRoutes(gateway: Pick<Registry, 'statusReports'>, 
   const recent = await overviewReadings(request.host).routes.get();
   const all = describeRoutes(request.host, readRouteStatus(gateway, request.host), recent, request);
   return {
-    routes: mostNotable(all),
+    routes: mostUrgentRows(all),
     routesTotal: request.t('operator.all_routes', { count: all.length }),
     routesSince: request.t('operator.requests_since', { time: request.format.shortTime(new Date(recent.since)).text }),
   };
 }
 
 /** Models with trouble first, the others in the order of gateway.yaml, until there are enough rows. */
-export function mostNotable(rows: readonly RouteRow[]): RouteRow[] {
+export function mostUrgentRows(rows: readonly RouteRow[]): RouteRow[] {
   const models = [...Map.groupBy(rows, ({ modelName }) => modelName).values()];
   const chosen = new Set<readonly RouteRow[]>();
   let count = 0;

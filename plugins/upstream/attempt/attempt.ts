@@ -3,9 +3,9 @@ import type { ReplyReader } from '#core/model-call/adapter.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { nextTurn } from '#core/timing/turn.ts';
 import type { Answer, AnswerBody } from './answer.ts';
-import { AttemptClock, type Lateness } from './clock.ts';
-import { isUnanswered, type UpstreamConnection, whenWritten } from './connector.ts';
-import { connectionFault, type Fault, interruptedFault, routeFault, silenceFault } from './fault.ts';
+import { AttemptClock, type TimeoutCause } from './clock.ts';
+import { isUnanswered, type UpstreamConnection, reportConnection } from './connector.ts';
+import { connectionFault, type Fault, interruptedFault, routeFault, silentConnectionFault } from './fault.ts';
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './request.ts';
 
@@ -57,7 +57,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.request = request;
     this.reader = reader;
     const { deadline, firstByteTimeout: silence } = request.limits;
-    this.clock = new AttemptClock({ deadline, silence, onLate: (lateness) => this.#expire(lateness) });
+    this.clock = new AttemptClock({ deadline, silence, onTimeout: (cause) => this.#expire(cause) });
   }
 
   /** Of the upstream's answer; 0 before it has come. */
@@ -88,7 +88,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#controller = controller;
     this.request.onConnected?.();
     if (this.#isOver) return controller.abort(new Error('cancelled before it was sent'));
-    whenWritten((connection) => {
+    reportConnection((connection) => {
       this.#connection = connection;
     });
   }
@@ -164,23 +164,23 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
   }
 
-  #expire(lateness: Lateness): void {
-    const timeout = this.#timeout(lateness);
+  #expire(cause: TimeoutCause): void {
+    const timeout = this.#timeout(cause);
     if (this.#body === undefined) this.end(timeout);
     else this.#body.expire(timeout);
   }
 
-  #timeout(lateness: Lateness): Fault {
-    const message = this.#explain(lateness);
-    if (this.#connection !== undefined && isUnanswered(this.#connection)) return silenceFault(message);
+  #timeout(cause: TimeoutCause): Fault {
+    const message = this.#explain(cause);
+    if (this.#connection !== undefined && isUnanswered(this.#connection)) return silentConnectionFault(message);
     const wasSent = this.#controller !== undefined;
     return wasSent ? interruptedFault('upstream_timeout', message) : routeFault('upstream_timeout', message);
   }
 
-  #explain(lateness: Lateness): string {
-    const { silence, patience } = this.clock;
-    if (lateness === 'silence') return `The upstream sent nothing for ${Math.round(silence / 1000)} seconds.`;
-    if (lateness === 'no progress') return `The upstream sent no content for ${Math.round(patience / 1000)} seconds.`;
+  #explain(cause: TimeoutCause): string {
+    const { silence, progressLimit } = this.clock;
+    if (cause === 'silence') return `The upstream sent nothing for ${Math.round(silence / 1000)} seconds.`;
+    if (cause === 'no progress') return `The upstream sent no content for ${Math.round(progressLimit / 1000)} seconds.`;
     return `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
   }
 }

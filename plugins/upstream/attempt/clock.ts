@@ -1,18 +1,18 @@
-import { lostTime } from '#core/timing/loop-lag.ts';
-import { PatientTimer } from '#core/timing/patient-timer.ts';
+import { stalledTime } from '#core/timing/loop-lag.ts';
+import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
 
 /** Ms of backpressure after which an answer's duration measures its client, not its route. */
 const heldBackAfter = 200;
 
 /** Why the time is up: no byte came, bytes came and no progress, or the deadline has passed. */
-export type Lateness = 'silence' | 'no progress' | 'deadline';
+export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 export interface AttemptClockOptions {
   /** Seconds until the awaited content must have come, whatever comes before it. */
   readonly deadline: number;
   /** Seconds without a byte that are allowed at first. */
   readonly silence: number;
-  readonly onLate: (lateness: Lateness) => void;
+  readonly onTimeout: (cause: TimeoutCause) => void;
 }
 
 /**
@@ -20,21 +20,21 @@ export interface AttemptClockOptions {
  * and the last progress came, and is set again if there is time left. Times are those of performance.now(), in ms.
  */
 export class AttemptClock {
-  readonly #onLate: (lateness: Lateness) => void;
-  readonly #timer = new PatientTimer(() => this.#look());
-  readonly #lostBefore = lostTime();
+  readonly #onTimeout: (cause: TimeoutCause) => void;
+  readonly #timer = new LagTolerantTimer(() => this.#look());
+  readonly #stalledBefore = stalledTime();
   #looksAt = Infinity;
   #lastByteAt = performance.now();
   #silence = 0;
   #lastProgressAt = this.#lastByteAt;
-  #patience = Infinity; // without progress
+  #progressLimit = Infinity; // without progress
   #until: number; // the deadline
   #grace = Infinity; // until then, whatever the deadline is
   #pausedSince: number | undefined;
   #heldBack = 0; // in pauses that are over
 
-  constructor({ deadline, silence, onLate }: AttemptClockOptions) {
-    this.#onLate = onLate;
+  constructor({ deadline, silence, onTimeout }: AttemptClockOptions) {
+    this.#onTimeout = onTimeout;
     this.#until = this.#lastByteAt + deadline * 1000;
     this.allow(silence * 1000);
   }
@@ -45,8 +45,8 @@ export class AttemptClock {
   }
 
   /** Ms without progress that are allowed. */
-  get patience(): number {
-    return this.#patience;
+  get progressLimit(): number {
+    return this.#progressLimit;
   }
 
   /** True when backpressure of the client delayed the answer: its duration is no measure of the route. */
@@ -56,7 +56,7 @@ export class AttemptClock {
 
   /** True when this process did not run for a part of the time: no duration is a measure of the route. */
   get wasInterrupted(): boolean {
-    return lostTime() > this.#lostBefore;
+    return stalledTime() > this.#stalledBefore;
   }
 
   /** A byte has come. @param at on the clock of performance.now() */
@@ -70,9 +70,9 @@ export class AttemptClock {
   }
 
   /** Sets the ms that are allowed from now on without a byte, and without progress. */
-  allow(silence: number, patience: number = this.#patience): void {
+  allow(silence: number, progressLimit: number = this.#progressLimit): void {
     this.#silence = silence;
-    this.#patience = patience;
+    this.#progressLimit = progressLimit;
     this.#lookEarlier();
   }
 
@@ -125,7 +125,7 @@ export class AttemptClock {
 
   #lookEarlier(): void {
     const now = performance.now();
-    const due = Math.min(now + this.#silence, now + this.#patience, this.#until, this.#grace);
+    const due = Math.min(now + this.#silence, now + this.#progressLimit, this.#until, this.#grace);
     if (due < this.#looksAt) this.#lookAfter(due - now);
   }
 
@@ -140,11 +140,11 @@ export class AttemptClock {
     const ends = {
       deadline: Math.min(this.#until, this.#grace) + this.#pause,
       silence: this.#lastByteAt + this.#silence,
-      'no progress': this.#lastProgressAt + this.#patience,
+      'no progress': this.#lastProgressAt + this.#progressLimit,
     };
     const left = Math.min(...Object.values(ends)) - now;
     if (left > 1) return this.#lookAfter(left);
-    const lateness = (Object.keys(ends) as Lateness[]).find((reason) => ends[reason] - now <= 1);
-    this.#onLate(lateness ?? 'deadline');
+    const cause = (Object.keys(ends) as TimeoutCause[]).find((reason) => ends[reason] - now <= 1);
+    this.#onTimeout(cause ?? 'deadline');
   }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { PatientTimer } from '#core/timing/patient-timer.ts';
+import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
 import { undici } from './undici.ts';
 
 /** A connection to an upstream, as the request on it sees it. */
@@ -27,7 +27,7 @@ export function createConnector(timeout: number): buildConnector.connector {
   const { buildConnector, errors } = undici();
   const connect = buildConnector({ timeout: 0, allowH2: false, keepAlive: false }) as Connect;
   return (options, callback) => {
-    const timer = new PatientTimer(() => opening.destroy(new errors.ConnectTimeoutError()));
+    const timer = new LagTolerantTimer(() => opening.destroy(new errors.ConnectTimeoutError()));
     const opening = connect(options, (...result) => {
       timer.stop();
       const [, socket] = result;
@@ -48,7 +48,7 @@ let awaitsConnection: ((connection: UpstreamConnection) => void) | undefined;
  * Reports the connection of a request. undici does not expose it, but writes a request at once after `onRequestStart`,
  * which must call this.
  */
-export function whenWritten(report: (connection: UpstreamConnection) => void): void {
+export function reportConnection(report: (connection: UpstreamConnection) => void): void {
   awaitsConnection = report;
 }
 

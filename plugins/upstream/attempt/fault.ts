@@ -88,7 +88,7 @@ export function interruptedFault(
 }
 
 /** Nothing has come in time on a connection that had served requests before. */
-export function silenceFault(message: string): Fault {
+export function silentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '#core/json.ts';
 import { maxRetryDelay } from '#core/model-call/retry-after.ts';
 import {
   failureCode,
-  isClientThingMissing,
+  isClientObjectMissing,
   isContextOverflow,
   isModeration,
   isUnknownModel,
@@ -75,7 +75,7 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   if (status === 404 || status === 403 ? isUnknownModel(said) : meaning === 'model') return 'no_model';
   // A 401 about an overlong prompt is not about the key.
   if (meaning !== undefined) return kindOf(meaning);
-  if (status === 404) return isClientThingMissing(said) ? 'client' : 'no_model';
+  if (status === 404) return isClientObjectMissing(said) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
   return isKeyStatus && !(status === 403 && isModeration(said)) ? 'key' : 'client';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildCatalog, catalogNotices } from '#core/catalog/build.ts';
-import { nameInAnswer } from '#core/catalog/model-name.ts';
+import { nameInReply } from '#core/catalog/model-name.ts';
 import { splitRoute } from '#core/catalog/sections.ts';
 import { read, vendors } from '../config/fixture.ts';
 
@@ -193,7 +193,7 @@ describe('the name of a model in answers', () => {
     ['the public name for itself', 'dp/gpt-5', 'dp/gpt-5'],
     ['the alias for an alias', 'claude-fable-4', 'claude-fable-4'],
   ])('is %s', (_name, requested, name) => {
-    expect(nameInAnswer(model, requested)).toBe(name);
+    expect(nameInReply(model, requested)).toBe(name);
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { foldersOnTheWay } from '#core/config/folders-on-the-way.ts';
+import { watchedFolders } from '#core/config/watched-folders.ts';
 import { watchFile } from '#core/config/watch.ts';
 
 let folder: string;
@@ -239,10 +239,10 @@ describe('a watched link', () => {
     await writeFile(join(other, 'real.yaml'), 'one');
     const link = join(folder, 'link.yaml');
     await symlink(join('elsewhere', 'real.yaml'), link);
-    expect(await foldersOnTheWay(link)).toEqual([await realpath(folder), await realpath(other)]);
+    expect(await watchedFolders(link)).toEqual([await realpath(folder), await realpath(other)]);
     await rm(link);
     await symlink('gateway.yaml', link);
-    expect(await foldersOnTheWay(link)).toEqual([await realpath(folder)]);
+    expect(await watchedFolders(link)).toEqual([await realpath(folder)]);
   });
 
   it('is reported each time Kubernetes switches the folder behind it', async () => {

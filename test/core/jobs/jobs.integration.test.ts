@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
 import type { JobDefinition } from '#core/jobs/definition.ts';
-import { JobImpossible, type Jobs } from '#core/jobs/jobs.ts';
+import { UnrecoverableJobError, type Jobs } from '#core/jobs/jobs.ts';
 import { type JobQueue, openJobs, type OpenJobsOptions } from '#core/jobs/open.ts';
 import { jobsPool } from '#core/jobs/queue-kit.ts';
 import type { JsonObject } from '#core/json.ts';
@@ -282,7 +282,7 @@ describe.each([
     await using place = await create();
     const failed = Promise.withResolvers<string>();
     const { definition, runs } = watched('useless', () => {
-      throw new JobImpossible('the account is gone');
+      throw new UnrecoverableJobError('the account is gone');
     });
     const marker = createMarker();
     await using jobs = await place.open([definition, marker.definition], {
@@ -302,8 +302,8 @@ describe.each([
     });
     await using jobs = await place.open([definition], { isWorking: false });
     await expect(jobs.add('strict', { id: 5 })).rejects.toThrow('job strict: data/id must be string');
-    await expect(jobs.add('strict', {})).rejects.toBeInstanceOf(JobImpossible);
-    await expect(jobs.add('strict', { id: 'a', more: 1 })).rejects.toBeInstanceOf(JobImpossible);
+    await expect(jobs.add('strict', {})).rejects.toBeInstanceOf(UnrecoverableJobError);
+    await expect(jobs.add('strict', { id: 'a', more: 1 })).rejects.toBeInstanceOf(UnrecoverableJobError);
     expect(runs).toEqual([]);
   });
 

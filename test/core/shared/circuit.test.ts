@@ -137,8 +137,8 @@ describe('a closed circuit', () => {
     expect([await circuit.run(command, () => 'own'), command.mock.calls.length]).toEqual(['own', 1]);
     probe.mockResolvedValue('alive');
     await pass(1_000);
-    const instead = vi.fn(() => 'own');
-    expect([await circuit.run(async () => 'reply', instead), instead.mock.calls.length]).toEqual(['reply', 0]);
+    const fallback = vi.fn(() => 'own');
+    expect([await circuit.run(async () => 'reply', fallback), fallback.mock.calls.length]).toEqual(['reply', 0]);
   });
 
   it('lets those wait after a late reply who cannot decide without one', async () => {

@@ -85,11 +85,11 @@ describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
     await using proxy = await startProxy();
     await using shared = await openRedis(proxy.url);
     await using client = connect();
-    const instead = { refusedBy: undefined, lease: 'local', remaining: 1, retryAfter: 0, resetAfter: 0 };
+    const fallback = { refusedBy: undefined, lease: 'local', remaining: 1, retryAfter: 0, resetAfter: 0 };
     await shared.limiter.take(key, one);
     proxy.delay(100);
     const two = { ...one, concurrent: 2 };
-    expect(await shared.limiter.take(key, two, () => instead)).toBe(instead);
+    expect(await shared.limiter.take(key, two, () => fallback)).toBe(fallback);
     await vi.waitFor(async () => expect(await client.redis.zcard(leases)).toBe(1), { timeout: 15_000 });
     proxy.delay(0);
   });
@@ -143,14 +143,14 @@ describe.skipIf(redisUrl === undefined)('an event loop that was late', () => {
     await using shared = await openRedis();
     const key = `late-${randomUUID()}`;
     await shared.limiter.take(key, limits({}));
-    const instead = vi.fn<() => undefined>();
+    const fallback = vi.fn<() => undefined>();
     for (const blocked of [60, 300, 2_500]) {
-      const taken = shared.limiter.take(key, limits({ burst: 10 }), instead);
+      const taken = shared.limiter.take(key, limits({ burst: 10 }), fallback);
       const until = performance.now() + blocked;
       while (performance.now() < until);
       expect((await taken).refusedBy).toBeUndefined();
     }
-    expect(instead).not.toHaveBeenCalled();
+    expect(fallback).not.toHaveBeenCalled();
     await clearKeys(key);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReplyLate, ReplyWatch } from '#core/shared/reply-watch.ts';
+import { LateReply, ReplyWatch } from '#core/shared/reply-watch.ts';
 
 /** Ms of a turn on a loop that is never late. */
 const turn = 12;
@@ -24,47 +24,47 @@ describe('a reply', () => {
   });
 
   it('that is late is replaced after 36 ms by what its caller does instead', async () => {
-    const instead = vi.fn<() => string>(() => 'own');
-    const waiting = watch.wait(never, instead);
+    const fallback = vi.fn<() => string>(() => 'own');
+    const waiting = watch.wait(never, fallback);
     await pass(2);
-    expect(instead).not.toHaveBeenCalled();
+    expect(fallback).not.toHaveBeenCalled();
     await pass(1);
     expect(await waiting).toEqual({ value: 'own', isLate: true });
   });
 
   it('that is late is waited for by a caller that has nothing instead, who is asked once', async () => {
     const reply = Promise.withResolvers<string>();
-    const instead = vi.fn<() => undefined>();
-    const waiting = watch.wait(() => reply.promise, instead);
+    const fallback = vi.fn<() => undefined>();
+    const waiting = watch.wait(() => reply.promise, fallback);
     await pass(10);
     reply.resolve('late');
     expect(await waiting).toEqual({ value: 'late', isLate: true });
-    expect(instead).toHaveBeenCalledTimes(1);
+    expect(fallback).toHaveBeenCalledTimes(1);
   });
 
   it('gives those behind it time again', async () => {
     const first = Promise.withResolvers<string>();
-    const instead = vi.fn<() => string>(() => 'own');
-    const waiting = [watch.wait(() => first.promise), watch.wait(never, instead)];
+    const fallback = vi.fn<() => string>(() => 'own');
+    const waiting = [watch.wait(() => first.promise), watch.wait(never, fallback)];
     await pass(2);
     first.resolve('first');
     await waiting[0];
     await pass(2);
-    expect(instead).not.toHaveBeenCalled();
+    expect(fallback).not.toHaveBeenCalled();
     await pass(1);
-    expect(instead).toHaveBeenCalledTimes(1);
+    expect(fallback).toHaveBeenCalledTimes(1);
   });
 
   it('to an earlier command does so for 100 ms at most', async () => {
-    const instead = vi.fn<() => string>(() => 'own');
-    void watch.wait(never, instead);
+    const fallback = vi.fn<() => string>(() => 'own');
+    void watch.wait(never, fallback);
     for (let turns = 0; turns < 7; turns++) {
       await watch.wait(async () => 'earlier');
       await pass(1);
     }
-    expect(instead).not.toHaveBeenCalled();
+    expect(fallback).not.toHaveBeenCalled();
     await pass(1);
-    expect(instead).toHaveBeenCalledTimes(1);
+    expect(fallback).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -80,7 +80,7 @@ it('a failed watch fails all that wait, and waits for nothing', async () => {
   const waiting = [watch.wait(never), watch.wait(never)];
   const settled = Promise.allSettled(waiting);
   await pass(4);
-  watch.fail(new ReplyLate());
+  watch.fail(new LateReply());
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await pass(1);
   expect(vi.getTimerCount()).toBe(0);

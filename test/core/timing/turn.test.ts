@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atOnce, inTurns, nextTurn } from '#core/timing/turn.ts';
+import { runToEnd, inTurns, nextTurn } from '#core/timing/turn.ts';
 
 function* counted(steps: number, onStep: (step: number) => void): Generator<undefined, string> {
   for (let step = 1; step <= steps; step++) {
@@ -36,7 +36,7 @@ describe('turns of the event loop', () => {
 
   it('are not needed for steps that are taken at once', () => {
     const seen: number[] = [];
-    expect(atOnce(counted(3, (step) => seen.push(step)))).toBe('done');
+    expect(runToEnd(counted(3, (step) => seen.push(step)))).toBe('done');
     expect(seen).toEqual([1, 2, 3]);
   });
 

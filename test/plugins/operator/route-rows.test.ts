@@ -5,7 +5,7 @@ import type { RouteStatus } from '#core/model-call/route-status.ts';
 import { formatterFor } from '#core/pages/formatter.ts';
 import { defineTexts } from '#core/pages/texts.ts';
 import { Translator } from '#core/pages/translator.ts';
-import { mostNotable } from '../../../plugins/operator/overview/page.ts';
+import { mostUrgentRows } from '../../../plugins/operator/overview/page.ts';
 import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
 import type { RouteTraffic } from '../../../plugins/operator/routes/route-traffic.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
@@ -115,6 +115,13 @@ describe('the routes of the overview', () => {
       ['a', 'b', 'c', 'd', 'e'].map((name) => [`dp/${name}`, [`one/${name}`, `two/${name}`]]),
     );
     const rows = rowsOf(models, [status('two/e', 'open', 10)]);
-    expect(mostNotable(rows).map(({ route }) => route)).toEqual(['one/a', 'two/a', 'one/b', 'two/b', 'one/e', 'two/e']);
+    expect(mostUrgentRows(rows).map(({ route }) => route)).toEqual([
+      'one/a',
+      'two/a',
+      'one/b',
+      'two/b',
+      'one/e',
+      'two/e',
+    ]);
   });
 });

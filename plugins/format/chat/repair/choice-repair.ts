@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
 import { resolveFinish } from '../../canonical/resolve-finish.ts';
 import type { FinishReason } from '../../canonical/reply.ts';
-import { type Addition, ChoiceTracker, type ChoiceTrackerOptions } from '../choice-tracker.ts';
+import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../choice-tracker.ts';
 import { readFinish } from '../read-finish.ts';
 import { textOf } from '../read-reply.ts';
 import { writeFinish } from '../reply-object.ts';
@@ -121,7 +121,7 @@ export class ChoiceRepair {
   }
 
   /** What a chunk adds, with the text that was held back until the end. */
-  #joined(additions: readonly Addition[], isLast: boolean): Addition {
+  #joined(additions: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
     const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '' };
     return {
       reasoning: additions.map(({ reasoning }) => reasoning).join('') + held.reasoning,
@@ -132,7 +132,7 @@ export class ChoiceRepair {
     };
   }
 
-  #repair(given: JsonObject, addition: Addition, isLast: boolean): JsonObject {
+  #repair(given: JsonObject, addition: ChoiceUpdate, isLast: boolean): JsonObject {
     const needsRole = !this.#hasRole && textOf(given['role']) === '';
     this.#hasRole = true;
     return repairMessage(given, addition, {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/json.ts';
-import type { Addition } from '../choice-tracker.ts';
+import type { ChoiceUpdate } from '../choice-tracker.ts';
 import { readMessage, textOf } from '../read-reply.ts';
 
 /** Members in which vendors give reasoning as text; clients read both. */
@@ -14,7 +14,7 @@ export interface MessageRepair {
 }
 
 /** The delta or message with what it adds to the answer, every other member kept; the very same one when it is clean. */
-export function repairMessage(given: JsonObject, addition: Addition, repair: MessageRepair): JsonObject {
+export function repairMessage(given: JsonObject, addition: ChoiceUpdate, repair: MessageRepair): JsonObject {
   const changes = {
     ...(repair.needsRole && { role: 'assistant' }),
     ...textChanges(given, addition, repair),
@@ -39,7 +39,7 @@ function hasEntries({ tool_calls = null, function_call }: JsonObject, entries: r
 
 function textChanges(
   { content }: JsonObject,
-  addition: Addition,
+  addition: ChoiceUpdate,
   { isWhole, entries = [] }: MessageRepair,
 ): JsonObject {
   const isText = content === undefined || content === null || typeof content === 'string';
@@ -48,7 +48,7 @@ function textChanges(
   return { content: addition.text === '' && isWhole && entries.length > 0 ? null : addition.text };
 }
 
-function reasoningChanges(given: JsonObject, { reasoning }: Addition): JsonObject {
+function reasoningChanges(given: JsonObject, { reasoning }: ChoiceUpdate): JsonObject {
   const names = reasoningNames.filter((name) => textOf(given[name]) !== '');
   const changes: JsonObject = {};
   for (const name of names) if (given[name] !== reasoning) changes[name] = reasoning;

@@ -5,7 +5,7 @@ import { StreamEvent } from '#core/model-call/event-framer.ts';
 import type { Profile } from '#core/catalog/profile.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
 import { readFailure } from '../../canonical/read-failure.ts';
-import { tornCall } from '../../canonical/torn-call.ts';
+import { truncatedCall } from '../../canonical/truncated-call.ts';
 import { rewriteData } from '../../pass-through/reply-adapter.ts';
 import type { ReplyRepair } from '../../pass-through/reply-repair.ts';
 import { parseBody } from '../../request/members.ts';
@@ -144,7 +144,7 @@ export class ChatReplyRepair implements ReplyRepair {
     const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
     if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];
     if (open.some(({ isTorn }) => isTorn)) {
-      this.failure = tornCall();
+      this.failure = truncatedCall();
       return [];
     }
     const last = this.#last;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestRecord } from '#core/records/columns.ts';
 import { describeAttempts } from '../../../../plugins/dashboard/requests/describe-attempts.ts';
 import { isTimeout } from '../../../../plugins/dashboard/requests/describe-fault.ts';
-import { connectionFault, describeFault, silenceFault } from '../../../../plugins/upstream/attempt/fault.ts';
+import { connectionFault, describeFault, silentConnectionFault } from '../../../../plugins/upstream/attempt/fault.ts';
 import { failover, readerOf, recordOf, routesAs } from './fixture.ts';
 
 type Attempts = NonNullable<RequestRecord['attempts']>;
@@ -127,7 +127,7 @@ describe('timeouts', () => {
     );
     const closed = connectionFault(Object.assign(new Error('reset'), { code: 'ECONNRESET' }), false);
     expect(
-      [late, silenceFault('The upstream sent nothing for 60 seconds.'), closed].map((fault) =>
+      [late, silentConnectionFault('The upstream sent nothing for 60 seconds.'), closed].map((fault) =>
         isTimeout(describeFault(fault)),
       ),
     ).toEqual([true, true, false]);

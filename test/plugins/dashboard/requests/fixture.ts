@@ -3,7 +3,7 @@ import { formatterFor } from '#core/pages/formatter.ts';
 import { Translator } from '#core/pages/translator.ts';
 import { columns, type RequestRecord } from '#core/records/columns.ts';
 import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
-import type { RouteSight } from '../../../../plugins/dashboard/section.ts';
+import type { RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 import en from '../../../../plugins/dashboard/requests/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/requests/texts/id.json' with { type: 'json' };
 
@@ -63,7 +63,7 @@ export const failover = {
 const routes = ['openai/gpt-5', 'other/gpt-5'].map((route) => ({ id: route }));
 
 /** Names of the routes of dp/gpt-5, as customers see them. */
-export function routesAs(sight: RouteSight = 'names', areVendorsShown = false) {
+export function routesAs(sight: RouteVisibility = 'names', areVendorsShown = false) {
   const catalog = { resolve: (name: string) => (name === 'dp/gpt-5' ? { routes } : undefined) };
   return createRouteNames(sight, catalog as never, readerOf().t, areVendorsShown);
 }

@@ -5,7 +5,7 @@ import type { Host } from '#core/host.ts';
 import { defineForm, Redirect } from '#core/pages/page.ts';
 import { defineTexts } from '#core/pages/texts.ts';
 import { register } from '../../../../plugins/dashboard/requests/index.ts';
-import { dashboardSection, type RouteSight } from '../../../../plugins/dashboard/section.ts';
+import { dashboardSection, type RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 import { Browser, pageAt, pageHost, servePages } from '../../../core/pages/page-fixture.ts';
 import { RecordBook } from '../../../core/records/record-fixture.ts';
 import { hostOf, modelOf } from '../../format/catalog-fixture.ts';
@@ -27,7 +27,7 @@ const signInPage = pageAt('/sign-in', {
 
 export interface RequestsHost {
   /** How customers see routes. */
-  readonly routes?: RouteSight;
+  readonly routes?: RouteVisibility;
   readonly now?: () => number;
   /** In place of parts of the host. */
   readonly parts?: Partial<Host>;

@@ -24,9 +24,9 @@ describe('a reply of Ollama', () => {
         line({ content: '' }, done),
       ),
     ).reply;
-    const atOnce = settle(whole(line({ thinking: 'Hmm.', content: 'It is:', tool_calls: calls }, done))).reply;
-    expect(inPieces).toEqual(atOnce);
-    expect(atOnce).toMatchObject({
+    const runToEnd = settle(whole(line({ thinking: 'Hmm.', content: 'It is:', tool_calls: calls }, done))).reply;
+    expect(inPieces).toEqual(runToEnd);
+    expect(runToEnd).toMatchObject({
       blocks: [
         { type: 'reasoning', text: 'Hmm.' },
         { type: 'text', text: 'It is:' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/json.ts';
-import { openingOf } from '../../../../plugins/format/request/session.ts';
+import { conversationPrefixOf } from '../../../../plugins/format/request/session.ts';
 
 const user = (text: string) => ({ role: 'user', content: text });
 const assistant = (text: string) => ({ role: 'assistant', content: text });
@@ -29,7 +29,7 @@ describe('how a conversation begins', () => {
     ],
   ];
   it.each(growing)('is the same when it has grown in %s', (_format, first, later) => {
-    expect(openingOf(later)).toBe(openingOf(first));
+    expect(conversationPrefixOf(later)).toBe(conversationPrefixOf(first));
   });
 
   it.each<[string, JsonObject, JsonObject]>([
@@ -38,10 +38,10 @@ describe('how a conversation begins', () => {
     ['the words alone', { input: 'a' }, { input: 'b' }],
     ['the prompt of a picture', { prompt: 'a' }, { prompt: 'b' }],
   ])('differs by %s', (_what, one, other) => {
-    expect(openingOf(one)).not.toBe(openingOf(other));
+    expect(conversationPrefixOf(one)).not.toBe(conversationPrefixOf(other));
   });
 
   it('is cut at a length', () => {
-    expect(openingOf({ input: 'x'.repeat(1_000_000) })).toHaveLength(65_536);
+    expect(conversationPrefixOf({ input: 'x'.repeat(1_000_000) })).toHaveLength(65_536);
   });
 });

@@ -8,7 +8,7 @@ const maxLinks = 40;
  * The real folders in which a change can lead a path to another file: that of each symbolic link on the way, of folders and
  * of the file, and that of the file itself, which comes last.
  */
-export async function foldersOnTheWay(file: string): Promise<string[]> {
+export async function watchedFolders(file: string): Promise<string[]> {
   const folders = new Set<string>();
   const { root } = parse(resolve(file));
   let folder = root;

@@ -10,7 +10,7 @@ const mostAccounts = 10_000;
  * it is done once per added 64th of the bound, and makes as much room in advance. Each process on the same database may
  * add its own 64th.
  */
-export class AccountRoom {
+export class AccountQuota {
   /** Bytes saved since the last measurement, by account. An account without an entry must be measured. */
   readonly #added = new Map<string, number>();
 

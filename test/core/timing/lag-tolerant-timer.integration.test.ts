@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lostTime } from '#core/timing/loop-lag.ts';
-import { PatientTimer } from '#core/timing/patient-timer.ts';
+import { stalledTime } from '#core/timing/loop-lag.ts';
+import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
 
 /** Holds the event loop, as a stopped process does. */
 const block = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
@@ -16,7 +16,7 @@ describe('a patient timer', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('ends when its time is up', () => {
-    new PatientTimer(onEnd).start(100);
+    new LagTolerantTimer(onEnd).start(100);
     vi.advanceTimersByTime(99);
     expect(onEnd).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1);
@@ -24,7 +24,7 @@ describe('a patient timer', () => {
   });
 
   it('has all of its time again after a restart', () => {
-    const timer = new PatientTimer(onEnd);
+    const timer = new LagTolerantTimer(onEnd);
     timer.start(100);
     vi.advanceTimersByTime(90);
     timer.restart();
@@ -35,7 +35,7 @@ describe('a patient timer', () => {
   });
 
   it('has its time once more when it is restarted after its end', () => {
-    const timer = new PatientTimer(onEnd);
+    const timer = new LagTolerantTimer(onEnd);
     timer.start(100);
     vi.advanceTimersByTime(100);
     timer.restart();
@@ -46,7 +46,7 @@ describe('a patient timer', () => {
   });
 
   it('does not end once it is stopped, restarted or not', () => {
-    const timer = new PatientTimer(onEnd);
+    const timer = new LagTolerantTimer(onEnd);
     timer.start(100);
     timer.stop();
     timer.restart();
@@ -65,7 +65,7 @@ describe('a patient timer that fires late', () => {
     const order: string[] = [];
     reader.on('data', () => order.push('read'));
     const ended = Promise.withResolvers<void>();
-    const timer = new PatientTimer(() => {
+    const timer = new LagTolerantTimer(() => {
       order.push('ended');
       ended.resolve();
     });
@@ -80,7 +80,7 @@ describe('a patient timer that fires late', () => {
 
   it('ends all the same, after as much time again', async () => {
     const ended = Promise.withResolvers<number>();
-    const timer = new PatientTimer(() => ended.resolve(performance.now()));
+    const timer = new LagTolerantTimer(() => ended.resolve(performance.now()));
     timer.start(100);
     block(300);
     const blockedUntil = performance.now();
@@ -91,8 +91,8 @@ describe('a patient timer that fires late', () => {
 });
 
 it('the time for which the loop was blocked is counted', async () => {
-  const before = lostTime();
+  const before = stalledTime();
   await new Promise((resolve) => setTimeout(resolve, 300));
   block(600);
-  await vi.waitFor(() => expect(lostTime() - before).toBeGreaterThan(200), { timeout: 10_000 });
+  await vi.waitFor(() => expect(stalledTime() - before).toBeGreaterThan(200), { timeout: 10_000 });
 });

@@ -4,7 +4,7 @@ import type { RecordStore } from './record-store.ts';
 const accountMember = /"account_id":"([\w-]+)"/;
 
 /** A store that reports whose records it has committed, so that their open pages show them. */
-export class AnnouncingStore implements RecordStore {
+export class PublishingStore implements RecordStore {
   readonly #store: RecordStore;
   readonly #announce: (accountIds: ReadonlySet<string>) => void;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AccountRoom } from '../../../../plugins/format/responses-store/account-room.ts';
+import { AccountQuota } from '../../../../plugins/format/responses-store/account-quota.ts';
 import { ResponseRows } from '../../../../plugins/format/responses-store/rows.ts';
 import { createAccount } from '#core/accounts/accounts.ts';
 import type { FaultyUpstream } from '../../../support/faulty-upstream.ts';
@@ -42,7 +42,7 @@ const rowOf = (accountId: string, hour: number, bytes: number) => ({
 });
 
 /** Saves rows of one size, the oldest first, through one process. */
-async function saveAll(hours: readonly number[], bytes: number, room = new AccountRoom()): Promise<void> {
+async function saveAll(hours: readonly number[], bytes: number, room = new AccountQuota()): Promise<void> {
   const rows = new ResponseRows(gateway.database);
   for (const hour of hours) await room.save(rows, rowOf(account, hour, bytes), MiB);
 }

@@ -5,7 +5,7 @@ const punctual = 50;
  * A timer whose end is held against somebody else. When it fires late, because the event loop was blocked or the machine was
  * stopped, what has arrived meanwhile is still unread: as much time as it was late is given once more.
  */
-export class PatientTimer {
+export class LagTolerantTimer {
   readonly #onEnd: () => void;
   #timer: NodeJS.Timeout | undefined;
   #duration = 0; // ms

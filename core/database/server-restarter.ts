@@ -3,7 +3,7 @@ import { Backoff } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
 
 /** A server that can die and be started again. */
-export interface Mortal {
+export interface RestartableServer {
   isAlive(): Promise<boolean>;
   /** @throws when it does not start */
   revive(signal: AbortSignal): Promise<void>;
@@ -16,15 +16,15 @@ const timing = { look: 1_000, retries: { first: 200, longest: 30_000 }, recovere
  * Starts the embedded server again when it has died under a running gateway: killed by the system for its memory, or gone
  * after a full disk. One that dies again and again is started less and less often.
  */
-export class Revival implements AsyncDisposable {
-  readonly #server: Mortal;
+export class ServerRestarter implements AsyncDisposable {
+  readonly #server: RestartableServer;
   readonly #log: Logger;
   readonly #lookInterval: number;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
 
   /** @param lookInterval ms */
-  constructor(server: Mortal, log: Logger, lookInterval = timing.look) {
+  constructor(server: RestartableServer, log: Logger, lookInterval = timing.look) {
     this.#server = server;
     this.#log = log;
     this.#lookInterval = lookInterval;

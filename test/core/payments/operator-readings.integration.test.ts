@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { blockAccount } from '#core/accounts/blocking.ts';
 import { grantDays } from '#core/accounts/ledger.ts';
 import { countPasses } from '#core/accounts/pass-counts.ts';
 import type { Database } from '#core/database/database.ts';
@@ -102,6 +103,20 @@ describe('active passes', () => {
     expect(after.active - before.active).toBe(2);
     expect(after.ending - before.ending).toBe(1);
     expect(after.history.map((count, index) => count - (before.history[index] ?? 0))).toEqual([1, 2]);
+  });
+
+  it('are none of blocked accounts, from the time when they were blocked', async () => {
+    const before = await countPasses(database, 2);
+    const buyer = await createBuyer(database);
+    await database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason)
+       values (?, ?, now() - interval '2 days', now() + interval '12 hours', 1, 'grant')`,
+      [randomUUID(), buyer],
+    );
+    await blockAccount(database, buyer, 'abuse');
+    const after = await countPasses(database, 2);
+    expect([after.active - before.active, after.ending - before.ending]).toEqual([0, 0]);
+    expect(after.history.map((count, index) => count - (before.history[index] ?? 0))).toEqual([1, 0]);
   });
 });
 

@@ -38,15 +38,16 @@ export function describeOrders(
       String(order.days),
       formatMoney(order.price, order.currency),
       order.provider,
-      shortNameOf(owners.get(order.accountId)) ?? order.accountId,
+      shortNameOf(order, owners.get(order.accountId)),
       openFlags(order).join(', '),
     ]),
   );
 }
 
-/** What an account is found by. */
-function shortNameOf(owner: OrderOwner | undefined): string | undefined {
-  return owner?.email ?? owner?.name;
+/** What an account is found by: names alone are not unique, least of all that of deleted accounts. */
+function shortNameOf({ accountId }: Order, owner: OrderOwner | undefined): string {
+  if (owner === undefined) return accountId;
+  return owner.email ?? `${owner.name} (${accountId})`;
 }
 
 function describeOwner({ accountId }: Order, owner: OrderOwner | undefined): string {

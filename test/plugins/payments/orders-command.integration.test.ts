@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/accounts/accounts.ts';
+import { deleteAccount } from '#core/accounts/deletion.ts';
 import { addDays } from '#core/accounts/ledger.ts';
 import { CommandFailed } from '#core/extension/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -132,6 +133,12 @@ describe('orders list', () => {
     ['an unknown zone', ['--time-zone', 'Mars/Olympus']],
   ])('refuses %s', async (_name, words) => {
     expect(await gateway('list', ...words)).toMatchObject({ exitCode: 2 });
+  });
+
+  it('names an account without an e-mail address by its id as well, such as a deleted one', async () => {
+    await deleteAccount(database, accountId);
+    const { output } = await gateway('list', '--account', accountId);
+    expect(output).toContain(`Deleted account (${accountId})`);
   });
 
   it('exits with 3 for an unknown account', async () => {

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/database/database.ts';
 import type { JobDefinition } from '#core/jobs/definition.ts';
 
@@ -52,16 +53,26 @@ export const partitionJob: JobDefinition = {
 
 /** Creates the partition of a day when it is missing: as a separate table that is then attached, which blocks no query. */
 export async function ensurePartition(database: Database, start: Day, table: Table = 'request_log'): Promise<void> {
+  if ((await partitionNames(database, table)).includes(partitionName(table, start))) return;
+  await database.query(creation(table, start));
+}
+
+/**
+ * Creates the partition of a day when it is missing, and keeps it from being dropped until the transaction ends. A lock that is
+ * not free within a second fails it.
+ */
+export async function holdPartition(transaction: EntityManager, start: Day, table: Table): Promise<void> {
+  await transaction.execute(creation(table, start));
+}
+
+function creation(table: Table, start: Day): string {
   const name = partitionName(table, start);
-  if ((await partitionNames(database, table)).includes(name)) return;
-  await database.query(
-    guarded(`
+  return guarded(`
       IF NOT EXISTS (${partitionsOf(table)} AND child.relname = '${name}') THEN
         CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE);
         ALTER TABLE ${table} ATTACH PARTITION ${name}
           FOR VALUES FROM ('${new Date(start).toISOString()}') TO ('${new Date(start + day).toISOString()}');
-      END IF;`),
-  );
+      END IF;`);
 }
 
 /** Drops the partitions before a day, one transaction each. Returns their days, oldest first. */

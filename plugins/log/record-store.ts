@@ -1,6 +1,6 @@
 import type { Database } from '#core/database/database.ts';
 import { columns } from '#core/records/columns.ts';
-import { ensurePartition, type Table } from './partitions.ts';
+import { holdPartition, type Table } from './partitions.ts';
 
 /** Stores records in the database. */
 export interface RecordStore {
@@ -76,9 +76,12 @@ export class PostgresRecordStore implements RecordStore {
       await this.#database.query(sql, parameters);
     } catch (error) {
       if (sqlState(error) !== '23514') throw error;
-      // A partition is missing: the journal is old, or the job that creates partitions has not run.
-      for (const day of daysOf(lines)) await ensurePartition(this.#database, day, table);
-      await this.#database.query(sql, parameters);
+      // A partition is missing: the journal is old, or the job that creates partitions has not run. In one transaction, because
+      // the job may drop an old day again before the records are in it.
+      await this.#database.fork().transactional(async (transaction) => {
+        for (const day of daysOf(lines)) await holdPartition(transaction, day, table);
+        await transaction.execute(sql, parameters);
+      });
     }
   }
 }

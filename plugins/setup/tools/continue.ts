@@ -39,5 +39,6 @@ export const continueDev: SetupTool = {
         ],
       },
     },
+    { kind: 'command', commands: [['cn']] },
   ],
 };

@@ -99,12 +99,12 @@ function Select-Near($changes) {
 }
 
 # Hides keys of this gateway, what looks like a key of another service, and all that follows a name such as apiKey or password
-# on its line. Too much is hidden rather than too little: a line may hold several secrets. Only a string that another member of
-# JSON follows is hidden alone: settings may be one line.
+# on its line. Too much is hidden rather than too little: a line may hold several secrets. Only a string of JSON that other
+# members or brackets follow is hidden alone: settings may be one line.
 function Hide-Secrets([string] $text) {
   $text = Hide-Keys $text
   $shown = ''
-  $name = '(key|token|secret|password|passwd|credential|authorization|cookie)[a-z0-9_.-]*["'']?[ \t]*[\]:= \t]'
+  $name = '(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["'']?[ \t]*[\]:= \t]'
   # In Turkish, I is not the capital letter of i.
   $options = [Text.RegularExpressions.RegexOptions] 'IgnoreCase, CultureInvariant'
   while ($true) {
@@ -114,7 +114,7 @@ function Hide-Secrets([string] $text) {
     $rest = $text.Substring($end).TrimStart(" `t:=".ToCharArray())
     if ($rest -cmatch '\A([\[{|>]\s*)?\z') { return $shown + $text }
     $shown += $text.Substring(0, $end) + ' ***'
-    $string = [regex]::Match($rest, '\A"(?:[^"\\]|\\.)*"(?=[ \t]*,[ \t]*")')
+    $string = [regex]::Match($rest, '\A"(?:[^"\\]|\\.)*"(?=[\]} \t]*(?:,[ \t]*["{/]|,?\z))')
     if (-not $string.Success) {
       if ($rest -cmatch ',\s*\z') { return $shown + ',' }
       return $shown
@@ -124,6 +124,6 @@ function Hide-Secrets([string] $text) {
 }
 
 function Hide-Keys([string] $text) {
-  $text = [regex]::Replace($text, [regex]::Escape($data.keyPrefix) + '-[A-Za-z0-9_-]+', $data.keyPrefix + '-***')
+  $text = [regex]::Replace($text, [regex]::Escape($data.keyPrefix) + '[-_][A-Za-z0-9_-]+', $data.keyPrefix + '-***')
   return [regex]::Replace($text, 'sk-[A-Za-z0-9_-]+', 'sk-***')
 }

@@ -217,7 +217,8 @@ function Write-Pastes($jobs) {
   foreach ($job in $jobs) {
     foreach ($plan in @($job.plans | Where-Object { $_.verdict -ceq 'manual' })) {
       Write-Line ''
-      Write-Line "Add this to $($plan.shown) ($($plan.format)), with your API key for YOUR_KEY:"
+      Write-Line ("Put these settings into $($plan.shown) ($($plan.format)), in place of those that it has, " +
+        'with your API key for YOUR_KEY:')
       foreach ($line in $plan.paste.Split("`n")) { Write-Line "    $line" }
     }
   }

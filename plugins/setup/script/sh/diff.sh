@@ -36,7 +36,7 @@ mask() {
 
 # Too much is hidden rather than too little. Hidden are
 #   - what follows a name such as apiKey or password: on its line, and all of a list, object, table or text that begins there.
-#     A string that another member of JSON follows is hidden alone: settings may be one line
+#     A string of JSON that other members or brackets follow is hidden alone: settings may be one line
 #   - what looks like a key: of this gateway, with a known start such as sk- or ghp_, after Bearer or Basic, in a URL before
 #     its @, a UUID, and each run of characters with 16 letters and digits in a row, or 40 letters
 #   - private keys between their BEGIN and END, and the lines of a base64 text
@@ -53,6 +53,8 @@ mask_program='
     with_scheme = "([Bb]earer|BEARER|[Bb]asic|BASIC)[ \t]+[^ \t\"\047]+"
     one_word = "^[ \t\"\047]*[A-Za-z0-9+/=_-]+[ \t\"\047,\\\\]*$"
     quotes = "(\"\"\"|\047\047\047)"
+    # A text of JSON, what it ends, and the start of what follows.
+    before_member = "^\"([^\"\\\\]|\\\\.)*\"[] \t}]*(,[ \t]*[\"{/]|,?$)"
   }
   function indent_of(line) { match(line, /^[ \t]*/); return RLENGTH }
   function hide_line(line) { match(line, /^[ \t]*/); return substr(line, 1, RLENGTH) hidden }
@@ -125,7 +127,7 @@ mask_program='
       open = begins_below(name, rest, line)
       if (open != "" && open != "quotes") return shown line
       shown = shown substr(line, 1, start - 1) " " hidden
-      if (rest ~ /^"([^"\\]|\\.)*"[ \t]*,[ \t]*"/) {
+      if (rest ~ before_member) {
         match(rest, /^"([^"\\]|\\.)*"/)
         line = substr(rest, RLENGTH + 1)
       } else {
@@ -213,7 +215,7 @@ show_settings() {
     *';'*) ;;
     *) identity="$identity;" ;;
   esac
-  printf '\n%s\n' "${bold}Add this to $shown$plain ($format), with your API key for YOUR_KEY:"
+  printf '\n%s\n' "${bold}Put these settings into $shown$plain ($format), in place of those that it has, with your API key for YOUR_KEY:"
   awk -v prefix="$key_prefix" -v initial="${identity#*";"}" '
     BEGIN { count = split(initial, names, ","); for (i = 1; i <= count; i++) is_initial[names[i]] = 1 }
     /^["\047]?[A-Za-z]+["\047]?[ \t]*:/ { name = $0; sub(/:.*/, "", name); gsub(/[^A-Za-z]/, "", name) }

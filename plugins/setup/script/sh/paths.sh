@@ -86,11 +86,22 @@ expand_place() {
 
 # $1 as people write it, in $shown.
 show_path() {
+  shown=$1 shown_home=$home
   case $1 in
-    "$home"/*) make_printable "~${1#"$home"}" ;;
-    *) make_printable "$1" ;;
+    */../* | */./*) show_without_dots ;;
+  esac
+  case $shown in
+    "$shown_home"/*) make_printable "~${shown#"$shown_home"}" ;;
+    *) make_printable "$shown" ;;
   esac
   shown=$printable
+}
+
+# A relative link leads to a path such as ~/.tool/../dotfiles/x. What `..` means depends on links above it.
+show_without_dots() {
+  dots_folder=$(cd -P "${shown%/*}" 2>/dev/null && pwd -P) || return 0
+  shown=$dots_folder/${shown##*/}
+  shown_home=$(cd -P "$home" && pwd -P)
 }
 
 # Follows the symbolic links at the end of the path $1 to the file that they lead to, which need not exist: $real.

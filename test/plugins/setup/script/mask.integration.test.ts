@@ -48,6 +48,13 @@ const cases: readonly (readonly [what: string, text: string, shown: string])[] =
   ['an object', '"secrets": {\n "a": "S3cret",\n "b": ["S3cret"]\n},\n"c": 1', '"secrets": {\n ***\n ***\n},\n"c": 1'],
   ['a text of TOML', 'secret = """\nS3cret\n"""\na = 1', 'secret = ***\n***\n***\na = 1'],
   ['arguments', '["--api-key", "S3cret", "--a"]', '["--api-key", ***, "--a"]'],
+  [
+    'members on one line',
+    '{"a":{"apiKey":"S3cret"},"b":1,"list":[{"token":"S3cret" } , {"c":2}], "key":"S3cret", /* d */ "e": 3 }',
+    '{"a":{"apiKey": ***},"b":1,"list":[{"token": *** } , {"c":2}], "key": ***, /* d */ "e": 3 }',
+  ],
+  ['the last member', '{ "e": 3, "key":"S3cret" } }\na', '{ "e": 3, "key": *** } }\na'],
+  ['what is joined to a text', 'key = "S3cret"S3cret, "a"', 'key = ***'],
   ['arguments below each other', '"--token",\n"S3cret",\n"a"', '"--token",\n***\n"a"'],
   ['a line that goes on', 'export KEY=\\\nS3cret', 'export KEY=\\\n***'],
   [

@@ -327,7 +327,7 @@ describe('--dry-run', () => {
     await write('.merger/config.toml', `# ${line}\nmodel = "old"\n`);
     const { stdout } = await run('--dry-run --tools merger');
     expect(stdout).toContain(
-      '\n # { "token": ***, "model": "one", "password": ***, "x": 1, "auth-key": ***\n-model = "old"',
+      '\n # { "token": ***, "model": "one", "password": ***, "x": 1, "auth-key": *** }\n-model = "old"',
     );
     expect(stdout).not.toMatch(/t0ps|3cret/);
   });
@@ -457,6 +457,16 @@ describe('--undo', () => {
     expect(await read('dots/model')).toBe('mine\n');
     const [time = ''] = await readdir(join(home, records, 'backups'));
     expect(await read(join(records, 'backups', time, home, '.merger/config.toml'))).toBe(config);
+  });
+
+  it('shows where a relative link leads without dots', async () => {
+    const { home, run, write } = await open();
+    await write('dots/merger.toml', config);
+    await mkdir(join(home, '.merger'));
+    await symlink('../dots/merger.toml', join(home, '.merger/config.toml'));
+    await run('--yes --tools merger');
+    expect(verdictsIn(await run('--undo --yes --dry-run'))).toStrictEqual(['Tool merger restored ~/dots/merger.toml']);
+    expect(verdictsIn(await run('--undo --yes'))).toStrictEqual(['Tool merger restored ~/dots/merger.toml']);
   });
 
   it('does not touch a file whose record is incomplete', async () => {

@@ -257,7 +257,7 @@ describe('settings that a person must paste', () => {
     const { output } = await computer.run(['-Yes', '-Tools', 'alpha']);
     expect(output).toMatch(/Tool alpha +manual .*: neither node nor Python 3 is here to merge the settings/);
     expect(output).toMatch(
-      /Add this to C:\\\S+settings\.json \(json\), with your API key for YOUR_KEY:\n {4}\{"gateway"/,
+      /Put these settings into C:\\\S+settings\.json \(json\), in place of those that it has, with your API key for YOUR_KEY:\n {4}\{"gateway"/,
     );
     expect(output).not.toContain(testKey);
     const unpasted = await computer.run(['-Verify']);

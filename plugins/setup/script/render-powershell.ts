@@ -1,5 +1,5 @@
 import type { ScriptData } from './script-data.ts';
-import { type CarriedFile, carriedFiles, eta, inOrder } from './render-shell.ts';
+import { type CarriedFile, carriedFiles, eta, scriptParts } from './render-shell.ts';
 
 /**
  * setup.ps1 for this gateway, in ASCII: Windows PowerShell 5.1 guesses the encoding of what it loads. Reads its parts from disk.
@@ -8,7 +8,7 @@ import { type CarriedFile, carriedFiles, eta, inOrder } from './render-shell.ts'
  */
 export function renderPowershell(data: ScriptData): string {
   const { slug, baseUrl, keyVariable } = data;
-  const sources = inOrder(carriedFiles('ps1', '.ps1'));
+  const sources = scriptParts(carriedFiles('ps1', '.ps1'));
   const helpers = [...carriedFiles('edit', '.mjs'), ...carriedFiles('edit', '.py')];
   [...sources, ...helpers].forEach(assertPlain);
   return eta.render('./setup.ps1.eta', {

@@ -12,6 +12,11 @@ export interface CarriedFile {
   readonly text: string;
 }
 
+/** A part of a script, with the first sentence of its comment. */
+export interface ScriptPart extends CarriedFile {
+  readonly title: string;
+}
+
 /** Scripts are no HTML: what is printed is quoted where it is made. */
 export const eta = new Eta({
   views: join(here, '..', '..', '..', 'views', 'setup'),
@@ -22,7 +27,7 @@ export const eta = new Eta({
 /** setup.sh for this gateway. Reads its parts from disk. */
 export function renderShell(data: ScriptData): string {
   const { service, slug, baseUrl, keyVariable } = data;
-  const sources = inOrder(carriedFiles('sh', '.sh'));
+  const sources = scriptParts(carriedFiles('sh', '.sh'));
   return eta.render('./setup.sh.eta', {
     service,
     slug,
@@ -42,11 +47,26 @@ export function carriedFiles(folder: string, extension: string): CarriedFile[] {
     .map((name) => ({ name, text: readFileSync(join(here, folder, name), 'utf8').trimEnd() }));
 }
 
-/** `base` first, because the others use what it defines, and `main` last. */
-export function inOrder(files: readonly CarriedFile[]): CarriedFile[] {
-  const rank = ({ name }: CarriedFile) => ['base', 'main'].indexOf(basename(name, extname(name)));
-  const [first, last] = [0, 1].map((wanted) => files.filter((file) => rank(file) === wanted));
-  return [...(first ?? []), ...files.filter((file) => rank(file) === -1), ...(last ?? [])];
+/** How the parts of both scripts are best read: what happens, then how, then what it is made of. Others follow. */
+const readingOrder = [
+  ...['main', 'options', 'setup', 'detect', 'models', 'key', 'plan', 'compute', 'blocks', 'variables', 'commit'],
+  ...['undo', 'undo-file', 'remove', 'orphans', 'former', 'gateways', 'verify', 'ask-model', 'question', 'list'],
+  ...['state', 'records', 'http', 'clients', 'client-programs', 'json', 'helper', 'report', 'diff', 'difference'],
+  ...['suggest', 'paths', 'content', 'base'],
+];
+
+/** Each part defines functions; what it does beside that needs no other part, so that they may be in any order. */
+export function scriptParts(files: readonly CarriedFile[]): ScriptPart[] {
+  const place = ({ name }: CarriedFile) => readingOrder.indexOf(basename(name, extname(name))) + 1 || Infinity;
+  return files.toSorted((a, b) => place(a) - place(b)).map((file) => ({ ...file, title: titleOf(file) }));
+}
+
+/** @throws Error for a part that does not begin with a sentence in a comment */
+function titleOf({ name, text }: CarriedFile): string {
+  const [comment = ''] = /^(# .*\n)+/.exec(text) ?? [];
+  const sentence = /^(.+?)\.(?: |$)/.exec(comment.replaceAll(/^# /gm, '').replaceAll('\n', ' '))?.[1];
+  if (sentence === undefined) throw new Error(`${name} does not begin with a sentence`);
+  return sentence;
 }
 
 /** A function that writes the editing programs for one of two languages into a folder. */

@@ -1,5 +1,5 @@
-# Former names of the service: each is a service whose folder of records, markers and names in settings differ from the present
-# ones. What was set up under one is taken out by -Undo, and before it is set up under the present name. A run that ends in
+# Moves tools from former names of the service. Each of them is a service with another folder of records, other markers and other
+# names in settings. What was set up under one is taken out by -Undo, and before it is set up under the present name. A run that ends in
 # between leaves the record `moving`, so that the next one knows the tools and their models.
 
 # The tools that are set up under former names, with their models, those of the latest name first; as Read-Tools.

@@ -1,4 +1,4 @@
-# The API key: where it comes from, and whether the gateway accepts it. Messages have $session.keyHint instead of it.
+# Where the API key comes from, and whether the gateway accepts it. Messages have $session.keyHint instead of it.
 
 # Sets the key from -KeyFile, the variable, or a question, or ends the script.
 function Read-Key([string] $file) {

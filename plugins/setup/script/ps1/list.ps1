@@ -1,4 +1,4 @@
-# -List: the tools, and which of them are here.
+# Lists the tools, and which of them are on this computer or set up (-List).
 
 function Show-Tools {
   $former = Read-FormerTools

@@ -1,4 +1,4 @@
-# The start and the end of a run.
+# What each option runs, and how a run ends.
 
 function Get-ServiceName { return ConvertTo-Printable $data.service }
 

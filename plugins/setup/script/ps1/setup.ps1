@@ -165,6 +165,7 @@ function Request-Consent($options, $jobs, $moved) {
     Write-Line "What was set up under a former name of $(Get-ServiceName) is taken out first."
   } elseif (@($jobs | Where-Object { $_.verdict -in 'written', 'manual' }).Count -eq 0) { return }
   Write-Line ''
+  Write-Line "Files that exist are copied to $(Get-StatePath 'backups') first."
   if (-not (Confirm-Yes 'Write these settings?')) { Stop-Setup 'Nothing was changed.' }
 }
 

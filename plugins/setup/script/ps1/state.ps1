@@ -1,4 +1,4 @@
-# What this script remembers in %LOCALAPPDATA%\<slug>\setup, in files that only the user can read:
+# What this script remembers in %LOCALAPPDATA%\<slug>\setup. Only the user can read it:
 #   tools                a line for each tool that is set up, with the model when it was named
 #   moving               such lines of tools that are being moved from a former name of the service: written before their
 #                        former settings go, removed one by one as the new ones are there

@@ -1,4 +1,4 @@
-# -Undo: takes the settings out of the files of tools, then the variables, then the records.
+# Takes the settings out of the files of tools, then the variables, then the records (-Undo).
 
 # The settings under the present name come first: where both are in a file, they are the later ones.
 function Undo-Setup($options) {

@@ -1,4 +1,4 @@
-# -Verify: are the settings still in the files of each tool that is set up, and does the gateway serve what it asks for?
+# Checks whether the settings of a tool are still there, and whether the gateway answers as the tool needs it (-Verify).
 
 function Test-Setup($options) {
   $saved = Read-Tools 'tools'

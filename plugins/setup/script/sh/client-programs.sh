@@ -1,4 +1,4 @@
-# Clients for machines that have neither curl nor GNU wget: METHOD URL OUT BODY_FILE SECONDS AGENT BYTES, the key on the standard
+# Clients for machines that have neither curl nor GNU wget. Arguments: METHOD URL OUT BODY_FILE SECONDS AGENT BYTES, the key on the standard
 # input. They print STATUS TAB REASON TAB DETAIL.
 
 # Python >= 3.6. urllib honours the proxy's variables.

@@ -1,4 +1,4 @@
-# Writing: a planned file replaces the file of the user in one step, or not at all.
+# Replaces a file of the user by the planned one in one step, or not at all.
 
 backup=''
 

@@ -1,4 +1,4 @@
-# The tools: the rows of list_tools, which of them are on this machine, and which are to be set up.
+# Which tools of list_tools are on this machine, and which of them are to be set up.
 
 tool_rows=''
 

@@ -1,4 +1,4 @@
-# Differences, with the values of secrets hidden.
+# Shows differences, with the values of secrets hidden.
 
 # Prints what would change in the planned file $n.
 show_difference() {

@@ -1,4 +1,5 @@
-# Former names of the service: each is a service with a folder, markers and names in settings that differ from the present ones.
+# Moves tools from former names of the service. Each of them is a service with another folder, other markers and other names in
+# settings.
 # What was set up under one is taken out by --undo, and before it is set up under the present name.
 # A run that ends in between leaves the record `moving`, so that the next one knows the tools and their models.
 

@@ -1,4 +1,4 @@
-# The API key: where it comes from, and whether the gateway accepts it. It never leaves the variable `key`, except to
+# Where the API key comes from, and whether the gateway accepts it. It never leaves the variable `key`, except to
 # requests and into files of mode 600; messages have $key_hint. No command here gets it as an argument, not even printf,
 # which is a program in some shells.
 

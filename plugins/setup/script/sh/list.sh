@@ -1,4 +1,4 @@
-# --list: the tools, and which of them are on this machine or set up.
+# Lists the tools, and which of them are on this machine or set up (--list).
 
 list() {
   locate_home

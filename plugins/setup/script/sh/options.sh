@@ -1,4 +1,4 @@
-# The command line.
+# The options of the command line.
 # Set for the other parts: $action (setup, undo, verify, list, help), $is_dry_run and $has_consent (yes or ''),
 # $wanted_tools (ids between spaces), $wanted_model, $key_file.
 

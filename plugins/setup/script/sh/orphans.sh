@@ -1,4 +1,4 @@
-# --undo without records: the marked lines in profiles are known to be ours all the same.
+# Takes marked lines out of profiles when the records are lost (--undo).
 
 undo_orphans() {
   for orphan in "${ZDOTDIR:-$home}/.zshrc" "$home/.bashrc" "$home/.bash_profile" "$home/.bash_login" "$home/.profile"; do

@@ -1,4 +1,4 @@
-# Paths: where the files of tools are, and which file a path really names.
+# Where the files of tools are, and which file a path really names.
 
 # Checks HOME and sets $home, $config_home, $user_id and, by enter_service, $state, the folder of this script. That does not
 # move with XDG_CONFIG_HOME: a run with it and one without it have to find the same records.
@@ -36,6 +36,17 @@ refuse_sudo() {
   case $action in
     setup | undo) warn "This runs as root in the home folder of another user: new files will belong to root." ;;
   esac
+}
+
+# Of a file in the table: $1, or $2 on macOS unless it is -, in $chosen_path.
+choose_path() {
+  chosen_path=$1
+  if [ "$2" != - ] && is_macos; then chosen_path=$2; fi
+}
+
+# True when the file of the table at $chosen_path names this gateway. $expanded is where it is.
+names_gateway() {
+  expand_path "$chosen_path" && grep -q -F -e "$base_url" "$expanded" 2>/dev/null
 }
 
 # Sets $expanded to the absolute path for $1, such as ~/.x/y; with `a|b` the first that exists, or else the last.

@@ -32,10 +32,9 @@ place() {
 
 # $1: format; $2: path; $3: path on macOS, or -; $4: identity; $5: at; $6: the wanted text
 file() {
-  file_path=$2
-  if [ "$3" != - ] && is_macos; then file_path=$3; fi
+  choose_path "$2" "$3"
   fill_placeholders "$6"
-  plan_file "$1" "$file_path" "$4" "$5"
+  plan_file "$1" "$chosen_path" "$4" "$5"
 }
 
 # $1: name; $2: value

@@ -1,4 +1,4 @@
-# What is left at the end: backups, folders that were created, and the records themselves.
+# Removes what is left at the end: backups, folders that were created, and the records themselves.
 
 # Removes the backups once nothing is set up any more and every file came back byte for byte.
 remove_backups() {

@@ -1,4 +1,4 @@
-# Verdicts: one line per tool.
+# Prints one line with a verdict per tool.
 
 # $1: name; $2: verdict; $3: details
 print_verdict() {

@@ -1,4 +1,4 @@
-# Setting tools up: everything is computed first, shown and confirmed, and only then written.
+# Sets tools up: computes all changes, shows them, asks, and only then writes.
 
 has_failed='' has_changes='' is_shown='' notes=''
 
@@ -109,7 +109,8 @@ confirm_plan() {
     is_shown=yes
     return
   fi
-  say ''
+  show_path "$records/backups"
+  say "${NL}Files that exist are copied to $shown first."
   ask_yes 'Write these settings?' || decline
 }
 
@@ -158,6 +159,10 @@ print_result() {
     return
   fi
   print_verdicts written
+  if [ -n "$backup" ]; then
+    show_path "$backup"
+    say "${NL}Copies of the files from before: $shown"
+  fi
   n=0
   while [ "$n" -lt "$tools_end" ]; do
     n=$((n + 1))

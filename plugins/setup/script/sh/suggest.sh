@@ -1,4 +1,4 @@
-# Names that were mistyped: "Did you mean codex?", and the names that there are.
+# Suggests a name for one that was mistyped, and lists those that there are.
 
 # What is said of the unknown tool $1, in $unknown.
 describe_unknown_tool() {

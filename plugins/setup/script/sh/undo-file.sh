@@ -1,4 +1,4 @@
-# Taking our settings out of one file again.
+# Takes our settings out of one file.
 
 # Computes what becomes of the file of the record $1 in $work/plan/N. Sets $verdict:
 #   restored   it gets the bytes that it had before

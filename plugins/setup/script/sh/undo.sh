@@ -1,4 +1,4 @@
-# --undo: takes the settings out of the files of tools, then what they needed, then the records.
+# Takes the settings out of the files of tools, then what they needed, then the records (--undo).
 
 # The settings under the present name come first: where both are in a file, they are the later ones.
 undo() {
@@ -152,9 +152,8 @@ list_pasted_paths() {
   find_tool "$tool_id" && choose_models || return 0
   places='' pasted_paths=''
   file() {
-    shown=$2
-    if [ "$3" != - ] && is_macos; then shown=$3; fi
-    expand_path "$shown" && grep -q -F -e "$base_url" "$expanded" 2>/dev/null || return 0
+    choose_path "$2" "$3"
+    names_gateway || return 0
     show_path "$expanded"
     pasted_paths="$pasted_paths${pasted_paths:+, }$shown"
   }

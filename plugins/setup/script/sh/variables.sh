@@ -1,4 +1,4 @@
-# Variables of the user's shell: one file, $state/env, that the profile reads; fish reads its own.
+# Variables of the user's shell: one file, $state/env, which the profile reads; fish reads its own.
 # The record `variables` says which tools need which names. Lines of other people in $state/env stay.
 
 # Plans the files for what the tools in $1 (ids between spaces) want now and what other tools wanted before: the new record

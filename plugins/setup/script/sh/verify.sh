@@ -1,4 +1,37 @@
-# --verify: are the settings of a tool still there, and does the gateway answer as the tool needs it?
+# Checks whether the settings of a tool are still there, and whether the gateway answers as the tool needs it (--verify).
+
+# One line for each tool that is set up.
+verify() {
+  locate_home
+  select_tools
+  verified=''
+  for tool_id in $selected; do
+    find_tool "$tool_id"
+    explain_former
+    if [ -n "$unsettled" ]; then
+      has_failed=yes
+      print_verdict "$tool_name" outdated "$unsettled"
+      continue
+    fi
+    is_set_up "$tool_id" || continue
+    [ -n "$verified" ] || read_key
+    verified=yes
+    choose_models || continue
+    format=$tool_format
+    verify_tool "$tool_id" || has_failed=yes
+  done
+  [ -n "$verified$has_failed" ] || fail 'No tool is set up on this machine. Run this without --verify first.'
+}
+
+# Sets $unsettled to what keeps the tool $tool_id from having its settings under the present name, or to ''.
+explain_former() {
+  unsettled=''
+  if is_moving "$tool_id"; then
+    unsettled='the last run was interrupted. Run the setup again to complete it'
+  elif is_former "$tool_id" && ! is_set_up "$tool_id"; then
+    unsettled="it is set up under a former name of $service. Run the setup again to update it"
+  fi
+}
 
 # Prints the verdict for the tool of find_tool, whose models have been chosen. False when the tool would not work.
 verify_tool() {
@@ -29,13 +62,12 @@ verify_tool() {
 list_unwritten_paths() {
   tool=$1 places='' unwritten=''
   file() {
-    shown=$2
-    if [ "$3" != - ] && is_macos; then shown=$3; fi
+    choose_path "$2" "$3"
     case $6 in
       *"$base_url"*) ;;
       *) return ;;
     esac
-    if is_on_record "$2" || grep -q -F -e "$base_url" "$expanded" 2>/dev/null; then return; fi
+    if is_on_record "$2" || names_gateway; then return; fi
     show_path "$expanded"
     unwritten=$unwritten${unwritten:+, }$shown
   }
@@ -45,9 +77,9 @@ list_unwritten_paths() {
   say "$unwritten"
 }
 
-# True when the file $shown of the tool $tool is on record, there or where it was written as $1 in an earlier run.
+# True when the file at $chosen_path of the tool $tool is on record, there or where it was written as $1 in an earlier run.
 is_on_record() {
-  expand_path "$shown" && resolve_path "$expanded" || return 0
+  expand_path "$chosen_path" && resolve_path "$expanded" || return 0
   if find_record; then return 0; fi
   for record in "$records/files/$tool".*; do
     [ -r "$record/source" ] && IFS= read -r record_source <"$record/source" && [ "$record_source" = "$1" ] && return

@@ -15,6 +15,15 @@ describe('setup.sh', () => {
     expect(rendered.match(/^main "\$@".*$/gm)).toEqual(['main "$@"']);
   });
 
+  it('says at its start what is in it, in this order', () => {
+    const [head = '', body = ''] = rendered.split(/(?<=\n#\n# shellcheck .*\n)/);
+    const listed = [...head.matchAll(/^# {3}(\S+) {2,}[A-Z].*\.$/gm)].map(([, name]) => name);
+    expect(listed.length).toBeGreaterThan(30);
+    expect(listed.slice(1)).toEqual([...body.matchAll(/^# --- (\S+)$/gm)].map(([, name]) => name));
+    expect(body.indexOf('\nconfigure() {')).toBeLessThan(body.indexOf('\n# --- main.sh\n'));
+    expect(listed.slice(0, 3)).toEqual(['configure', 'main.sh', 'options.sh']);
+  });
+
   it('tells the reader in comments alone, whatever the service is called', () => {
     fc.assert(
       fc.property(nasty, (name) => {

@@ -107,7 +107,9 @@ describe('setup.ps1', () => {
     computer.machine.hostName = 'Windows PowerShell ISE Host';
     computer.machine.answers.push('no');
     const { output } = await computer.run(['-Tools', 'alpha']);
-    expect(output).toMatch(/Write these settings\? \[Y\/n\]: no\nNothing was changed\.$/);
+    expect(output).toMatch(
+      /Files that exist are copied to C:\\\S+\\backups first\.\nWrite these settings\? \[Y\/n\]: no\nNothing was changed\.$/,
+    );
   });
 
   it('refuses a key with a Kelvin sign, which -match takes for a letter', async () => {

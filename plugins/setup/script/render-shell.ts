@@ -47,17 +47,17 @@ export function carriedFiles(folder: string, extension: string): CarriedFile[] {
     .map((name) => ({ name, text: readFileSync(join(here, folder, name), 'utf8').trimEnd() }));
 }
 
-/** How the parts of both scripts are best read: what happens, then how, then what it is made of. Others follow. */
-const readingOrder = [
-  ...['main', 'options', 'setup', 'detect', 'models', 'key', 'plan', 'compute', 'blocks', 'variables', 'commit'],
-  ...['undo', 'undo-file', 'remove', 'orphans', 'former', 'gateways', 'verify', 'ask-model', 'question', 'list'],
-  ...['state', 'records', 'http', 'clients', 'client-programs', 'json', 'helper', 'report', 'diff', 'difference'],
-  ...['suggest', 'paths', 'content', 'base'],
-];
+/** How the parts of both scripts are best read: what happens, then how, then what it is made of. Others come first. */
+const readingOrder = `
+  main options setup detect models key plan compute blocks variables commit
+  undo undo-file remove orphans former gateways verify ask-model question list
+  state records http clients client-programs json helper report diff difference
+  suggest paths content base
+`.split(/\s+/);
 
 /** Each part defines functions; what it does beside that needs no other part, so that they may be in any order. */
 export function scriptParts(files: readonly CarriedFile[]): ScriptPart[] {
-  const place = ({ name }: CarriedFile) => readingOrder.indexOf(basename(name, extname(name))) + 1 || Infinity;
+  const place = ({ name }: CarriedFile) => readingOrder.indexOf(basename(name, extname(name)));
   return files.toSorted((a, b) => place(a) - place(b)).map((file) => ({ ...file, title: titleOf(file) }));
 }
 

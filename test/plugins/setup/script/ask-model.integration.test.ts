@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDemoUpstream } from '../../../../plugins/demo/server.ts';
-import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
+import type { TestGateway } from '../../../support/gateway.ts';
+import { startDemoGateway } from './demo-gateway.ts';
 import { runParts, startStub, type StubGateway, testKey } from './parts-fixture.ts';
 
 const formats = ['chat', 'responses', 'messages', 'gemini'] as const;
@@ -16,23 +16,11 @@ function askAll(key: string, models: Readonly<Record<string, string>>): string {
 }
 
 describe('a question to the gateway', () => {
-  let demo: Awaited<ReturnType<typeof startDemoUpstream>>;
   let gateway: TestGateway;
-
   beforeAll(async () => {
-    demo = await startDemoUpstream({ delayFactor: 0 });
-    const yaml = `${wholePipeline}
-upstreams: { demo: { format: chat, base_url: "${demo.baseUrl}" } }
-models:
-  demo: { routes: [demo/chatty] }
-  down: { routes: [demo/fail-503] }
-`;
-    gateway = await startGateway({ yaml });
+    gateway = await startDemoGateway();
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await demo[Symbol.asyncDispose]();
-  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
 
   async function ask(model: string, key = gateway.key, baseUrl = gateway.url) {
     const models = Object.fromEntries(formats.map((format) => [format, model]));
@@ -49,7 +37,7 @@ models:
   it('names what the gateway says about the model', async () => {
     const unknown = await ask('dp/nothing');
     for (const format of formats) expect(unknown).toContain(`${format}: no such model: dp/nothing (`);
-    const down = await ask('dp/down');
+    const down = await ask('dp/other');
     for (const format of formats) expect(down).toMatch(new RegExp(`${format}: the gateway answered with 5\\d\\d: `));
   });
 

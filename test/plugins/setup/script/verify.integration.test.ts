@@ -1,32 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDemoUpstream } from '../../../../plugins/demo/server.ts';
 import { renderShell } from '../../../../plugins/setup/script/render-shell.ts';
 import { createAccount } from '#core/accounts/accounts.ts';
-import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
+import { type TestGateway, wholePipeline } from '../../../support/gateway.ts';
+import { startDemoGateway } from './demo-gateway.ts';
 import { createHome, type EngineOptions } from './engine-fixture.ts';
 import { runParts, systemTools, testKey, toolFolder } from './parts-fixture.ts';
 import { sampleData, sampleTool } from './sandbox.ts';
 import { describeInShells, hasCommand, runsEverywhere, runShell } from './shells.ts';
 
-let demo: Awaited<ReturnType<typeof startDemoUpstream>>;
 let gateway: TestGateway;
-
 beforeAll(async () => {
-  demo = await startDemoUpstream({ delayFactor: 0 });
-  const yaml = `${wholePipeline}
-upstreams: { demo: { format: chat, base_url: "${demo.baseUrl}" } }
-models:
-  demo: { routes: [demo/chatty] }
-  other: { routes: [demo/fail-503] }
-`;
-  gateway = await startGateway({ yaml });
+  gateway = await startDemoGateway();
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await demo[Symbol.asyncDispose]();
-});
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 const formats = ['chat', 'responses', 'messages', 'gemini'];
 
@@ -102,11 +90,7 @@ describe('the key check', () => {
   });
 
   it('accepts a key without a plan where the pipeline needs none', async () => {
-    const yaml = `${wholePipeline.replace('  - plan\n', '')}
-upstreams: { demo: { format: chat, base_url: "${demo.baseUrl}" } }
-models: { demo: { routes: [demo/chatty] } }
-`;
-    await using open = await startGateway({ yaml });
+    await using open = await startDemoGateway(wholePipeline.replace('  - plan\n', ''));
     const { key } = await createAccount(open.database, 'dp', { name: 'Open' });
     expect(await check(open.url, key)).toMatchObject({ status: 0, stdout: 'accepted\n', stderr: '' });
   });

@@ -22,9 +22,14 @@ export interface Session {
   /** The value of a pipeline where one value is wanted: an expression keeps its lists. */
   valueOf(node: SyntaxNode): Value;
   value(node: SyntaxNode): Value;
+  variable(name: string): Value;
+  /** Puts a value where a variable, a member or an element is. */
+  assign(target: SyntaxNode, value: Value): void;
+  /** In a scope of its own. */
+  inFrame<T>(run: () => T): T;
   /** With `$_`. */
   withItem<T>(value: Value, run: () => T): T;
-  /** A block of Where-Object, ForEach-Object or switch runs in the scope of its caller. */
+  /** In the present scope, as a block of Where-Object, ForEach-Object or switch, until it ends or returns. */
   runBlock(block: SyntaxNode): Value[];
   runFor(value: Value, block: ScriptBlock): Value[];
 }

@@ -21,8 +21,8 @@ export interface Assembly {
 }
 
 /**
- * Registers core's sections, the own plugins and those that gateway.yaml names. One of these that cannot be loaded is a
- * mistake that the registry keeps: what else is wrong can still be found.
+ * Registers core's sections, the built-in plugins and the plugins in gateway.yaml. The registry records a plugin that cannot be
+ * loaded as a mistake, so that the rest of the file is still validated.
  */
 export async function assemble(
   document: GatewayDocument | undefined,

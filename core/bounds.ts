@@ -16,14 +16,14 @@ export const bounds = {
   /** Body of a payment provider's notification; 413 over the limit. */
   paymentNotification: 64 * KiB,
 
-  // Of JSON, so that reading a body keeps nobody else waiting (core/json-measure.ts).
+  // Limits of JSON, so that parsing a body does not block other requests (core/json-measure.ts).
   /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of them. */
   requestValues: 100_000,
-  /** Values in a whole answer; log probabilities have 165 a token. The route fails over the limit. */
+  /** Values in a non-streaming reply; log probabilities have 165 per token. The route fails over the limit. */
   replyValues: 500_000,
-  /** Lists of members that differ in objects, as the next two in both; 413, or the route fails. Tools have the most. */
+  /** Distinct object shapes; this and the next two limits apply to requests (413) and replies (the route fails). Tools have the most. */
   jsonShapes: 10_000,
-  /** Escaped characters: some clients escape every letter beyond ASCII. */
+  /** Escaped characters: some clients escape all non-ASCII characters. */
   jsonEscapes: 1_000_000,
   /** Bytes outside of strings: numbers, punctuation and white space. */
   jsonOutsideStrings: 4 * MiB,
@@ -40,29 +40,29 @@ export const bounds = {
   addressStreams: 50,
   /** Live streams of the process; 503 over the limit. */
   liveStreams: 5_000,
-  /** Characters of the address of a live stream; 414 over the limit. */
+  /** Characters of the URL of a live stream; 414 over the limit. */
   liveAddress: 2_048,
 
   // What payment providers send.
-  /** Answer of a payment provider; the call fails over the limit. */
+  /** Response of a payment provider; the call fails over the limit. */
   providerAnswer: 256 * KiB,
 
   // What upstreams send.
-  /** Head of an answer; some vendors send large cookies. The route fails over the limit. */
+  /** Head of a response; some vendors send large cookies. The route fails over the limit. */
   upstreamHead: 64 * KiB,
-  /** Whole answer, buffered until its end; images come as base64. The route fails over the limit. */
+  /** Non-streaming reply, buffered until its end; images arrive as base64. The route fails over the limit. */
   wholeReply: 64 * MiB,
-  /** One event of a stream, and so each line of it; the largest images that vendors stream are two thirds of it. As above. */
+  /** One event of a stream, and each line of it; the largest streamed images have two thirds of it. As above. */
   event: 16 * MiB,
-  /** Values in one event; an image has few, and a last event that repeats the answer some for each token. As above. */
+  /** Values in one event; an image has few, a final event that repeats the response several per token. As above. */
   eventValues: 200_000,
   /** Events held until the first content; Responses repeats the instructions in each of the first. As above. */
   gatedEvents: 8 * MiB,
   /** Everything before the first content, pings and incomplete events included. As above. */
   gatedBytes: 40 * MiB,
-  /** Characters of a translated answer. It is truncated with an error over the limit. */
+  /** Characters of a translated reply, which is truncated with an error over the limit. */
   translatedReply: 64 * MiB,
-  /** Characters of the events of unfinished items; over the limit a truncated answer is reported without them. */
+  /** Characters of the events of unfinished items; over the limit, a truncated reply is reported without them. */
   unfinishedItems: MiB,
   /** Body of a refusal; the remainder is not read. */
   refusal: 64 * KiB,
@@ -72,22 +72,22 @@ export const bounds = {
   slowReader: 256 * KiB,
 
   // What is kept for later.
-  /** Answer in the cache, as `max_bytes`; larger ones are not kept. */
+  /** Cached reply, as `max_bytes`; larger ones are not cached. */
   cachedReply: 16 * MiB,
   /** All entries in memory without Redis; the oldest are evicted. */
   memoryCache: 256 * MiB,
   /** All values in groups in memory without Redis; the least used are evicted. */
   memoryGroups: 64 * MiB,
-  /** Reasoning before one tool call; larger ones are not kept. The largest budget of thinking is 128 KB of text. */
+  /** Reasoning before one tool call; larger ones are not kept. The largest thinking budget is 128 KB of text. */
   keptReasoning: 256 * KiB,
   /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
   accountReasoning: 16 * MiB,
   keptReasonings: 4_096,
   /** Calls in the history of one request whose reasoning is looked up; the oldest go without. */
   restoredCalls: 1_024,
-  /** Stored response, as `max_bytes`; larger ones are not kept. Also what references may bring into one request. */
+  /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */
   storedResponse: 32 * MiB,
-  /** Characters of an answer that another route may continue; a longer one ends where it was truncated. */
+  /** Characters of a reply that another route may continue; a longer one is not resumed. */
   resumedText: MiB,
   /** Content of one exchange in the log, as `max_content_bytes`; truncated. */
   loggedContent: 128 * KiB,
@@ -97,7 +97,7 @@ export const bounds = {
   journalSegment: 4 * MiB,
   /** Characters of a damaged line in the journal; skipped over the limit. */
   journalLine: MiB,
-  /** Records that the database refuses, kept in a folder; dropped and counted over the limit. */
+  /** Records that the database rejected, kept in a folder; dropped and counted over the limit. */
   rejectedRecords: 16 * MiB,
 
   // Entries.
@@ -107,15 +107,15 @@ export const bounds = {
   unknownKeys: 20_000,
   /** Networks with failed authentications; the one that failed longest ago is forgotten. */
   failingNetworks: 20_000,
-  /** Key look-ups waiting for the database; refused over the limit. */
+  /** Key lookups waiting for the database; rejected over the limit. */
   waitingLookups: 2_000,
-  /** Slots to release when Redis is back; others expire. */
+  /** Slots to release when Redis has recovered; others expire. */
   owedSlots: 10_000,
-  /** Connections to the operator's listener; further ones are closed. */
+  /** Connections to the operator listener; further ones are closed. */
   operatorConnections: 100,
   /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,
 
-  /** Tokens of one answer; larger counts are ignored. The maximum of an integer column. */
+  /** Tokens of one reply; larger counts are ignored. The maximum of an integer column. */
   tokens: 2_147_483_647,
 } as const;

@@ -95,7 +95,7 @@ export interface Delivery {
   firstContentAfter: number | undefined;
 }
 
-/** What is known of a model call that the cache answers. */
+/** The model and format of a call that the cache answers. */
 export type CachedCall = Pick<Adapter, 'model' | 'modelName' | 'isStream'>;
 
 /** The caller; written by `auth`. */

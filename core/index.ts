@@ -1,4 +1,4 @@
-/** What plugin authors import as `daypass`. Everything here is the contract; nothing else of core is. */
+/** The public API that plugins import as `daypass`. Everything else in core is private. */
 
 // A plugin, and what it registers.
 export type { GatewayPlugin } from './extension/plugin.ts';

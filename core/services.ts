@@ -125,7 +125,7 @@ export class OpenServices implements AsyncDisposable {
   }
 }
 
-/** A gateway whose Redis does not respond starts all the same; its operator must learn what that means. */
+/** A gateway starts even if Redis does not respond; the log tells the operator the consequences. */
 async function reportMissing(shared: Shared, log: Logger): Promise<void> {
   try {
     await shared.ping();

@@ -4,9 +4,9 @@ import { readSecret } from '../database/secret.ts';
 import type { Host } from '../host.ts';
 
 /**
- * A token that stands for an account's key for ten minutes, while one of its sessions lasts: for pages that call the API
- * and cannot have the key, which nobody stores. It is `<prefix>-at-` and, in hexadecimal, the ids of account and session,
- * its end, and an HMAC-SHA-256 of these. Nothing about it is stored, so any instance on the database accepts it.
+ * A token that replaces an account's key for ten minutes, at most until one of its sessions ends: for pages that call the API, since
+ * the key itself is not stored. It is `<prefix>-at-` followed by the hexadecimal ids of account and session, the expiry, and an
+ * HMAC-SHA-256 of these. Tokens are not stored, so any instance on the database accepts them.
  *
  * Only digits follow the prefix, in the form that `redactKeys` truncates.
  */

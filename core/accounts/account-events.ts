@@ -17,7 +17,7 @@ const keptDays = 90;
 export type AccountEvent = { [Name in EventName]: StoredEvent<Name> }[EventName];
 
 interface StoredEvent<Name extends EventName> {
-  /** Larger for later events, as text: PostgreSQL counts beyond the integers of JavaScript. */
+  /** Ascending; a string, because PostgreSQL's bigint exceeds JavaScript's safe integers. */
   readonly id: string;
   readonly name: Name;
   readonly payload: EventTypes[Name];
@@ -25,10 +25,10 @@ interface StoredEvent<Name extends EventName> {
 }
 
 /**
- * Records an event in the transaction of what it reports. A running gateway publishes it within moments of the commit,
- * whichever process has written it: nothing else needs to be called.
+ * Records an event in the transaction of the change that it reports. A running gateway publishes it right after the commit,
+ * whichever process wrote it; no other call is needed.
  *
- * @param dedupeKey names what has happened, such as `order.paid:ORDER`; a second event with the same key is not recorded
+ * @param dedupeKey identifies the occurrence, such as `order.paid:ORDER`; a second event with the same key is not recorded
  */
 export async function recordEvent<Name extends EventName>(
   transaction: EntityManager,
@@ -49,13 +49,13 @@ export async function recordEvent<Name extends EventName>(
 }
 
 /**
- * Publishes what has been recorded and not yet published, oldest first, each event by one instance. An event is published
- * again when its publisher dies before the commit: at least once.
+ * Publishes recorded events that are not yet published, oldest first, each by one instance. If the publisher dies before the
+ * commit, an event is published again (at-least-once delivery).
  *
- * Only for a process that serves: with shared state in memory, the handlers of another process would not be reached.
+ * Call it only in a serving process: with in-memory shared state, it would not reach the handlers of another process.
  *
  * @returns the number of events
- * @throws SharedUnavailable; those that were published before it are marked
+ * @throws SharedUnavailable; events published before it are marked
  */
 export async function publishEvents(host: Pick<Services, 'database' | 'events'>): Promise<number> {
   let published = 0;

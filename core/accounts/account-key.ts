@@ -37,10 +37,10 @@ export async function rotateKey(
 }
 
 /**
- * Replaces a key that nobody has seen by one that its owner sees. Only the first call gets a key, so none is stored in a form
- * that could be shown later; an owner whose browser missed the answer rotates it.
+ * Replaces a key that was never shown with a new one, and returns it to show to the owner. Only the first call returns a key, so no
+ * key is stored in a form that could be shown later. An owner whose browser missed the response rotates the key.
  *
- * @returns undefined when the key has been shown
+ * @returns undefined when the key was already shown
  * @throws AccountError `not_found`
  */
 export async function revealKey(

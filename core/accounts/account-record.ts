@@ -29,7 +29,7 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
-  /** False: nobody has seen the key; `revealKey` makes one that its owner sees. */
+  /** False: the key was never shown; `revealKey` creates one to show to the owner. */
   readonly isShown: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface NewAccount {
   readonly period?: NewPeriod | undefined;
   /** Its key; default: a new one. */
   readonly key?: string | undefined;
-  /** False: nobody will see the key, and `revealKey` replaces it by one that its owner sees. */
+  /** False: the key is never shown, and `revealKey` replaces it with one to show to the owner. */
   readonly isKeyShown?: boolean;
 }
 

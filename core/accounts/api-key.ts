@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 /**
  * An API key is `<prefix>-`, 43 random base62 digits (256 bits), and a CRC-32 of all of that in 6 base62 digits. The
- * checksum detects typing errors without a look-up and lets secret scanners recognise keys
+ * checksum detects typing errors without a lookup and lets secret scanners recognise keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
  *
  * The first keys had an underscore. They stay valid: the digest is that of the whole key.
@@ -19,7 +19,7 @@ export function generateApiKey(prefix: string): string {
   return body + checksum(body);
 }
 
-/** True when the text is a well-formed key with this prefix, checksum included. Needs no look-up. */
+/** True when the text is a well-formed key with this prefix and a valid checksum. Needs no lookup. */
 export function isApiKey(text: string, prefix: string): boolean {
   if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
   if (!text.startsWith(`${prefix}-`) && !text.startsWith(`${prefix}_`)) return false;

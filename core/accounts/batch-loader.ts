@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 
 /**
- * Combines look-ups into batches. One batch is in flight at a time; look-ups that arrive meanwhile wait for the next one,
- * each key once. A cold start or a flood of unknown keys thus takes one connection at most, and a result is never older than
- * its look-up.
+ * Combines lookups into batches. One batch is in flight at a time; lookups that arrive meanwhile wait for the next one,
+ * each key once. A cold start or a flood of unknown keys thus takes at most one connection, and a result is never older than
+ * its lookup.
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
@@ -34,7 +34,7 @@ export class BatchLoader<Value> {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    await Promise.resolve(); // collects the look-ups of this turn
+    await Promise.resolve(); // collects the lookups of this turn
     while (this.#waiting.size > 0) {
       if (this.#pause !== undefined) await setTimeout(this.#pause);
       await this.#runBatch([...this.#waiting].slice(0, this.#pause === undefined ? maxBatch : bounds.waitingLookups));

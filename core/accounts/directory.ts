@@ -10,7 +10,7 @@ import { BatchLoader } from './batch-loader.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** A cached account. A notification of a change removes it; another look-up replaces it. */
+/** A cached account. A notification of a change removes it; another lookup replaces it. */
 export interface KnownAccount extends AccountRecord {
   readonly seenAt: number; // ms, local clock, when the query was sent
 }
@@ -22,17 +22,17 @@ export interface DirectoryOptions {
   readonly clock?: () => number;
 }
 
-/** Seconds for which an entry is fresh, unless the caller says otherwise. */
+/** Seconds for which an entry is fresh, unless the caller sets another value. */
 const defaultMaxAge = 60;
 /** Ms for which an entry is fresh while notifications cannot arrive. */
 const unwatchedMaxAge = 1_000;
-/** Ms for which an unknown key or id is refused without another look-up. */
+/** Ms for which an unknown key or id is rejected without another lookup. */
 const unknownMaxAge = 10_000;
 /** Ms for which cached accounts are used while the database does not answer. */
 const outageMaxAge = 24 * 60 * 60 * 1_000;
-/** Ms for which look-ups of suspects are collected: a valid key among them waits no longer than that. */
+/** Ms for which lookups of suspects are collected; also the longest delay of a valid key among them. */
 const suspectPause = 250;
-/** Timeout of a look-up in ms. */
+/** Timeout of a lookup in ms. */
 const deadline = 2_000;
 /** Ms between retries while the database does not answer. */
 const probeInterval = 1_000;
@@ -40,13 +40,13 @@ const probeInterval = 1_000;
 /**
  * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
  *
- * An entry is fresh while it is younger than the caller asks for, and
- * 1. the database has not notified of a change of the account (it is then read again at once);
- * 2. the connection for notifications has not been interrupted since (some may have been missed);
- * 3. while that connection is down, it is younger than a second (a rotated key must not work longer).
+ * An entry is fresh while it is younger than the caller's maximum age, and
+ * 1. the database has not reported a change of the account (which triggers a new read);
+ * 2. the notification connection has not been interrupted since (notifications may have been missed);
+ * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
  *
- * While the database does not answer, 2 and 3 do not apply: cached accounts are used for a day, since paying callers should
- * not notice a restart, and unknown callers get `unavailable`. One look-up per second retries.
+ * While the database does not respond, 2 and 3 do not apply: cached accounts are used for a day, so that paying callers do
+ * not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
@@ -86,12 +86,12 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * The account whose key has this digest; undefined when there is none.
+   * The account whose key has this digest, or undefined.
    *
    * @param maxAge seconds for which a cached entry is fresh
-   * @param isSuspect whether the caller sends keys that do not exist; its look-ups wait to be read together. Asked only when
+   * @param isSuspect whether the caller has sent unknown keys; its lookups are delayed and batched. Called only when
    * there is nothing about the key in memory
-   * @throws GatewayError `unavailable` when it is not cached and the database does not answer
+   * @throws GatewayError `unavailable` when it is not cached and the database does not respond
    */
   findByDigest(
     digest: string,

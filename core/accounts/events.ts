@@ -35,7 +35,7 @@ export interface OrderEvent {
   readonly accountId: string;
 }
 
-/** Names the account and the end of what it has paid for. */
+/** The account and the end of its paid time. */
 export interface PlanEvent {
   readonly accountId: string;
   readonly endsAt: string; // RFC 3339

@@ -29,10 +29,10 @@ type AccountHost = Pick<Host, 'database' | 'service'>;
 const unverified = 'local';
 
 /**
- * The account of this identity. For an identity that is not known, creates an account with a key that nobody has seen yet
- * (`revealKey`). Accounts are found by provider and subject, never by e-mail address: an address that another account has
- * is refused, and only its owner can link the identity, while signed in. The one exception is an account that nobody can
- * sign in to because the operator made it: it belongs to the first verified owner of its address.
+ * The account of this identity. For an unknown identity, creates an account with a key that was never shown (see `revealKey`).
+ * Accounts are found by provider and subject, never by e-mail address: an address of another account is refused, and only
+ * that account's owner can link the identity, while signed in. The exception is an account without a sign-in that the operator
+ * created: it belongs to the first verified owner of its address.
  */
 export async function signInWith(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
   const person = cleanProfile(profile);

@@ -55,7 +55,7 @@ const nothing: ModelAbilities = {
 /** Models never change; a reload makes others. */
 const known = new WeakMap<Model, ModelAbilities>();
 
-/** The abilities of a model; none where no plugin speaks any format. */
+/** The abilities of a model; empty when no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
   const abilities = known.get(model) ?? abilityReader?.(model) ?? nothing;
   known.set(model, abilities);

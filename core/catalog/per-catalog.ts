@@ -1,7 +1,7 @@
 import type { Host } from '../host.ts';
 import type { Catalog } from './catalog.ts';
 
-/** Returns what `create` makes of a host, once for each catalog: a reload, which makes another catalog, starts anew. */
+/** Memoizes `create` per catalog: a reload creates a new catalog, and the value is created again. */
 export function perCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {
   const made = new WeakMap<Catalog, T>();
   return (host) => {

@@ -23,7 +23,7 @@ export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile 
   return { ...plain, byFormat: new Map([...formats].map((format) => [format, mergeSettings(settings, format)])) };
 }
 
-/** The profile of a route in one of the formats that its endpoint speaks. */
+/** The profile of a route in one of the formats of its endpoint. */
 export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }

@@ -2,7 +2,7 @@ import { type Document, isCollection, isScalar, type Node, Scalar, visit, type Y
 import { keyLineMistake, lineMistake, type Words } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 
-/** The errors that are certain, and the first of the others, because the rest may follow from it. */
+/** The errors that are certain, and the first of the others, because later ones may be consequences of it. */
 export function primaryErrors(errors: readonly YAMLError[]): YAMLError[] {
   // What else is wrong in a file with tabs depends on what they were meant to be.
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
@@ -11,7 +11,7 @@ export function primaryErrors(errors: readonly YAMLError[]): YAMLError[] {
   return errors.filter((error) => error === first || error.pos[0] < (first?.pos[0] ?? Infinity));
 }
 
-/** A syntax error as its author would see it: where the mistake is, which is not always where YAML notices it. */
+/** A syntax error at the place of the mistake, which is not always where the YAML parser reports it. */
 export function explainSyntax(error: YAMLError, text: string, document: Document | undefined): TextMistake {
   const { code, message, pos } = error;
   const offset = Math.min(pos[0], text.length);

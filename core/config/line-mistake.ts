@@ -3,7 +3,7 @@ export type Words = readonly [wrong: string, right: string];
 
 /**
  * The mistake in a line that YAML reads as plain text although it was meant as a key or a list entry; undefined for any other
- * text. Values stay out of the words, because they may be secrets.
+ * text. The message contains no values, because they may be secrets.
  */
 export function lineMistake(line: string): Words | undefined {
   const text = line.trim();

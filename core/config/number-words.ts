@@ -1,4 +1,4 @@
-/** How a number is written in gateway.yaml, for somebody who has written a text. */
+/** Explains how to write a number in gateway.yaml when the value is a string. */
 
 const durations: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 const bytes: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
@@ -17,7 +17,7 @@ export function unitOf(description: string | undefined): string | undefined {
   return /\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i.exec(description ?? '')?.[1]?.toLowerCase();
 }
 
-/** The number that a text means, as it must be written; undefined when it means none that is certain. */
+/** The number that a string most likely means, as it must be written; undefined when it is ambiguous. */
 export function intendedNumber(text: string, unit: string | undefined): string | undefined {
   const bare = text
     .trim()

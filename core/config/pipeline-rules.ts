@@ -8,7 +8,7 @@ import type { Validator } from './validator.ts';
 
 /** A stage of the list, as an entry of it. */
 interface Entry extends ListedStage {
-  /** `log: false`: left out on purpose. */
+  /** `log: false`: turned off explicitly. */
   readonly isOff: boolean;
 }
 
@@ -135,7 +135,7 @@ function refuseRepeats(listed: readonly ListedStage[], validator: Validator): vo
   }
 }
 
-/** A stage that nearly every gateway needs may be missing by mistake. Another one may do its work: it writes the same facts. */
+/** Reports missing stages that nearly every gateway needs, unless another stage writes the same facts. */
 function requireExpected(listed: readonly Entry[], registry: Registry, validator: Validator): void {
   const isWritten = (fact: AnyFact) => listed.some(({ definition: { writes } }) => writes?.includes(fact));
   for (const { name, expectedFor, writes = [] } of registry.stages.values()) {

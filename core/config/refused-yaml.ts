@@ -9,7 +9,7 @@ export interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
 
-/** YAML that is valid, but most likely a mistake in gateway.yaml. */
+/** Finds YAML that is valid, but most likely a mistake in gateway.yaml. */
 export function findRefusedYaml(document: Document.Parsed, text: string): NodeMistake[] {
   const found: NodeMistake[] = [];
   const anchors = new Set<string>();
@@ -54,7 +54,7 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
   return found;
 }
 
-/** What an unquoted value says that its author did not mean. */
+/** Finds unquoted values that YAML reads differently than their author meant. */
 function plainMistake({ source = '', value, range }: Scalar, text: string): TextMistake | undefined {
   const [start = 0, end = 0] = range ?? [];
   if (/^[“”„‟‘’‚‛«»]/.test(source))

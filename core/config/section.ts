@@ -9,7 +9,7 @@ export type YamlPath = readonly (string | number)[];
  * Reports one mistake. Position, file name and "did you mean" are added by the loader.
  *
  * @param path where, from the top of the file
- * @param wrong what is wrong, without the path: `goes to the upstream "opnai", which does not exist`
+ * @param wrong what is wrong, without the path: `refers to the upstream "opnai", which does not exist`
  * @param right what is expected: `use one of: openai, claude`
  */
 export type Report = (path: YamlPath, wrong: string, right: string) => void;

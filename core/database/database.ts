@@ -25,8 +25,7 @@ export interface Database extends AsyncDisposable {
 }
 
 /**
- * LISTEN and NOTIFY: every process on this database, the command line included, learns of changed rows when the change is
- * committed.
+ * LISTEN and NOTIFY: every process on this database, including commands, is notified of changed rows when the change commits.
  */
 export interface Notifications {
   /**

@@ -28,7 +28,7 @@ const ApiKeySchema = defineEntity({
     limits: p.json<RateLimits>().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
-    /** Null: nobody has seen the key. */
+    /** Null: the key was never shown. */
     shownAt: p.datetime().nullable().defaultRaw('now()'),
   },
 });
@@ -87,5 +87,5 @@ ApiKeySchema.setClass(ApiKey);
 PlanPeriodSchema.setClass(PlanPeriod);
 SessionSchema.setClass(Session);
 
-/** All that MikroORM has to know. */
+/** All entities, for MikroORM. */
 export const entities = [Account, ApiKey, PlanPeriod, Session];

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 /** Ms that a process waits for the lock: enough to create and start a server. */
 const lockTimeout = 120_000;
 
-/** Ms of waiting after which the log says so. */
+/** Ms of waiting after which it is logged. */
 const quietTime = 1_000;
 
 /**

@@ -7,10 +7,10 @@ const grace = 500;
 const readTimeout = 'Query read timeout';
 
 /**
- * Takes clients back whose connection is lost. Kysely keeps the client of a transaction whose BEGIN, COMMIT or ROLLBACK has
- * failed: each would occupy its place in the pool until the process ends, and closing the pool would wait for it.
+ * Releases clients whose connection is lost. Kysely never releases the client of a transaction whose BEGIN, COMMIT or ROLLBACK
+ * failed: it would occupy its place in the pool until the process ends, and block closing the pool.
  *
- * A connection on which a query got no reply in time is closed: nobody knows what it will answer next.
+ * A connection on which a query timed out is closed, because its next reply may belong to that query.
  */
 export function releaseLostClients(pool: pg.Pool): void {
   const inUse = new Set<pg.PoolClient>();

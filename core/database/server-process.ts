@@ -9,7 +9,7 @@ import { answers, type ServerAccess } from './server-access.ts';
 
 /** Ms for the server to start, recovery after a crash included, and to exit after a start that has failed. */
 const timeouts = { start: 60_000, exit: 2_000 };
-/** Ms between two looks at a server that starts or stops, and of waiting after which the log says so. */
+/** Ms between two checks of a server that starts or stops, and of waiting after which it is logged. */
 const pollInterval = 25;
 const quietTime = 2_000;
 const maxLogBytes = 10 * 1024 * 1024;

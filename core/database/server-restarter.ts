@@ -2,19 +2,19 @@ import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
 
-/** A server that can die and be started again. */
+/** A server that may die and can be restarted. */
 export interface RestartableServer {
   isAlive(): Promise<boolean>;
   /** @throws when it does not start */
   revive(signal: AbortSignal): Promise<void>;
 }
 
-/** Ms between two looks at the server, between attempts to start it, and of life after which it counts as recovered. */
+/** Ms between two checks of the server, between attempts to start it, and of uptime after which it counts as recovered. */
 const timing = { look: 1_000, retries: { first: 200, longest: 30_000 }, recovered: 60_000 };
 
 /**
- * Starts the embedded server again when it has died under a running gateway: killed by the system for its memory, or gone
- * after a full disk. One that dies again and again is started less and less often.
+ * Restarts the embedded server when it dies while the gateway runs, for example by the OOM killer or on a full disk. Restarts back
+ * off while the server keeps dying.
  */
 export class ServerRestarter implements AsyncDisposable {
   readonly #server: RestartableServer;

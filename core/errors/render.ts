@@ -2,7 +2,7 @@ import type { Audience, Dialect, ErrorDetails, GatewayError } from './table.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { streamMessage } from './stream-wording.ts';
 
-/** Who reads the error: anything with these three, an exchange for instance. */
+/** The recipient of an error; an exchange satisfies it. */
 export interface Caller {
   readonly id: string;
   readonly format: Audience | undefined;
@@ -40,19 +40,19 @@ function errorBody(error: GatewayError, { dialect, id, format }: Caller, message
 
 function messageOf(error: GatewayError, dialect: Dialect): string {
   const message = error.messageFor(dialect);
-  // An upstream's own words name the parameter, in its format.
+  // The upstream's message already names the parameter, in its format.
   const isPlaced = dialect === 'openai' || error.code === 'upstream_rejected';
   return isPlaced ? message : placed(message, error.details.param);
 }
 
-/** The parameter at fault is part of the message where the dialect has no member for it. */
+/** Adds the parameter to the message, for dialects without a field for it. */
 function placed(message: string, param: string | undefined): string {
   return param === undefined || message.toLowerCase().includes(param.toLowerCase()) ? message : `${param}: ${message}`;
 }
 
 /**
- * The error as the last event of a stream, in the words on which clients recover. A stream that simply ended would be taken for a finished answer, or
- * requested again without a reason in any log.
+ * The error as the last event of a stream, worded so that clients recover. Clients would take a stream that just ends for a
+ * complete reply, or retry it without a reason in any log.
  */
 export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
@@ -62,7 +62,7 @@ export function renderStreamError(error: GatewayError, caller: Caller): string {
   return caller.dialect === 'google' ? data : `${data}data: [DONE]\n\n`;
 }
 
-/** What keeps an idle stream open on the way; every client of the format ignores it. */
+/** Bytes that keep an idle stream open; every client of the format ignores them. */
 export function renderKeepAlive(format: Audience | undefined): string {
   return format?.keepAlive ?? ': keep-alive\n\n';
 }

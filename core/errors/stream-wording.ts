@@ -14,11 +14,11 @@ const openings: Partial<Readonly<Record<ErrorCode, string>>> = {
   rate_limited: 'Connection error: rate limit reached, connection reset.',
 };
 
-/** The message of an error inside a stream. @param message as it is outside of one */
+/** The message of an error inside a stream. @param message as sent outside of streams */
 export function streamMessage({ code, details: { retryAfter } }: GatewayError, message: string): string {
   const opening = openings[code];
   if (opening === undefined) return message;
-  // There is no Retry-After inside a stream; Codex reads the wait out of these words.
+  // A stream cannot carry Retry-After; Codex parses the wait from these words.
   const wait = code === 'rate_limited' && retryAfter !== undefined ? ` Try again in ${Math.ceil(retryAfter)}s.` : '';
   return `${opening}${wait} ${message}`;
 }

@@ -6,7 +6,7 @@ export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace those of the table, where clients of the format would retry without effect. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
-  /** Writes the error that ends an event stream; the way of the dialect when left out. @param id of the exchange */
+  /** Writes the error that ends an event stream. Default: as the dialect does. @param id of the exchange */
   renderStreamError?(error: GatewayError, id: string): string;
   /** Keeps an idle event stream alive; a comment when left out. */
   readonly keepAlive?: string | undefined;
@@ -14,22 +14,22 @@ export interface Audience {
 
 /**
  * What an error code becomes on the wire. Statuses and types are those that the official SDKs and tools act on
- * (OpenAI and Anthropic API references; what real clients retry was observed).
+ * (OpenAI and Anthropic API references; retries of real clients were observed).
  */
 interface ErrorKind {
   readonly status: number;
   readonly openai: { readonly type: string; readonly code: string | null };
   readonly anthropic: string;
-  /** Final in spite of a status that clients retry, see `isFinal`. */
+  /** Not retryable, although clients retry the status; see `isFinal`. */
   readonly final?: true;
-  /** A failure of the service in spite of a 4xx, see `isFailure`. */
+  /** A failure of the service, although the status is a 4xx; see `isFailure`. */
   readonly failure?: true;
 }
 
 const invalid = { type: 'invalid_request_error', code: null } as const;
 const server = { type: 'server_error', code: null } as const;
 
-/** The one table of error codes. A code is ours; `type` and `code` inside are what the client's dialect calls it. */
+/** The table of error codes. The key is the gateway's code; `type` and `code` are those of the client's dialect. */
 export const errorKinds = {
   invalid_request: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
   invalid_api_key: {
@@ -100,8 +100,8 @@ export const errorKinds = {
   /** An upstream refused the content of the request. The status is the upstream's own 4xx. */
   upstream_rejected: { status: 400, openai: invalid, anthropic: 'invalid_request_error' },
   /**
-   * Every route has refused the operator's key or account. Not 5xx, which OpenCode, pi and Codex repeat without end, nor
-   * 401, 402 or 403, for which clients blame their own key or account. 424: an action that this one depends on has failed.
+   * Every route rejected the operator's key or account. 424 (Failed Dependency), because OpenCode, pi and Codex retry a 5xx
+   * forever, and clients attribute 401, 402 and 403 to their own key or account.
    */
   upstream_account_rejected: {
     status: 424,
@@ -127,15 +127,15 @@ export const errorKinds = {
 export type ErrorCode = keyof typeof errorKinds;
 
 /**
- * What an error reports, read from its type, code and message, whatever its status.
+ * The meaning of an error, read from its type, code and message, whatever its status.
  *
  * - `overflow`: the prompt is longer than the context.
- * - `key`: our credential is wrong or has no money left.
- * - `capacity`: no room; the same request would be served with more of it, or elsewhere.
+ * - `key`: our credential is invalid or has no credit.
+ * - `capacity`: overloaded; the same request can succeed later or elsewhere.
  * - `throttled`: the gateway sent too many requests.
- * - `timeout`: the answer was not made in time.
- * - `model`: the model is not there.
- * - `rejected`: the request is wrong, wherever it is sent.
+ * - `timeout`: the response was not generated in time.
+ * - `model`: the model does not exist.
+ * - `rejected`: the request is invalid for any upstream.
  */
 export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model' | 'rejected';
 
@@ -147,15 +147,15 @@ export interface ErrorDetails {
   readonly param?: string;
   /** Headers that explain the refusal, lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For `upstream_rejected`: what the upstream said, to be said again in the client's dialect. */
+  /** For `upstream_rejected`: the upstream's error, to be rendered in the client's dialect. */
   readonly upstream?: {
     readonly status: number;
     readonly type?: string | undefined;
     readonly code?: string | undefined;
-    /** The prompt does not fit into the model: every tool shortens it when it sees its vendor's words. */
+    /** The prompt exceeds the context: tools shorten it when they see their vendor's message. */
     readonly isContextOverflow?: boolean | undefined;
   };
-  /** For errors of an upstream: what it reports, if known. Decides what is tried next. */
+  /** For upstream errors: their meaning, if known. Determines the next attempt. */
   readonly meaning?: ErrorMeaning;
   /** For the log only; no caller sees it. */
   readonly cause?: unknown;
@@ -182,20 +182,20 @@ export class GatewayError extends Error {
     return format?.statuses?.[this.code] ?? errorKinds[this.code].status;
   }
 
-  /** True when the same request cannot succeed before somebody has acted: clients are asked not to repeat it. */
+  /** True when a retry cannot succeed until the client or operator changes something; sent as `x-should-retry: false`. */
   get isFinal(): boolean {
     const kind: ErrorKind = errorKinds[this.code];
     const status = this.details.upstream?.status ?? kind.status;
     return kind.final === true || (status < 500 && !retriedStatuses.has(status));
   }
 
-  /** True when the service has failed; false when it has refused the request. @param status that the client gets */
+  /** True when the service failed; false when it refused the request. @param status that the client gets */
   isFailure(status: number | undefined): boolean {
     const kind: ErrorKind = errorKinds[this.code];
     return kind.failure === true || status === undefined || status < 400 || status >= 500;
   }
 
-  /** Type and code in the words of a dialect. @param status that the client gets */
+  /** Type and code in a dialect. @param status that the client gets */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind: ErrorKind = errorKinds[this.code];
     const { upstream } = this.details;
@@ -204,7 +204,7 @@ export class GatewayError extends Error {
     return { type: openaiType(upstream) ?? kind.openai.type, code: openaiCode(upstream) ?? kind.openai.code };
   }
 
-  /** The message in the wording that tools of the dialect parse: Claude Code shortens a prompt when it sees these words. */
+  /** The message in the wording that tools of the dialect parse: Claude Code, for example, then shortens the prompt. */
   messageFor(dialect: Dialect): string {
     const message = this.message.replace(loginWord, 'API key');
     const isOverflow = this.details.upstream?.isContextOverflow === true;
@@ -213,7 +213,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Statuses below 500 that the SDKs of OpenAI and Anthropic repeat: timeout, conflict, too many requests. */
+/** Statuses below 500 that the OpenAI and Anthropic SDKs retry: timeout, conflict, too many requests. */
 const retriedStatuses = new Set([408, 409, 429]);
 
 /** Claude Code shows "Please run /login" instead of any message with this word, whatever the status. */
@@ -276,11 +276,11 @@ function openaiType(upstream: UpstreamWords): string | undefined {
 
 function openaiCode(upstream: UpstreamWords): string | undefined {
   if (upstream?.isContextOverflow === true) return 'context_length_exceeded';
-  // A number, or Google's capitals, is no code that an OpenAI client knows.
+  // OpenAI clients do not know numeric codes or Google's upper-case codes.
   return upstream?.code !== undefined && /^[a-z]/.test(upstream.code) ? upstream.code : undefined;
 }
 
-/** The reason with which an exchange is aborted when its client left. No answer is rendered for it. */
+/** The abort reason when the client disconnected. No reply is rendered for it. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 

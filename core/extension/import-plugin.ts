@@ -98,7 +98,7 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
   return place === undefined ? error.message : `${error.message} (${place.file}:${place.line})`;
 }
 
-/** Node writes the place of a syntax error only when it ends a process, so another one imports the plugin in vain. */
+/** Node reports the position of a syntax error only when a process exits with it, so a child process imports the plugin. */
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourcePlace | undefined> {
   const run = promisify(execFile);
   const hooks = JSON.stringify(new URL('./self-reference.ts', import.meta.url).href);

@@ -13,6 +13,6 @@ declare module '@hapi/hapi' {
 
 /**
  * A plugin is a hapi plugin, exported by its module as `plugin`. `register` adds to `server.gateway`, or to `server.route` for
- * routes of hapi, and does nothing else: connections, timers and files belong in `create`, jobs and handlers.
+ * hapi routes, and does nothing else: connections, timers and files belong in `create`, jobs and handlers.
  */
 export type GatewayPlugin = Plugin<void>;

@@ -53,9 +53,9 @@ export interface StatusReport {
 }
 
 /**
- * Runs once, when the configuration is valid and the services are open, before anything listens: for what hapi wants to
- * know before it starts, such as auth strategies and routes that depend on a section. It does not run again when
- * gateway.yaml is reloaded, so the section it reads is `fixed`. What it throws ends the start.
+ * Runs once, when the configuration is valid and the services are open, before anything listens: for registrations that hapi
+ * needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when
+ * gateway.yaml is reloaded, so the section it reads must be `fixed`. An exception stops the start.
  */
 export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
 
@@ -90,7 +90,7 @@ export class Registry {
   readonly unloaded: Mistake[] = [];
   /** Loaded third-party plugins by name, with the files of their modules. */
   readonly foreignPlugins = new Map<string, string>();
-  /** Tells what models can do; undefined where no plugin speaks formats. */
+  /** Describes model capabilities; undefined when no plugin implements formats. */
   abilityReader: AbilityReader | undefined;
   /** Reads what an account may still send; undefined where no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
@@ -170,7 +170,7 @@ export class Registry {
     add(this.gauges, 'gauge', gauge);
   }
 
-  /** A route of hapi on the operator's listener, for what nobody else may read. The listener has checked the caller. */
+  /** A hapi route on the operator listener, for data that only operators may read. Access has been checked before the handler. */
   operatorRoute(route: ServerRoute): void {
     this.operatorRoutes.push(route);
   }

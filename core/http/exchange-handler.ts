@@ -168,7 +168,7 @@ export class ExchangeHandler {
   }
 }
 
-/** hapi would parse a URL object, which costs more than everything else it does for a request. */
+/** Parsed here because hapi's URL object costs more than the rest of its work for a request. */
 function queryOf(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }

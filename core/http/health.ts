@@ -14,7 +14,7 @@ const options = { state: { parse: false } } as const;
 
 /**
  * `/livez`: the process is alive. `/readyz`: it should get traffic. Without the database or Redis the gateway stays ready,
- * because it serves known keys without them. Neither says more: everybody may ask.
+ * because it serves known keys without them. Neither returns details, because both are public.
  */
 export function routeHealthChecks(server: Server, source: HealthSource): void {
   server.route(livez);

@@ -13,7 +13,7 @@ import { turnFor } from '../timing/turn.ts';
 export interface BodyLimits {
   /** Bytes, after decompression. */
   readonly maxBytes: number;
-  /** Seconds without a byte after which reading fails; also what a body may take beyond the time for its size. */
+  /** Seconds without a byte after which reading fails; also the allowance on top of the time for the body's size. */
   readonly timeout: number;
   /** Bytes per second that a body must reach on average. */
   readonly minRate: number;

@@ -40,7 +40,7 @@ export function sendReply(
   const sent: SendProgress = { bytes: 0, firstByteAfter: undefined };
   const { body } = reply;
   const headers: Record<string, string | number> = {
-    // Answers are for one account; a stage that knows better says so.
+    // Replies are private to an account, unless a stage sets another value.
     'cache-control': 'no-store',
     ...reply.headers,
     'x-request-id': exchange.id,

@@ -22,7 +22,7 @@ export interface QueueState {
   readonly running: number;
   /** Ms for which the job has waited that has waited longest. */
   readonly longestWait: number;
-  /** Jobs that were given up in the last 24 hours, the newest first; at most 100. */
+  /** Jobs that failed permanently in the last 24 hours, newest first; at most 100. */
   readonly failed: readonly FailedJob[];
 }
 

@@ -74,7 +74,7 @@ class QueueJobs implements JobQueue {
     this.#options = options;
     const reminder = new Throttle(remindEvery);
     this.#outages = (error) => {
-      // Connections report errors while they are closed, and nobody waits for an answer any more.
+      // Connections report errors while they close; no caller is waiting any more.
       if (this.#closing.signal.aborted || !reminder.pass()) return;
       options.log.warn(`the job queue failed: ${error.message}`);
     };
@@ -160,7 +160,7 @@ class QueueJobs implements JobQueue {
     await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#outages);
   }
 
-  /** Work that the queue has not begun before the deadline is not done later, when nobody expects it. */
+  /** Work that the queue has not begun by the deadline is dropped: its caller has already failed. */
   async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
     this.#calls.set(queue, (this.#calls.get(queue) ?? 0) + 1);

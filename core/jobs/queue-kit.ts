@@ -36,7 +36,7 @@ export interface KitWorker {
   run(): Promise<void>;
   /** Waits for running jobs. */
   close(): Promise<void>;
-  /** Gives up running jobs. */
+  /** Abandons running jobs. */
   disconnect(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function jobsPool(connectionString: string) {
 
 /**
  * BullMQ takes clients from its pool without an `error` listener: a connection that broke between two queries of a
- * transaction would end the process. The query that follows fails all the same, and is retried.
+ * transaction would end the process. The next query still fails, and is retried.
  */
 class JobsClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {

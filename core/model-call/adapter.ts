@@ -5,8 +5,7 @@ import type { Usage } from './usage.ts';
 
 /**
  * The bridge between a client's request and the routes that may serve it. `format` writes one for each model call;
- * `upstream` asks it for the request of the route it has picked, and lets it read what comes back. Neither has to
- * know the other.
+ * `upstream` gets the request for a route from it, and passes it the response. This decouples the two stages.
  */
 export interface Adapter extends RouteCalls {
   readonly model: Model;
@@ -27,7 +26,7 @@ export interface Adapter extends RouteCalls {
 
 /** The requests to routes, and readers for their replies. */
 export interface RouteCalls {
-  /** False when the route speaks no format that this request can be put into. */
+  /** False when the request cannot be expressed in any format of the route. */
   canServe(route: Route): boolean;
   /** False for a route that can serve less of the request than others; missing where all serve the same. */
   prefers?(route: Route): boolean;
@@ -84,8 +83,8 @@ export interface ReplyReader {
   /** True once all of the answer has passed. A stream that ends before that was cut. */
   readonly isComplete: boolean;
   /**
-   * True when only usage and an end mark can follow, for which the upstream gets little time. False again when more of the
-   * answer has followed all the same: the upstream may then take as long as before.
+   * True when only usage and an end marker can follow, for which the upstream gets a short timeout. False again if more of the
+   * response follows nevertheless: the usual timeouts then apply again.
    */
   readonly isFinished: boolean;
   /** The error that the upstream reported inside the stream. */

@@ -23,7 +23,7 @@ interface RawJson {
 /** Characters of a number that a double may not be able to say: up to 15 digits it can say all. */
 const fewest = 16;
 const longNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Begins the text that stands for a number. Nobody else knows it. */
+/** Prefix of the string that replaces a number. Random, so that no input contains it. */
 const mark = `#${randomBytes(9).toString('base64url')}:`;
 /** Members of the formats' bodies that hold the input of a call, or an object that a tool has answered with. */
 const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);

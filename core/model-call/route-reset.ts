@@ -1,6 +1,6 @@
 import type { Host } from '../host.ts';
 
-/** PostgreSQL channel on which every instance learns that an operator has reset a route. */
+/** PostgreSQL channel that notifies every instance when an operator resets a route. */
 export const routeResetChannel = 'daypass_route_reset';
 
 /** The ids of all routes, each once, in the order of gateway.yaml. */

@@ -17,7 +17,7 @@ export function routesReport(report: (host: Host) => RouteStatus[]): StatusRepor
   return { name: 'routes', report };
 }
 
-/** What the report about routes says, by the route's id; empty where no plugin makes one. */
+/** The reported status of routes, by route id; empty when no plugin provides it. */
 export function readRouteStatus(
   { statusReports }: Pick<Registry, 'statusReports'>,
   host: Host,

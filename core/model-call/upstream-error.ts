@@ -10,7 +10,7 @@ export interface ReportedError {
   readonly param: string | undefined;
   /** Seconds to wait, as words or details say. */
   readonly retryAfter?: number | undefined;
-  /** True for a code that blames the request, where the status says 200. */
+  /** True for a code that means an invalid request, inside a 200. */
   readonly isRejection?: boolean;
 }
 
@@ -50,7 +50,7 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
   return readReportedError(body) ?? describe(body ?? {});
 }
 
-/** How vendors say that a prompt is longer than the model's context. */
+/** Vendor messages for a prompt that exceeds the model's context. */
 const overflowWords =
   /prompt is too long|maximum context length|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length/i;
 
@@ -90,7 +90,7 @@ export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | '
   return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
 }
 
-/** Objects of the client that a request may name and an upstream may not have. */
+/** Client objects that a request may reference and an upstream may not have. */
 const clientThings =
   /\b(file|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
@@ -180,11 +180,11 @@ export function withoutOwn(words: string, own: readonly string[]): string {
   return own.reduce((rest, secret) => rest.replaceAll(secret, '[…]'), words);
 }
 
-/** Without words on which clients repeat a request: "unavailable", "try again", "server error". */
+/** Avoids words on which clients retry: "unavailable", "try again", "server error". */
 const keyRefusedMessage =
   'The provider of this model refused the account of this service. Your own API key is valid. Tell the operator of this service.';
 
-/** The operator's key was refused: the client must not take that for its own. @param words for the log */
+/** The operator's key was rejected: the client must not mistake it for its own. @param words for the log */
 export function keyRefused(words?: string): GatewayError {
   return new GatewayError('upstream_account_rejected', keyRefusedMessage, {
     meaning: 'key',
@@ -206,7 +206,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
   const meaning = reported && (meaningOf(reported) ?? (reported.isRejection === true ? 'rejected' : undefined));
   switch (meaning) {
     case 'overflow':
-      // Clients shorten the conversation on this code, and repeat the request in vain without it.
+      // Clients shorten the conversation on this code; without it, they retry the same request.
       return new GatewayError('upstream_rejected', said, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
         meaning,

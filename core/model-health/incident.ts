@@ -33,10 +33,10 @@ export const calmTime = 5 * 60_000;
 const longestGap = 10 * 60_000;
 
 /**
- * What becomes of a model's current incident by an observation.
+ * Updates a model's current incident by an observation.
  *
- * @param current the one without an end, if there is one
- * @returns it as it is now, with `endedAt` when it is over; undefined when there is nothing to keep
+ * @param current the incident without an end, if any
+ * @returns the updated incident, with `endedAt` when it is over; undefined when there is none to keep
  */
 export function follow(
   model: string,

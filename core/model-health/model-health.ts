@@ -8,8 +8,8 @@ import type { Incident } from './incident.ts';
 import type { ModelSpeed } from './model-speed.ts';
 
 /**
- * `working`: clients feel nothing. `no_data`: nothing is wrong, and nobody has used the model in the last 90 days, so nothing shows
- * that it works. See `Trouble` for the others.
+ * `working`: no impact on clients. `no_data`: no known problem, but also no request in the last 90 days that shows that the model
+ * works. See `Trouble` for the others.
  */
 export type ModelState = 'working' | 'degraded' | 'down' | 'no_data';
 
@@ -58,7 +58,7 @@ const quiet: RecentTraffic = { answered: 0, failed: 0, firstTokenMs: undefined, 
 interface Known {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  /** False when nobody has used it in the last 90 days. */
+  /** False when it had no request in the last 90 days. */
   readonly isUsed: boolean;
   readonly current: Incident | undefined;
 }

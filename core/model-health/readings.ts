@@ -16,7 +16,7 @@ export const historyDays = 90;
 const longestList = 200;
 const deadline = 2_000;
 
-/** What the state of models is read from. The catalog says which names are which model. */
+/** The sources of model states. The catalog maps names to models. */
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
   readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;

@@ -28,7 +28,7 @@ export interface RecentTraffic {
 /** Ms of traffic that show how a model is now. */
 export const trafficWindow = 5 * 60_000;
 
-/** Ms after a cooldown for which a route that nobody has asked since counts as out of order. */
+/** Ms after a cooldown for which a route without requests still counts as down. */
 const probingTime = 5 * 60_000;
 
 /** From how many requests on, and at which share of failures, clients feel it. */
@@ -47,7 +47,7 @@ export type RouteAvailability = 'available' | 'probing' | 'out';
 export function availabilityOf(status: RouteStatus | undefined, now: number): RouteAvailability {
   if (status === undefined || status.state === 'closed') return 'available';
   if (status.state !== 'half_open') return 'out';
-  // Without requests a breaker stays half-open for ever, which tells nothing about the route.
+  // Without requests a breaker stays half-open indefinitely, which says nothing about the route.
   const isRecent = status.open_until === null || now - Date.parse(status.open_until) < probingTime;
   return isRecent ? 'probing' : 'available';
 }

@@ -16,7 +16,7 @@ interface Asset {
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
-  /** Changes with any asset: a page that was open over a deploy learns from it that it is old. */
+  /** Changes with any asset: a page that stays open across a deployment detects by it that it is outdated. */
   readonly build: string;
 
   private constructor(assets: ReadonlyMap<string, Asset>) {

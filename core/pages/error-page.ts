@@ -32,7 +32,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
-/** True for a reader who wants a page rather than JSON. */
+/** True when the client accepts HTML rather than JSON. */
 export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   const { headers } = raw.req;
   if (isHtmx({ raw })) return true;

@@ -28,9 +28,9 @@ export function readFields(payload: unknown, schema: JsonSchema): Record<string,
 }
 
 /**
- * The input of a form, as its schema says. A field that was left empty counts as not sent.
+ * Parses the input of a form by its schema. An empty field counts as not sent.
  *
- * @throws FieldErrors with the first thing that is wrong in each field
+ * @throws FieldErrors with the first error of each field
  */
 export function parseFields(fields: Readonly<Record<string, string | string[]>>, schema: JsonSchema): object {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));

@@ -46,8 +46,8 @@ export function readFormToken(
 }
 
 /**
- * Refuses what a page of another origin has made the browser send. `Sec-Fetch-Site` says it where the connection is HTTPS
- * or local; `Origin` elsewhere and in older browsers. Without both the token decides.
+ * Rejects cross-origin requests, by `Sec-Fetch-Site` over HTTPS and on localhost, and by `Origin` elsewhere and in older browsers.
+ * Without both headers, the token decides.
  *
  * @throws PageError
  */

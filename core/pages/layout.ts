@@ -28,7 +28,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   const menu = account === undefined ? [] : listed('menu', 'account');
   return {
     navigation: main,
-    /** The bar at the bottom of phones, and what has no room there. */
+    /** Entries of the bar at the bottom of phones, and the remaining ones. */
     bar: layout === 'operator' ? main : main.slice(0, barEntries),
     rest: layout === 'operator' ? [] : main.slice(barEntries),
     menu,

@@ -171,7 +171,7 @@ async function checkTemplate(path: string, refuse: (why: string) => Error): Prom
   }
 }
 
-/** What eta says about a template, without the code that it has generated. */
+/** Eta's error message about a template, without the generated code. */
 function explainSyntax(error: string): string {
   const [place = '', what = ''] = error.replace(/^.*?: /, '').split(/\n+/);
   return place === 'Bad template syntax' ? what : place.replace(/:$/, '');

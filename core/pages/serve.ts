@@ -43,7 +43,7 @@ export async function loadPages(registry: Registry): Promise<{ translator: Trans
   return { translator, assets };
 }
 
-/** Serves what plugins have registered: pages, forms, assets, and error pages for everything that hapi routes. */
+/** Serves registered pages, forms and assets, and error pages for all hapi routes. */
 export async function routePages(server: Server, registry: Registry, host: () => Host): Promise<void> {
   const { translator, assets } = await loadPages(registry);
   const renderer = new Renderer(server, registry.pages, assets);
@@ -62,7 +62,7 @@ export async function routePages(server: Server, registry: Registry, host: () =>
     return isError ? answer : h.continue;
   });
 
-  /** A form of somebody whose session has ended: the button leads to the sign-in. */
+  /** For a form submitted after the session ended: the button leads to the sign-in. */
   function withSignIn(error: PageError): PageError {
     if (error.status !== 401 || !renderer.has(signInPath)) return error;
     return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });

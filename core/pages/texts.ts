@@ -3,7 +3,7 @@ export const languages = ['en', 'id'] as const;
 
 export type Language = (typeof languages)[number];
 
-/** A text, or the forms of one that depends on `count`. `{name}` stands for a value. */
+/** A text, or its plural forms by `count`. `{name}` is replaced with a value. */
 export type Text = string | { readonly one?: string; readonly other: string };
 
 /** The texts of one plugin in every language. Keys are unique in the gateway; they begin with the plugin's name. */

@@ -37,7 +37,7 @@ export async function askProvider<T>(
   }
 }
 
-/** Reads what became of a charge. @throws PaymentError also when the answer is about another charge */
+/** Reads the status of a charge. @throws PaymentError also when the response is about another charge */
 export async function readStatus(
   host: Host,
   provider: string,

@@ -27,8 +27,8 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
 }
 
 /**
- * Charges the last attempt of an order. Whatever becomes of that is on record: the order is pending or failed, or its next
- * check tries again. Rejects only when the database does not respond.
+ * Charges the last attempt of an order. The outcome is recorded: the order is pending or failed, or its next check retries.
+ * Rejects only when the database does not respond.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -98,10 +98,10 @@ function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Char
 }
 
 /**
- * Keeps what the buyer pays with. The code of another charge than the one on record is not shown: its payment could not be
- * told from that of another order.
+ * Stores the QR code or payment URL. If the recorded charge is a different one, the code is not shown: its payment could not be
+ * attributed to the order.
  *
- * @returns whether it is the charge on record
+ * @returns whether it is the recorded charge
  */
 async function recordCharge(host: Host, orderId: string, reference: string, charge: Charge): Promise<boolean> {
   const { providerReference, qr = null, paymentUrl = null, expiresAt, total } = charge;

@@ -91,7 +91,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Without addresses and secrets: codes of the system, or our own words. */
+/** System error codes or our own messages, without addresses and secrets. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) return 'timeout';
   return codeOf(error) || (error instanceof Error ? error.message : 'no reason');

@@ -41,8 +41,8 @@ export interface Quote {
 }
 
 /**
- * Orders a plan for an account and charges it. An open order for the same is returned instead: two tabs that buy at once get
- * one order. The order may come back without a charge (`created`) when the provider does not respond; its checks go on.
+ * Orders a plan for an account and charges it. Returns an existing open order for the same plan, so that two tabs get one order.
+ * The order may have no charge yet (`created`) when the provider does not respond; its checks continue.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`, `too_many_days`, `too_many_orders`, `blocked`
  */
@@ -80,7 +80,7 @@ export async function newCharge(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Cancels an open order, here and at the provider. Money that comes all the same still activates.
+ * Cancels an open order, here and at the provider. A payment that still arrives activates it.
  *
  * @throws CheckoutError `not_found`
  */

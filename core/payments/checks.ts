@@ -16,7 +16,7 @@ const tolerance = 2;
 const backoff = { first: 5, longest: 300 };
 /** Seconds after the expiry of an order for which a provider that fails is asked again. */
 const longestFailing = 7 * 86_400;
-/** Seconds after which the request for a charge has been answered or given up. */
+/** Seconds after which a charge request has completed or timed out. */
 const longestCharge = 15;
 
 /** An attempt whose check has been claimed. */
@@ -88,7 +88,7 @@ async function check(host: Host, claimed: Claimed): Promise<void> {
   await enqueueCheck(host, claimed.reference);
 }
 
-/** Nobody can pay the charge any more. Should it have been paid, a notification still activates the order. */
+/** The charge can no longer be paid. If it was paid, a notification still activates the order. */
 async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): Promise<void> {
   await schedule(host, claimed, undefined, message);
   await expireOrder(host, claimed);
@@ -111,12 +111,12 @@ async function follow(host: Host, claimed: Claimed): Promise<void> {
   }
 }
 
-/** Nobody will see its code: the answer was lost, also when a status or a notification has told of the charge since. */
+/** The charge cannot be shown, because its response was lost, even if a status or notification has reported it since. */
 function isUnseen({ canBePaid, charge, age }: Claimed): boolean {
   return !canBePaid && (charge === 'unknown' || age >= longestCharge);
 }
 
-/** Never assumes success: settles what the provider says afterwards. A charge that cannot be cancelled runs out. */
+/** Never assumes success: settles by the provider's status afterwards. A charge that cannot be cancelled expires by itself. */
 async function endCharge(host: Host, { provider, reference, providerReference, orderState }: Claimed): Promise<void> {
   if (orderState !== 'created' && orderState !== 'pending') return;
   try {
@@ -152,7 +152,7 @@ async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
     throw new PaymentError('temporary', attempt.error ?? 'the charge failed');
 }
 
-/** Nobody can see the charge whose outcome was unknown: another attempt follows it, and a payment of either counts. */
+/** A charge with an unknown outcome cannot be shown: another attempt follows, and a payment of either counts. */
 async function chargeAnew(host: Host, { orderId, reference }: Claimed): Promise<void> {
   const isAdded = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);

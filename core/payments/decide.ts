@@ -1,7 +1,7 @@
 import type { FlagKind, OrderState, PaymentOutcome } from './order-types.ts';
 import type { Money, PaymentState } from './payment-provider.ts';
 
-/** What is known when a provider's evidence about an order is weighed, read under the lock of the order. */
+/** The input of a decision about evidence, read under the lock of the order. */
 export interface Situation {
   readonly order: OrderState;
   /** False for evidence about a charge that another attempt has followed. */

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import type { FlagKind } from './order-types.ts';
 
-/** A flag that nobody has resolved, with what the operator needs to decide. */
+/** An unresolved flag, with the data that the operator needs to decide. */
 export interface OpenFlag {
   readonly id: string;
   readonly kind: FlagKind;
@@ -61,7 +61,7 @@ interface Row {
   readonly money_currency: string | null;
 }
 
-/** Flags that nobody has resolved, the worst first, then the oldest, and how many there are. */
+/** Unresolved flags, most urgent first, then oldest, and their number. */
 export async function listOpenFlags(
   database: Pick<Database, 'query'>,
   limit: number,
@@ -74,7 +74,7 @@ export async function listOpenFlags(
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
 }
 
-/** One flag that nobody has resolved. */
+/** One unresolved flag. */
 export async function findOpenFlag(database: Pick<Database, 'query'>, id: string): Promise<OpenFlag | undefined> {
   const [row] = await database.query<Row>(`${select} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);

@@ -1,12 +1,12 @@
 import type { RateLimits } from '../facts.ts';
 
 /**
- * `created`: without a charge yet. `pending`: can be paid. `expired`, `failed`, `cancelled`: was not paid, and becomes
- * `paid` all the same when money comes late. `refunded`: all of it was paid back.
+ * `created`: no charge yet. `pending`: can be paid. `expired`, `failed`, `cancelled`: not paid, but becomes `paid` if a payment
+ * arrives late. `refunded`: the whole payment was refunded.
  */
 export type OrderState = 'created' | 'pending' | 'expired' | 'failed' | 'cancelled' | 'paid' | 'refunded';
 
-/** What was sold to whom, as it was sold, and what has been paid for it. */
+/** A sale: account, plan and price at the time of the order, and its payment. */
 export interface Order {
   readonly id: string;
   /** What people read: `ORD-7F3K2MQX`. */
@@ -70,12 +70,12 @@ export interface Payment {
   readonly outcome: PaymentOutcome;
 }
 
-/** What a payment did: `activated` the period, or nothing, and the operator was told. */
+/** The effect of a payment: `activated` the period, or none, with a flag for the operator. */
 export type PaymentOutcome = 'activated' | 'wrong_amount' | 'wrong_currency' | 'second';
 
 /**
- * Why the operator must look at an order. `reversed`: the provider says that a payment has failed which it had said was
- * made. `wrong_reference`: a payment names this order, but another charge of the provider.
+ * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
+ * `wrong_reference`: a payment references this order, but another charge of the provider.
  * `deleted_account`: paid after the account was deleted; nobody can use the days.
  */
 export type FlagKind =

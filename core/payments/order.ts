@@ -94,7 +94,7 @@ function conditionsOf(
 /** Crockford's base 32: no letter looks like a digit, and none spells a word with I, L, O or U. */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Generates the code of an order: 40 random bits, unique at the provider for ever. */
+/** Generates the code of an order: 40 random bits, never reused at the provider. */
 export function generateOrderCode(): string {
   return `ORD-${Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('')}`;
 }

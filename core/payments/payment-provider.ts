@@ -2,8 +2,8 @@ import type { ProviderTerms } from '../config/section.ts';
 import type { Host } from '../host.ts';
 
 /**
- * A payment provider: creates charges, reads what became of them, and reads the provider's notifications. It moves no
- * order and touches no ledger: what it returns is evidence, on which core decides. Register it with
+ * A payment provider: creates charges, reads their status, and reads the provider's notifications. It never changes an order or
+ * the ledger: it returns evidence, and core decides. Register it with
  * `server.gateway.paymentProvider(…)`; an operator selects it with `payments: { provider: NAME }`.
  */
 export interface PaymentProvider extends ProviderTerms {
@@ -48,8 +48,8 @@ export interface PaymentConnection {
   /** The response that the provider expects to a notification that has been stored; 200 without a body when left out. */
   acknowledgement?: { readonly status: number; readonly body: string; readonly contentType: string };
   /**
-   * Ends a charge that has not been paid, by cancelling or expiring it. Success is never assumed: returns what a status
-   * read says afterwards, which may be `paid`. Left out where the provider cannot; the charge then runs out by itself.
+   * Cancels or expires an unpaid charge. Returns the status read afterwards, which may be `paid`. Omit it if the provider does not
+   * support it; the charge then expires by itself.
    */
   cancel?(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
@@ -60,8 +60,8 @@ export interface PaymentConnection {
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
-   * Reads what became of a refund, found by its key: `unknown` when the provider lists no such refund. Left out where `status` is all that is known: `refunded` then
-   * means that it is done.
+   * Reads the status of a refund by its key: `unknown` when the provider has no such refund. Omit it if the provider has only
+   * `status`: a charge that is `refunded` then completes the refund.
    */
   refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
 }
@@ -74,7 +74,7 @@ export interface Money {
 
 /** What to charge. One order may have several attempts, each with its own reference. */
 export interface ChargeRequest extends Money {
-  /** Ours; unique for ever, and so the idempotency key too: at most 40 letters, digits, `-` and `.`. */
+  /** The gateway's reference; never reused, so it is also the idempotency key. At most 40 letters, digits, `-` and `.`. */
   readonly reference: string;
   /** At most 60 characters of ASCII, shown to the buyer. */
   readonly description: string;
@@ -104,7 +104,7 @@ export interface Charge {
   readonly qr?: string;
   /** Image or page of the provider, `https:`, where there is no payload. */
   readonly paymentUrl?: string;
-  /** When the provider says that it ends; `expiresAt` of the request when left out. */
+  /** The provider's expiry of the charge. Default: `expiresAt` of the request. */
   readonly expiresAt?: Date;
   /** The amount to pay, where the provider adds a fee. Default: the amount of the request. */
   readonly total?: Money;
@@ -131,7 +131,7 @@ export interface PaymentEvidence extends ChargeReference {
   readonly paidAt?: Date;
   /** Bank or wallet of the buyer. */
   readonly issuer?: string;
-  /** The provider's own words, kept for the operator. JSON, at most 64 KB, without secrets. */
+  /** The provider's response, stored for the operator. JSON, at most 64 KB, without secrets. */
   readonly raw: unknown;
 }
 
@@ -164,7 +164,7 @@ export interface RefundRequest extends ChargeReference, Money {
   readonly reason: string;
 }
 
-/** What became of a refund so far. `unknown`: the provider lists no such refund, or not yet. */
+/** The status of a refund. `unknown`: the provider has no such refund, or not yet. */
 export interface Refund {
   readonly state: 'pending' | 'done' | 'failed' | 'unknown';
   readonly raw: unknown;

@@ -12,7 +12,7 @@ export const notificationJob = 'process-notification';
 const lease = 30;
 /** Seconds for which the order of a notification may not be committed yet. */
 const orderGrace = 600;
-/** Seconds after which a notification is given up: the checks of its order go on. */
+/** Seconds after which a notification is dropped; the checks of its order continue. */
 const longestTry = 86_400;
 /** A gateway that was off for a day has not tried yet. */
 const fewestTries = 20;
@@ -82,7 +82,7 @@ async function process(host: Host, stored: Stored): Promise<void> {
   }
 }
 
-/** What the notification proves by itself; otherwise what a status read says. Undefined when there is no such charge here. */
+/** The evidence of the notification itself, otherwise of a status read. Undefined when the charge is unknown here. */
 async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
   if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
   const { provider, reference, providerReference, paymentId } = stored;

@@ -98,8 +98,8 @@ async function ask(host: Host, refund: PendingRefund): Promise<Refund> {
 }
 
 /**
- * A refund whose answer was lost is refused when it is asked for again, and has its effect all the same: it has failed only
- * when the provider knows nothing of it.
+ * When the response to a refund was lost, its retry is rejected although the refund happened: it failed only if the provider
+ * has no such refund.
  */
 async function readRefused(
   host: Host,

@@ -16,9 +16,9 @@ export interface RefundOptions {
 }
 
 /**
- * Pays back what activated an order, all of it. The order is refunded, and what is left of its period ends, when the provider
- * has confirmed it: at once, or later (the refund is `pending`). A refund that fails flags the order. A second call while one
- * is pending asks what became of that one.
+ * Refunds the whole payment that activated an order. When the provider has confirmed it, immediately or later (the refund is
+ * `pending`), the order is refunded and the remainder of its period ends. A failed refund flags the order. A second call while a
+ * refund is pending reads its status.
  *
  * @throws CheckoutError `not_found`; `not_open` when the order is not paid
  */

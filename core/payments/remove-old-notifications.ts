@@ -5,7 +5,7 @@ const runToEnd = 1_000;
 
 /**
  * Removes notifications that were processed and are older than so many days, in batches. Those of an order with an unresolved
- * flag stay. What they have done is in `payment` and `refund`, which are kept for good.
+ * flag stay. Their effects are in `payment` and `refund`, which are kept permanently.
  *
  * @returns the number of notifications
  */

@@ -156,7 +156,7 @@ function paymentIdOf({ paymentId, reference }: PaymentEvidence): string {
   return paymentId ?? unnamed(reference);
 }
 
-/** Stands for the id of a payment that the provider has not named yet. The first name that it gives takes its place. */
+/** Placeholder for a payment id that the provider has not reported yet; the first reported id replaces it. */
 function unnamed(reference: string): string {
   return `charge:${reference}`;
 }

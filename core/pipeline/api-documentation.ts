@@ -2,7 +2,7 @@ import type { Dialect } from '../errors/table.ts';
 import type { JsonObject } from '../json.ts';
 import type { JsonSchema } from '../schema.ts';
 
-/** What the documentation of the API says about an endpoint. One without it is not listed there. */
+/** Documentation of an endpoint. An endpoint without it is not listed. */
 export interface EndpointDocumentation {
   /** Key of a text: what it does, in one sentence. */
   readonly summary: string;
@@ -22,7 +22,7 @@ export interface EndpointDocumentation {
 export interface DocumentedHeader {
   readonly name: string;
   readonly in: 'request' | 'response';
-  /** Key of a text: what it asks for, or says. */
+  /** Key of the text that describes the header. */
   readonly text: string;
   /** Of the text's placeholders. */
   readonly values?: Readonly<Record<string, string | number>>;

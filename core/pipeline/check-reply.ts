@@ -7,10 +7,9 @@ const isPlainName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const isPlainValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Checks what a stage has returned as a reply, so that a mistake becomes an error with a status, not a dropped
- * connection.
+ * Checks the reply that a stage returned, so that an invalid one becomes an error with a status, not a dropped connection.
  *
- * @param known a reply that has been checked: what both share is not looked at again
+ * @param known a reply that was already checked: shared parts are not checked again
  * @throws StageFault
  */
 export function checkReply(value: unknown, moment: StageMoment, known?: Reply): Reply {

@@ -65,7 +65,7 @@ export class Pipeline {
     return this.#stages.map(({ name }) => name);
   }
 
-  /** Seconds without a chunk after which a body is given up: any stage may have made it, or wait inside it. */
+  /** Seconds without a chunk after which a body times out: any stage may have created it, or wait inside it. */
   get bodyTimeout(): number {
     return Math.max(this.#stageTimeout, ...this.#stages.map(({ timeout }) => timeout).filter(Number.isFinite));
   }
@@ -126,7 +126,7 @@ export class Pipeline {
     return this.#leave(exchange, reply, entered);
   }
 
-  /** Runs `done` for every stage. What a stage throws there is logged. */
+  /** Runs `done` for every stage. Exceptions are logged. */
   async finish(exchange: Exchange, outcome: Outcome): Promise<void> {
     for (const watched of this.#ending) {
       try {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { bounds } from '../bounds.ts';
 
 export interface ReplyStreamOptions {
-  /** The reader wants more. */
+  /** Called when the reader requests more. */
   readonly read: () => void;
   /** The stream is over: read to its end, broken off, or left by its reader. */
   readonly close: () => void;

@@ -17,8 +17,8 @@ export interface ObjectEvent {
 }
 
 /**
- * Where the replies of a wire format have the text of an answer: what the model says to the user, refusals included. Not
- * reasoning, which may be signed, and not tool calls. Brought by the format, so that stages can change text in any format.
+ * Locates the text of replies in a wire format: the model's text for the user, refusals included, but not reasoning, which may be
+ * signed, or tool calls. Provided by the format, so that stages can change text in any format.
  */
 export interface ReplyText {
   /** Maps every text of a whole reply, in place. */

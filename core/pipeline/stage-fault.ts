@@ -5,7 +5,7 @@ export interface StageMoment {
   readonly moment: 'enter' | 'answer' | 'leave' | 'done' | 'body';
 }
 
-/** A mistake of a stage: it does not end, or returns what is not a reply. Clients get a plain 500; the log names the stage. */
+/** A defect of a stage: it does not finish, or returns something that is not a reply. Clients get a plain 500; the log names the stage. */
 export class StageFault extends Error {
   override readonly name = 'StageFault';
 

@@ -29,8 +29,8 @@ export interface Outcome {
  * What a stage does in one pipeline. Every moment is optional.
  *
  * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
- *   stage change what outlives it, such as the options of a part that `host.keep` returned: a stage further down may
- *   still refuse the configuration while this one is created. It must not throw; an error is logged with the stage's name.
+ *   stage change objects that outlive it, such as the options of a part that `host.keep` returned: during `create`, a later
+ *   stage may still reject the configuration. It must not throw; an error is logged with the stage's name.
  * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
  * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the
  *   later stages have entered. Throw a GatewayError to refuse.
@@ -82,13 +82,13 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
   /** What a pipeline without this stage fails to do: a pipeline must list the stage, or turn it off (`log: false`). */
   readonly expectedFor?: string;
   /**
-   * Rules across options, next to the schema. Mistakes in values that are not in the file are dropped: a default cannot be
+   * Rules across options, next to the schema. Reports about values that are not in the file are dropped: a default cannot be
    * wrong.
    *
    * @param path of the options
    */
   check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
-  /** What the documentation of the API says about it, as configured. */
+  /** API documentation of the stage, as configured. */
   documentation?(options: Infer<S>, host: Host): StageDocumentation;
   /**
    * Creates the stage, or throws to refuse the configuration. Has no effect outside of what it returns: the pipeline may

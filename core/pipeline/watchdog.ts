@@ -30,12 +30,12 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Waits for a stage. The time does not count while the request body is read, which has its own limit. A stage that
-   * does not end is given up, and so is what the others do for its exchange.
+   * Waits for a stage. The time during which the request body is read does not count, since that has its own limit. When a stage
+   * times out, the other stages' work for its exchange is abandoned as well.
    *
    * @param seconds from now
-   * @param discardLate receives what the stage returns after all
-   * @throws StageFault when the time is over; what the stage throws
+   * @param discardLate receives the late result of the stage
+   * @throws StageFault on timeout; what the stage throws
    */
   wait<T>(
     work: Promise<T>,

@@ -5,7 +5,7 @@ export interface Column<Source> {
   read(source: Source): unknown;
   /** True when no record lacks the value. */
   readonly isRequired?: true;
-  /** Characters kept of a text, or of each text in a list. Without it the text is one of the gateway's own words. */
+  /** Maximum characters of a text, or of each text in a list. Omitted for values of the gateway's own vocabulary. */
   readonly maxLength?: number;
   /** Larger numbers are left out. */
   readonly maximum?: number;
@@ -17,7 +17,7 @@ export interface Column<Source> {
 
 export type Columns<Source> = Readonly<Record<string, Column<Source>>>;
 
-/** Ties columns to the type of what they are read from. */
+/** Ties columns to the type of their source. */
 export function columnsOf<Source>() {
   return <const C extends Columns<Source>>(columns: C): C => columns;
 }

@@ -84,7 +84,7 @@ const deliveryColumns = columnsOf<Delivery>()({
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
 });
 
-/** The columns of `request_log` but for `instance`: what a record says of a request. */
+/** The columns of `request_log` except `instance`: the record of a request. */
 export const columns = {
   ...requestColumns,
   ...principalColumns,

@@ -18,7 +18,7 @@ export function journalReport(report: (host: Host) => JournalStatus | undefined)
   return { name: 'journal', report: (host) => report(host) ?? null };
 }
 
-/** What the report about the journal says; undefined where no plugin keeps one. */
+/** The status of the journal; undefined when no plugin has one. */
 export function readJournalStatus(
   { statusReports }: Pick<Registry, 'statusReports'>,
   host: Host,

@@ -11,9 +11,9 @@ const pageSize = 500;
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
 
 /**
- * Finds records by their arrival, which is not the order of their times: a request is recorded when it is over. The database
- * numbers transactions, and says which is the oldest one that still runs: a record that was not visible then has its number
- * or a higher one.
+ * Finds records in the order of their arrival, which is not that of their times: a request is recorded when it ends. PostgreSQL
+ * numbers transactions and reports the oldest running one: a record that was not visible then has this number or a
+ * higher one.
  */
 export class NewRequests {
   readonly #database: Pick<Database, 'query'>;

@@ -28,8 +28,8 @@ export const recordColumns = Object.entries(columns)
 const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**
- * The record of one request, from the partition of its day alone; undefined when there is none, or not yet: records reach
- * the database about a second after the request is over.
+ * The record of one request, read from the partition of its day; undefined if there is none yet: records reach the database
+ * about a second after the request ends.
  *
  * @param accountId finds the request only when it is this account's
  */

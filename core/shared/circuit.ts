@@ -23,8 +23,8 @@ export interface CircuitOptions {
 }
 
 /**
- * The circuit breaker around Redis. While it is closed, commands wait for their replies as `ReplyWatch` says. Silence, late
- * replies or a lost connection open it: commands then fail at once, and probes in the background close it again.
+ * The circuit breaker around Redis. While it is closed, commands wait for their replies (see `ReplyWatch`). Missing or late
+ * replies and a lost connection open it: commands then fail immediately, and background probes close it again.
  */
 export class Circuit implements Disposable {
   readonly #options: CircuitOptions;
@@ -59,7 +59,7 @@ export class Circuit implements Disposable {
   async run<T>(command: () => Promise<T>, fallback?: Fallback<T>): Promise<T> {
     this.check();
     try {
-      // After a late reply nobody waits for the next one, until a probe was in time.
+      // After a late reply, callers do not wait for the next one until a probe was in time.
       const { value, isLate } = await this.#watch.wait(command, fallback, this.#isProbing);
       if (isLate) this.#probe();
       return value;

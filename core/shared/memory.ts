@@ -77,14 +77,14 @@ export class MemoryLimiter implements Limiter {
     return { ...take, running: account?.leases.size ?? 0 };
   }
 
-  /** Takes over what another limiter has decided for the key, so that this one can go on from there. */
+  /** Adopts the decision of another limiter for the key, so that this one can continue from it. */
   follow(key: string, { resetAfter, lease }: Take): void {
     const account = this.#account(key);
     account.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
     if (lease !== undefined) account.leases.add(lease);
   }
 
-  /** Keys that it remembers. */
+  /** Number of keys with state. */
   get size(): number {
     return this.#accounts.size;
   }

@@ -79,7 +79,7 @@ export function replaceConnection(client: Redis): void {
   if (client.status === 'ready' || client.status === 'connect') client.stream.destroy(new Error('no response in time'));
 }
 
-/** A stopped Redis accepts connections and never says that they are ready. */
+/** A stopped Redis accepts connections, but never completes the handshake. */
 function limitHandshake(client: Redis): void {
   client.on('connect', () => {
     const timer = setTimeout(() => replaceConnection(client), connectTimeout).unref();

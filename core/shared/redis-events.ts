@@ -4,7 +4,7 @@ import { type Circuit, unavailable } from './circuit.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
-/** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it gives up. */
+/** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it times out. */
 const subscribeTimeout = 250;
 const eventChannel = (channel: string) => `gw:event:${channel}`;
 

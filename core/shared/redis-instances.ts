@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ScriptedRedis } from './redis-client.ts';
 
-/** Seconds after which an instance without a heartbeat does not count any more. */
+/** Seconds after which an instance without a heartbeat no longer counts. */
 const lifetime = 15;
 const key = 'gw:instances';
 

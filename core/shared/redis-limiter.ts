@@ -24,7 +24,7 @@ export class RedisLimiter implements Limiter {
   readonly #instances: RedisInstances;
   /** Leases that this process holds, by key. */
   readonly #held = new Map<string, Set<string>>();
-  /** Leases that are over, or may have been granted by a command that was late, with their keys. */
+  /** Leases to release, by key: they ended, or may have been granted by a late command. */
   readonly #owed = new Map<string, string>();
 
   constructor(client: ScriptedRedis, circuit: Circuit, instances: RedisInstances) {
@@ -52,7 +52,7 @@ export class RedisLimiter implements Limiter {
     this.#giveBack(key, lease);
   }
 
-  /** Gives back all slots of this process. */
+  /** Releases all slots of this process. */
   async releaseAll(): Promise<void> {
     const held = [...this.#held];
     this.#held.clear();
@@ -62,7 +62,7 @@ export class RedisLimiter implements Limiter {
     );
   }
 
-  /** Renews the slots of this process and gives back those that it owes. Sends everything before it returns. */
+  /** Renews the slots of this process and releases ended ones. Sends everything before it returns. */
   catchUp(): void {
     for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
     // A renewal that fails is repeated next time; a lease lives for several.

@@ -1,10 +1,10 @@
 /** Ms of one turn, before the delay of the event loop is added. */
 const turn = 12;
-/** Turns of silence after which a caller may decide without its reply: 24 to 36 ms on an idle machine. */
+/** Turns without a reply after which a caller may use its fallback: 24 to 36 ms on an idle machine. */
 const silentTurns = 3;
 /** The same while replies to earlier commands still arrive. */
 const queuedTurns = 8;
-/** Turns of silence after which the connection counts as dead. */
+/** Turns without a reply after which the connection counts as dead. */
 const deadTurns = 20;
 
 /** The reply did not come in time; it may still come, and the command may have been executed. */
@@ -16,10 +16,10 @@ export class LateReply extends Error {
   }
 }
 
-/** What a caller does without its reply: its own value, or undefined to wait on until the connection counts as dead. */
+/** Supplies a value in place of a late reply; undefined to keep waiting until the connection counts as dead. */
 export type Fallback<T> = () => T | undefined;
 
-/** A reply in time, a late one, or what the caller has used instead. */
+/** A reply, whether in time or late, or the value of the fallback. */
 export interface WatchedReply<T> {
   readonly value: T;
   readonly isLate: boolean;
@@ -27,7 +27,7 @@ export interface WatchedReply<T> {
 
 interface Wait {
   readonly since: number; // turn
-  /** The caller decides now, if it can. */
+  /** Lets the caller use its fallback, if it has one. */
   decide(): void;
   fail(error: unknown): void;
 }
@@ -36,12 +36,12 @@ interface Wait {
  * Waits for the replies of one connection.
  *
  * Time is counted in turns of the event loop. A turn takes 12 ms and ends after the loop has read its sockets, so a process
- * that was stopped or busy always reads the replies that wait before it calls them late. A reply restarts the wait of the
- * commands behind it: a long queue is not silence.
+ * that was suspended or busy always reads pending replies before it treats them as late. A reply restarts the wait of the
+ * commands behind it: a long queue is not a dead connection.
  */
 export class ReplyWatch {
   readonly #onSilence: () => void;
-  /** In the order in which they were sent: those that are in time, and those whose callers have been asked. */
+  /** In the order in which they were sent: waits that are in time, and waits whose fallback was tried. */
   readonly #waits = new Set<Wait>();
   readonly #overdue = new Set<Wait>();
   #turn = 0;
@@ -107,7 +107,7 @@ export class ReplyWatch {
 
   #nextTurn(): void {
     this.#isTurning = this.#waits.size + this.#overdue.size > 0;
-    // The immediate runs after the poll that follows the timer: what has arrived has been read by then.
+    // The immediate runs after the poll that follows the timer, so replies that had arrived have been read by then.
     if (this.#isTurning) setTimeout(() => setImmediate(() => this.#endTurn()), turn);
   }
 

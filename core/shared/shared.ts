@@ -1,5 +1,5 @@
 /**
- * State that the instances of one gateway share: counters, leases, cached answers, events. Two implementations pass the
+ * State that the instances of one gateway share: counters, leases, cached replies, events. Two implementations pass the
  * same tests: `memory` for one process, `redis` for many.
  *
  * Every call has a deadline and rejects with SharedUnavailable when the store does not respond in time; the caller decides
@@ -24,12 +24,12 @@ export interface Limiter {
    * concurrent requests it takes no slot.
    * The slot of an instance that has died is free again after 25 s.
    *
-   * @param fallback what the caller does when the store is late; undefined to wait on
+   * @param fallback used when the store is late; undefined to keep waiting
    */
   take(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
   /** The state of the key, without taking anything. */
   peek(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
-  /** Gives the slot back. Safe to call more than once. */
+  /** Releases the slot. Safe to call more than once. */
   release(key: string, lease: string): void;
 }
 
@@ -38,7 +38,7 @@ export interface Limits {
   readonly limit: number; // requests a period
   readonly period: number; // seconds
   readonly burst: number; // requests that may come at once
-  readonly concurrent?: number | undefined; // requests in flight; any number when left out
+  readonly concurrent?: number | undefined; // requests in flight; default: no limit
 }
 
 /** The result of asking for one more request. */
@@ -93,7 +93,7 @@ export interface CacheEntry {
   readonly expiresIn: number; // seconds
 }
 
-/** Small messages to every instance, this one included. Lost when nobody listens, so never the only source of a fact. */
+/** Small messages to every instance, including this one. Lost without a subscriber, so never the only source of a fact. */
 export interface Events {
   publish(channel: string, message: string): Promise<void>;
   /**

@@ -41,7 +41,7 @@ export class Backoff {
     await wait(this.next(), signal);
   }
 
-  /** It has succeeded: the next delay is the first again. */
+  /** Call after a success: the next delay is the first again. */
   reset(): void {
     this.#failures = 0;
   }

@@ -11,7 +11,7 @@ export interface FreshValueOptions<T> {
   now(): number; // epoch ms
 }
 
-/** Ms for which readers get a failure while it is read again: they do not wait for a database that is away. */
+/** Ms for which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. */
 const failureFor = 15_000;
 
 /** A value that is read again once it is too old. Readers at the same time share one reading. */

@@ -2,8 +2,8 @@
 const punctual = 50;
 
 /**
- * A timer whose end is held against somebody else. When it fires late, because the event loop was blocked or the machine was
- * stopped, what has arrived meanwhile is still unread: as much time as it was late is given once more.
+ * A timer for timeouts of peers. When it fires late, because the event loop was blocked or the machine was suspended, data that
+ * arrived in the meantime is still unread, so the timer is extended once by its delay.
  */
 export class LagTolerantTimer {
   readonly #onEnd: () => void;
@@ -18,7 +18,7 @@ export class LagTolerantTimer {
     this.#onEnd = onEnd;
   }
 
-  /** Starts the time, or starts it again. */
+  /** Starts or restarts the timer. */
   start(milliseconds: number): void {
     this.stop();
     this.#isStopped = false;
@@ -29,8 +29,8 @@ export class LagTolerantTimer {
   }
 
   /**
-   * Starts the same time again, also after its end, but not once it is stopped. Cheap, because the timer is not moved: it
-   * may be called for every chunk.
+   * Restarts the same duration, also after it ended, but not after `stop`. Cheap enough to call for every chunk, because the
+   * timer itself is not reset.
    */
   restart(now: number = performance.now()): void {
     if (this.#isStopped) return;

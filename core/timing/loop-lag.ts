@@ -1,6 +1,6 @@
-/** Ms between two looks at the loop. */
+/** Ms between two measurements. */
 const interval = 250;
-/** Ms by which a look may be late on a busy machine. */
+/** Ms by which a measurement may be late on a busy machine. */
 const punctual = 100;
 
 const now = performance.now.bind(performance);
@@ -14,8 +14,8 @@ setInterval(() => {
 }, interval).unref();
 
 /**
- * Ms for which this process has not run although it could have, because its event loop was blocked or the machine was
- * stopped. The difference of two calls says whether a duration between them measures anything.
+ * Total ms for which this process was stalled: its event loop was blocked or the machine was suspended. The difference between two
+ * calls shows whether a duration measured between them is reliable.
  */
 export function stalledTime(): number {
   return stalled;

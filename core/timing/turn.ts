@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 
-/** Those who wait for their turn, first come first served. */
+/** Callers waiting for their turn, in order of arrival. */
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a later turn of the event loop, after it has looked at its sockets and timers. One caller at a time: long
+ * Resolves in a later turn of the event loop, after it has polled its sockets and timers. One caller at a time: long
  * pieces of work that are separated by turns never add up to one long turn, however many requests do them.
  */
 export function nextTurn(): Promise<void> {
@@ -13,13 +13,13 @@ export function nextTurn(): Promise<void> {
   return promise;
 }
 
-/** A turn before the next step with a body that is long enough for its steps to take noticeable time; at once for others. */
+/** Waits for a turn before the next step of a long body; undefined for a short one. */
 export function turnFor(length: number): Promise<void> | undefined {
   return length > bounds.stepwiseBody ? nextTurn() : undefined;
 }
 
 function next(): void {
-  // What is asked for from here on runs after the loop has looked at its sockets again.
+  // Turns requested from here on run after the loop has polled its sockets again.
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(next);
 }
@@ -33,7 +33,7 @@ export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   }
 }
 
-/** Runs all steps at once. @returns what the generator returns */
+/** Runs all steps without yielding. @returns what the generator returns */
 export function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();

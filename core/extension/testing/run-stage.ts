@@ -33,7 +33,7 @@ export interface StageRunOptions {
   readonly host?: TestHost;
 }
 
-/** What became of the exchange. */
+/** The result of the exchange. */
 export interface StageRun {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -55,8 +55,8 @@ export function given<T>(fact: Fact<T>, value: T): GivenFact {
 const endpoints = await listEndpoints();
 
 /**
- * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with an answer behind it. Errors
- * that it throws become replies in the format of the client, and mistakes are logged to `host.lines`, as in the gateway.
+ * Runs one stage on one exchange: create, activate, start, enter, leave, done and release, with a given answer behind it. Errors
+ * become replies in the client's format, and faults are logged to `host.lines`, as in the gateway.
  */
 export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {
   const host = options.host ?? createTestHost();

@@ -32,7 +32,7 @@ export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
   readonly #listeners = new Set<(change: LiveChange) => void>();
   readonly #closing = new AbortController();
-  /** What has not been sent to the other instances, by topic; undefined for all accounts. */
+  /** Accounts with changes not yet sent to other instances, by topic; undefined for all accounts. */
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;

@@ -154,7 +154,7 @@ export class LiveHub implements AsyncDisposable {
     for (const stream of this.#readers.keys()) stream.beat();
   }
 
-  /** While sessions cannot be read, streams stay and say that they have stopped: they show nothing new either. */
+  /** While sessions cannot be read, streams stay open but report that updates have stopped. */
   async #checkSessions(): Promise<void> {
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
@@ -182,7 +182,7 @@ export class LiveHub implements AsyncDisposable {
       if (sessionId !== undefined && ids.has(sessionId)) stream.stop();
   }
 
-  /** The next rendering says that a stream is live again. */
+  /** Marks streams as live again at the next rendering. */
   #resume(): void {
     this.#isStopped = false;
     for (const { view } of this.#views.values()) view.mark();

@@ -8,7 +8,7 @@ export interface RenderedPart {
   readonly event: string;
 }
 
-/** Why a stream ends for good; the page's script says so to the reader. */
+/** Why a stream ends permanently; the page's script shows it. */
 export type LiveEnd = 'signed_out' | 'too_many' | 'gone';
 
 /** An event of one stream, its data on as many lines as it needs. */
@@ -17,11 +17,11 @@ export function formatEvent(name: string, data: string): string {
 }
 
 /**
- * The stream of one tab. It holds at most what was written in one turn: while the reader has not taken that, nothing is
- * added, and later it gets the newest state.
+ * The stream of one tab. It buffers at most one turn's output: until that is read, nothing is added, and then the newest state is
+ * sent.
  *
- * An id of an event is the versions of all parts in their order, so that a page that reconnects, to whichever instance, gets
- * what has changed meanwhile.
+ * An event id contains the versions of all parts in order, so that a page that reconnects, to any instance, gets the parts that
+ * have changed since.
  */
 export class LiveStream {
   readonly body: Readable;
@@ -51,7 +51,7 @@ export class LiveStream {
     });
   }
 
-  /** False while the reader has not taken what it was sent last. */
+  /** False while the last output has not been read. */
   get isReady(): boolean {
     return this.#isTaken && !this.#isOver;
   }

@@ -1,26 +1,26 @@
-/** Renderings at the same time: requests need the connections to the database more. */
+/** Concurrent renderings; few, because requests need the database connections. */
 const concurrency = 2;
 
-/** Renderings a second of all views. The least, for four busy pages at once, costs a sixtieth of a core. */
+/** Renderings per second of all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
 const rates = { most: 25, least: 4 };
-/** Renderings that show news after which a routine one is due. */
+/** Consecutive urgent renderings after which a routine one is due. */
 const urgentInRow = 4;
 /** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
 const cost = 4;
-/** What renderings may add to the CPU time of everything else. */
+/** Share of the CPU time of other work that renderings may use. */
 const share = 0.03;
-/** Ms between two looks at the CPU time. */
+/** Ms between two measurements of the CPU time. */
 const sampleInterval = 2_000;
 
-/** How many renderings the process can spare. */
+/** Limits the rate of renderings. */
 export interface RenderBudget {
   /** Ms between the beginnings of two renderings. */
   readonly spacing: number;
-  /** Counts one. */
+  /** Counts a rendering. */
   begin(): void;
 }
 
-/** Keeps what pages cost at a few percent of what requests cost. */
+/** Keeps the CPU time of pages at a few percent of the CPU time of requests. */
 export class CpuShareBudget implements RenderBudget {
   #cpu = process.cpuUsage();
   #sampledAt = performance.now();
@@ -49,7 +49,7 @@ export function rateFor(load: number): number {
   return Math.min(rates.most, Math.max(rates.least, (load * share) / cost));
 }
 
-/** Runs renderings in the order in which they were asked for, as many as the pace allows; routine ones mostly after the others. */
+/** Runs renderings in the order in which they were requested, within the budget; routine ones mostly after urgent ones. */
 export class RenderQueue {
   readonly #pace: RenderBudget;
   readonly #urgent = new Set<() => Promise<void>>();
@@ -73,7 +73,7 @@ export class RenderQueue {
     this.#next();
   }
 
-  /** Forgets work that nobody waits for: it would cost the others its turn. */
+  /** Removes work whose result is no longer needed. */
   remove(work: () => Promise<void>): void {
     this.#urgent.delete(work);
     this.#routine.delete(work);
@@ -102,7 +102,7 @@ export class RenderQueue {
     this.#next();
   }
 
-  /** Routine ones wait, but not for ever. */
+  /** Routine renderings wait, but not indefinitely. */
   #isRoutineNext(): boolean {
     return this.#routine.size > 0 && (this.#urgent.size === 0 || this.#urgentInRow >= urgentInRow);
   }

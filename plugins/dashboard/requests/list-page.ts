@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/pages/page.ts';
 import { countRequests, type RequestCount } from '#core/records/count-requests.ts';
-import { countUsage } from '#core/records/usage.ts';
+import { listUsedModels } from '#core/records/usage.ts';
 import { listRequests } from '#core/records/read-requests.ts';
 import { describeControls } from './describe-controls.ts';
 import { columnsOf, describeRows } from './describe-row.ts';
@@ -27,7 +27,8 @@ export const listPage: Page = {
   async show(request) {
     const query = readQuery(request.query);
     if (query.id !== '') return new Redirect(`${requestsPath}/${query.id}`);
-    return { ...describeControls(query, request, await usedModels(request)), ...(await describeList(query, request)) };
+    const [models, list] = await Promise.all([usedModels(request), describeList(query, request)]);
+    return { ...describeControls(query, request, models), ...list };
   },
   live: {
     topics: ['requests'],
@@ -92,7 +93,6 @@ function numberOf({ count, isCapped }: RequestCount, { format, t }: PageRequest)
 /** The models that the form offers: those of the catalog, and others that the account has used in the last 30 days. */
 async function usedModels({ host, account }: PageRequest): Promise<string[]> {
   const since = startOfRange('30d', host.now()) ?? 0;
-  const used = await countUsage(host.database, { accountId: account?.id, since }, ['model']);
-  const names = used.map(({ model }) => model).filter((model) => model !== null);
-  return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...names])];
+  const used = await listUsedModels(host.database, { accountId: account?.id, since });
+  return [...new Set([...host.catalog.models.map(({ publicName }) => publicName), ...used])];
 }

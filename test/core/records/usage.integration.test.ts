@@ -6,7 +6,7 @@ import type { RequestRecord } from '#core/records/columns.ts';
 import { foldUsage, removeOldUsage, removeUsage } from '#core/records/fold-usage.ts';
 import { quantile, sizeOf } from '#core/records/latency-histogram.ts';
 import { readRouteUsage } from '#core/records/route-usage.ts';
-import { countUsage, readUsage, type UsageBy, usageReach } from '#core/records/usage.ts';
+import { countUsage, listUsedModels, readUsage, type UsageBy, usageReach } from '#core/records/usage.ts';
 import { Migration20261122000005_usage as UsageMigration } from '../../../migrations/Migration20261122000005_usage.ts';
 import { Migration20261122000007_usage_account as AccountMigration } from '../../../migrations/Migration20261122000007_usage_account.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -39,6 +39,15 @@ async function expectExact(own: Database): Promise<void> {
       countRecords(records, by),
     );
     expect(usage).toMatchObject(await countUsage(own, { since: 0 }, by));
+  }
+  const models = new Set(records.map(({ alias_of, model }) => alias_of ?? model).filter((model) => model !== null));
+  expect(new Set(await listUsedModels(own, { since: 0 }))).toEqual(models);
+  for (const account of new Set(records.map(({ account_id }) => account_id))) {
+    if (account === null) continue;
+    const used = records.filter(({ account_id }) => account_id === account);
+    expect(new Set(await listUsedModels(own, { accountId: account, since: 0 }))).toEqual(
+      new Set(used.map(({ alias_of, model }) => alias_of ?? model).filter((model) => model !== null)),
+    );
   }
   const attempts = records.flatMap((record) => record.attempts ?? []);
   const routes = await readRouteUsage(own, { since: 0 });

@@ -6,6 +6,7 @@ import { EmbeddedPostgres } from '#core/database/embedded.ts';
 import { openDatabase } from '#core/database/open.ts';
 import { postgresKit } from '#core/jobs/queue-kit.ts';
 import { createMemoryFolder } from './memory-folder.ts';
+import { reapWithProcess } from './postgres-reaper.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -45,6 +46,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   if (given !== undefined && template !== undefined)
     return { url: given, templateDatabase: template, [Symbol.asyncDispose]: async () => undefined };
   const folder = await createMemoryFolder('daypass-test-');
+  const reaper = reapWithProcess(folder);
   // A server that was started by root runs as another user, which must be able to enter.
   await chmod(folder, 0o755);
   const embedded = given === undefined ? await EmbeddedPostgres.open(folder, log) : undefined;
@@ -71,6 +73,7 @@ export async function startPostgres(): Promise<TestPostgres> {
       await execute(url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
       await embedded?.stop();
       await rm(folder, { recursive: true, force: true });
+      reaper[Symbol.dispose]();
     },
   };
 }

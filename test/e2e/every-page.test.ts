@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { screensOf } from '../screens/pages.ts';
-import { openScreenWorld, type ScreenWorld } from '../screens/world.ts';
+import { openScreenWorld, type Reader, type ScreenWorld } from '../screens/world.ts';
 import { auditPage } from '../support/audit-page.ts';
-import { launchBrowser, type TestBrowser } from '../support/browser.ts';
+import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { type PageWeight, weighPage } from '../support/page-weight.ts';
 
@@ -33,11 +33,21 @@ const looks = [
 
 it('every page and state is accessible, fits, and breaks no policy', async () => {
   const wrong: string[] = [];
-  for (const [index, { name, reader, path, shows }] of screensOf(world).entries()) {
-    await using window = await browser.open({ reducedMotion: 'reduce' });
-    const { page } = window;
+  await using stack = new AsyncDisposableStack();
+  // One for each reader, whose cache keeps styles and scripts.
+  const windows = new Map<string, BrowserWindow>();
+  const windowOf = async (reader: Reader) => {
+    const known = windows.get(reader);
+    if (known !== undefined) return known;
+    const window = stack.use(await browser.open({ reducedMotion: 'reduce' }));
     const value = world.sessions[reader];
-    if (value !== undefined) await page.context().addCookies([{ name: 'dp_session', value, url: world.url }]);
+    if (value !== undefined) await window.page.context().addCookies([{ name: 'dp_session', value, url: world.url }]);
+    windows.set(reader, window);
+    return window;
+  };
+  for (const [index, { name, reader, path, shows }] of screensOf(world).entries()) {
+    const window = await windowOf(reader);
+    const { page } = window;
     for (const look of looks.slice((index % 2) * 2, (index % 2) * 2 + 2)) {
       const lines = await auditPage(window, world.url + path, {
         ...look,

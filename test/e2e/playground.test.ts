@@ -12,7 +12,8 @@ const path = '/dashboard/try';
 const patience = { timeout: 20_000 };
 const attack = '"><img src=x onerror="wasAttacked=1"><script>wasAttacked=1</script>';
 
-const yaml = `${wholePipeline}
+// An upstream that stalls is stopped by the reader, however long the browser takes.
+const yaml = `${wholePipeline.replace('idle_timeout: 5', 'idle_timeout: 60')}
 upstreams:
   demo: { vendor: demo }
   painter: { format: images, base_url: "http://127.0.0.1:9/v1" }

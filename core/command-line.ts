@@ -7,7 +7,9 @@ import { type CoreCommandContext, createContext } from './commands/context.ts';
 import { defineMigrate } from './commands/migrate.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
+import { readDocument } from './config/document.ts';
 import { ConfigError } from './config/mistake.ts';
+import { explainFailure } from './extension/import-plugin.ts';
 import { createLogger, describeError } from './logger.ts';
 import { resolveSelfReference } from './extension/self-reference.ts';
 
@@ -24,29 +26,49 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     .exitOverride();
   const log = createLogger();
   resolveSelfReference();
-  const context = createContext(() => parser.opts<{ config: string }>().config, log);
+  const file = () => parser.opts<{ config: string }>().config;
+  const context = createContext(file, log);
   for (const define of [defineStart, defineCheck, defineSchema, defineMigrate]) define(parser, context);
-  // A start assembles what it needs itself; a second assembly would delay it.
-  const isOwn = parser.commands.some((command) => command.name() === commandOf(words));
-  if (!isOwn) await definePluginCommands(parser, context);
+  let problems: readonly string[] = [];
   try {
+    const [name] = parser.parseOptions([...words]).operands;
+    // A start assembles what it needs itself; a second assembly would delay it.
+    const isOwn = parser.commands.some((command) => command.name() === name);
+    if (!isOwn) problems = await definePluginCommands(parser, context);
     await parser.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
-    return report(error);
+    const code = report(error);
+    // The command may be one of a plugin that is broken.
+    if (code === usageError) for (const problem of problems) console.error(problem);
+    return code;
   }
 }
 
-/** The first word that is neither an option nor the value of one. */
-function commandOf(words: readonly string[]): string | undefined {
-  return words.find((word, index) => !word.startsWith('-') && !['-c', '--config'].includes(words[index - 1] ?? ''));
-}
-
-async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<void> {
-  const { registry } = await assemble(undefined, context.log, () => {
+/**
+ * Defines the commands of all plugins, third-party ones of gateway.yaml included. None of these keeps the gateway's own
+ * commands from running.
+ *
+ * @returns what is wrong with third-party plugins
+ */
+async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<string[]> {
+  // Commands that need gateway.yaml report that it cannot be read.
+  const document = await readDocument(context.file(), process.env).catch(() => undefined);
+  const { registry } = await assemble(document, context.log, () => {
     throw new Error('the gateway has not started yet');
   });
-  for (const command of registry.commands.values()) command.define(parser.command(command.name), context);
+  const problems = registry.unloaded.length === 0 ? [] : [new ConfigError(registry.unloaded).message];
+  for (const definition of registry.commands.values()) {
+    const { name } = definition;
+    const command = parser.createCommand(name).copyInheritedSettings(parser);
+    try {
+      definition.define(command, context);
+      parser.addCommand(command);
+    } catch (error) {
+      problems.push(`command "${name}" cannot be defined: ${explainFailure(error)}`);
+    }
+  }
+  return problems;
 }
 
 function ownVersion(): string {

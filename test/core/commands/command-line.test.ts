@@ -156,3 +156,44 @@ it.each([
 ])('gateway ends with 2 for %s', async (_name, words) => {
   expect((await run(words)).code).toBe(2);
 });
+
+describe('commands of third-party plugins', () => {
+  const withPlugin = `${valid}plugins: [./points.ts]\n`;
+  const points = (define: string) => `export const plugin = {
+  name: 'points',
+  register(server) {
+    server.gateway.command({ name: 'points', define(parser, context) { ${define} } });
+  },
+};`;
+  const works = "parser.description('prints points').option('--json').action(() => context.print('three'));";
+
+  it('run, wherever --config stands', async () => {
+    await writeFile(join(folder, 'points.ts'), points(works));
+    expect(await runWith(withPlugin, 'points')).toEqual({ code: 0, out: 'three\n', errors: '' });
+    expect(await run(['points', '--json', '--config', file])).toEqual({ code: 0, out: 'three\n', errors: '' });
+    expect((await run(['--config', file, '--help'])).out).toMatch(/^ {2}points \[options\] +prints points$/m);
+  });
+
+  it('are named with their mistake when a plugin cannot be loaded or they cannot be defined, and own commands run', async () => {
+    await writeFile(join(folder, 'points.ts'), points("parser.descripton('prints points');"));
+    const { code, errors } = await runWith(withPlugin, 'points');
+    expect([code, errors]).toEqual([
+      2,
+      `error: unknown command 'points'
+(see --help)
+command "points" cannot be defined: parser.descripton is not a function (points.ts:4)
+`,
+    ]);
+    await writeFile(join(folder, 'broken.ts'), 'throw new Error("no");');
+    expect((await runWith(`${valid}plugins: [./broken.ts]\n`, 'points')).errors).toContain(
+      'plugins[0]: cannot be loaded: no (broken.ts:1)',
+    );
+    expect((await run(['--config', file, 'key', '--help'])).code).toBe(0);
+  });
+
+  it('are missing without a gateway.yaml that can be read', async () => {
+    expect((await run(['--config', file, 'points'])).code).toBe(2);
+    expect((await runWith('pipeline: [auth\n', 'points')).code).toBe(2);
+    expect((await run(['--config', file, 'key', '--help'])).code).toBe(0);
+  });
+});

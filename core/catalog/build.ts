@@ -18,7 +18,7 @@ export function buildCatalog(config: SectionValues, vendors: ReadonlyMap<string,
   );
   const parts: Parts = { prefix: config.get(service).prefix, upstreams: upstreamsByName, vendors };
   const all = Object.entries(config.get(models)).map(([id, value]) => readModel(id, value, parts));
-  return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases));
+  return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
 }
 
 /** Warnings about a catalog: upstreams that are off, and models without routes because of that. */
@@ -35,11 +35,14 @@ class FixedCatalog implements Catalog {
   readonly models: readonly Model[];
   readonly listed: readonly ListedModel[];
   readonly unavailable: readonly Model[];
+  readonly #prefix: string; // of public names, with the slash
   readonly #byName: Map<string, Model>;
+  readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #remembered = new Map<string, Model | undefined>();
 
-  constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>) {
+  constructor(all: readonly Upstream[], every: readonly Model[], names: SectionValue<typeof aliases>, prefix: string) {
+    this.#prefix = publicNameOf(prefix, '');
     this.upstreams = all;
     this.models = every.filter(({ routes }) => routes.length > 0);
     this.unavailable = every.filter(({ routes }) => routes.length === 0);
@@ -53,16 +56,19 @@ class FixedCatalog implements Catalog {
       ...found.filter(({ name }) => !name.includes('*')),
     ];
     this.#byName = new Map([...byId, ...this.listed.map(({ name, model }) => [name, model] as const)]);
+    this.#byAlias = new Map(found.map(({ name, model }) => [name, model]));
     this.#patterns = found
       .filter(({ name }) => name.includes('*'))
       .map(({ name, model }) => ({ matches: glob(name), model }));
   }
 
   resolve(name: string): Model | undefined {
-    const exact = this.#byName.get(name);
+    // Every model in the list has the prefix, so clients put it before aliases, too.
+    const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined;
+    const exact = this.#byName.get(name) ?? (alias === undefined ? undefined : this.#byAlias.get(alias));
     if (exact !== undefined || this.#patterns.length === 0 || name.length > 256) return exact;
     if (this.#remembered.has(name)) return this.#remembered.get(name);
-    const model = this.#patterns.find(({ matches }) => matches(name))?.model;
+    const model = this.#patterns.find(({ matches }) => matches(name) || (alias !== undefined && matches(alias)))?.model;
     if (this.#remembered.size < rememberedNames) this.#remembered.set(name, model);
     return model;
   }

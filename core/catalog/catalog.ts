@@ -88,7 +88,7 @@ export interface Catalog {
   readonly upstreams: readonly Upstream[];
   /** Models whose upstreams are all off. */
   readonly unavailable: readonly Model[];
-  /** The model of this short name, public name or alias. */
+  /** The model of this short name, public name or alias; an alias may have the prefix of public names. */
   resolve(name: string): Model | undefined;
   /** The most similar public name or alias, for "did you mean". */
   suggest(name: string): string | undefined;

@@ -137,6 +137,9 @@ describe('the name of a model', () => {
     ['a model before a wildcard that fits it', '{ "gpt-*": claude-sonnet }', 'gpt-5', 'gpt-5'],
     ['an alias before a wildcard that fits it', '{ "o*": claude-sonnet, o3: gpt-5 }', 'o3', 'gpt-5'],
     ['the first of two wildcards that fit', '{ "o*": claude-sonnet, "o3*": gpt-5 }', 'o3-mini', 'claude-sonnet'],
+    ['an alias with the prefix', '{ fast: gpt-5 }', 'dp/fast', 'gpt-5'],
+    ['a wildcard with the prefix', '{ "claude-*": claude-sonnet }', 'dp/claude-haiku-4-5', 'claude-sonnet'],
+    ['an alias with the prefix before a wildcard', '{ "*": claude-sonnet, fast: gpt-5 }', 'dp/fast', 'gpt-5'],
     ['an alias called like a member of objects', '{ constructor: gpt-5 }', 'constructor', 'gpt-5'],
   ])('resolves %s', (_name, aliases, name, id) => {
     expect(withAliases(aliases).resolve(name)?.id).toBe(id);
@@ -146,7 +149,8 @@ describe('the name of a model', () => {
     ['an unknown name', '{}', 'gpt-6'],
     ['another case', '{}', 'GPT-5'],
     ['a name with another prefix', '{}', 'xp/gpt-5'],
-    ['an alias with the prefix', '{ fast: gpt-5 }', 'dp/fast'],
+    ['an alias with another prefix', '{ fast: gpt-5 }', 'xp/fast'],
+    ['an alias with the prefix twice', '{ fast: gpt-5 }', 'dp/dp/fast'],
     ['a name that a wildcard only begins like', '{ "a*b": gpt-5 }', 'a-b-c'],
     ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-5 }', 'gpt-41'],
     ['a name too long to be one', '{ "*": gpt-5 }', 'x'.repeat(257)],
@@ -192,6 +196,7 @@ describe('the name of a model in answers', () => {
     ['the public name for the short one', 'gpt-5', 'dp/gpt-5'],
     ['the public name for itself', 'dp/gpt-5', 'dp/gpt-5'],
     ['the alias for an alias', 'claude-fable-4', 'claude-fable-4'],
+    ['the alias with the prefix for itself', 'dp/claude-fable-4', 'dp/claude-fable-4'],
   ])('is %s', (_name, requested, name) => {
     expect(nameInReply(model, requested)).toBe(name);
   });

@@ -47,9 +47,14 @@ export function validate(
         `add it${schema.description === undefined ? '' : `: ${schema.description}`}`,
       );
     else {
-      const { value, validPart } = validator.evaluate(given, schema, [name]);
-      sections.set(name, value);
-      validParts.set(name, validPart);
+      try {
+        const { value, validPart } = validator.evaluate(given, schema, [name]);
+        sections.set(name, value);
+        validParts.set(name, validPart);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        validator.report([name], `has an invalid schema: ${reason}`, 'fix the plugin that registers it');
+      }
     }
   }
   const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
@@ -99,7 +104,8 @@ function refuseUnknownSections(
   const known = [...registry.sections.keys(), 'pipeline'];
   for (const name of Object.keys(values)) {
     if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
-    validator.report([name], 'is not a known key', suggest(name, known), true);
+    if (registry.stages.has(name)) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
+    else validator.report([name], 'is not a known key', suggest(name, known), true);
   }
 }
 

@@ -38,26 +38,33 @@ function nameOf(plugin: GatewayPlugin): string {
 }
 
 /**
- * Registers a third-party plugin.
+ * Registers a third-party plugin, and the stages that its module exports.
  *
  * @throws PluginMissing; Error whose message says what is wrong with the plugin, with the file and the line
  */
 export async function registerForeignPlugin(server: Server, specifier: string, configFile: string): Promise<void> {
   const { exports, file } = await importPlugin(specifier, configFile);
-  const plugin = asPlugin(exports, specifier);
+  const stages = Object.values(exports).filter(isStageDefinition);
+  const plugin = asPlugin(exports, specifier, stages);
   server.gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
+    const { gateway } = server;
+    // Those that `register` has left out.
+    for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
   } catch (error) {
     throw new Error(explainFailure(error), { cause: error });
   }
 }
 
 /** The `plugin` that a module exports, or a plugin of the stages that it exports. */
-function asPlugin(module: Record<string, unknown>, specifier: string): GatewayPlugin {
+function asPlugin(
+  module: Record<string, unknown>,
+  specifier: string,
+  stages: readonly AnyStageDefinition[],
+): GatewayPlugin {
   const { plugin } = module;
   if (isPlugin(plugin)) return plugin;
-  const stages = Object.values(module).filter(isStageDefinition);
   if (stages.length === 0) throw new Error('exports neither a hapi plugin named "plugin" nor a stage');
   return {
     name: specifier,

@@ -11,7 +11,7 @@ import type { Section } from '../config/section.ts';
 import { checkTableNames, type PluginTables } from '../database/tables.ts';
 import type { Gauge } from './gauge.ts';
 import type { Host } from '../host.ts';
-import type { JobDefinition } from '../jobs/definition.ts';
+import { checkSchedule, type JobDefinition } from '../jobs/definition.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 import type { AssetSource, Page } from '../pages/page.ts';
 import type { Texts } from '../pages/texts.ts';
@@ -110,6 +110,7 @@ export class Registry {
   }
 
   stage(definition: AnyStageDefinition): void {
+    if (typeof definition.create !== 'function') throw new Error(`stage "${definition.name}" has no function "create"`);
     add(this.stages, 'stage', definition);
   }
 
@@ -132,6 +133,7 @@ export class Registry {
 
   // oxlint-disable-next-line typescript/no-explicit-any -- each job's data is checked against its own schema before it runs
   job(job: JobDefinition<any>): void {
+    checkSchedule(job);
     add(this.jobs, 'job', job);
   }
 

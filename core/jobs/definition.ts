@@ -20,3 +20,12 @@ export interface JobDefinition<Data extends JsonObject = JsonObject> {
   readonly backoff?: number;
   run(data: Data, host: Host): Promise<void>;
 }
+
+/** @throws Error for a schedule that is neither an interval nor has the fields of a cron pattern */
+export function checkSchedule({ name, schedule }: Pick<JobDefinition, 'name' | 'schedule'>): void {
+  if (schedule === undefined) return;
+  const { every, pattern } = { ...(schedule as { readonly every?: unknown; readonly pattern?: unknown }) };
+  if (typeof every === 'number' && every > 0 && Number.isFinite(every)) return;
+  if (every === undefined && typeof pattern === 'string' && /^\S+(\s+\S+){4,5}$/.test(pattern.trim())) return;
+  throw new Error(`job "${name}": \`schedule\` must be { every: seconds } or { pattern: "17 3 * * *" }`);
+}

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
+import { getNextMillis, type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
 import type { Host } from '../host.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
@@ -48,11 +48,25 @@ const kept: JobsOptions = {
 };
 const ajv = new Ajv({ strict: true });
 
-/** Opens the queue, to which jobs can be added at once. */
+/**
+ * Opens the queue, to which jobs can be added at once.
+ *
+ * @throws Error for a cron pattern that cannot be read: it would keep all jobs from being scheduled
+ */
 export function openJobs(options: OpenJobsOptions): JobQueue {
+  for (const definition of options.definitions.values()) checkPattern(definition);
   const kit =
     options.redisUrl === undefined ? postgresKit(options.databaseUrl) : redisKit(options.redisUrl, options.prefix);
   return new QueueJobs(kit, options);
+}
+
+function checkPattern({ name, schedule }: JobDefinition): void {
+  if (schedule === undefined || !('pattern' in schedule)) return;
+  try {
+    void getNextMillis(Date.now(), { pattern: schedule.pattern, tz: 'UTC' });
+  } catch (error) {
+    throw new Error(`job "${name}": the cron pattern "${schedule.pattern}" is not valid`, { cause: error });
+  }
 }
 
 class QueueJobs implements JobQueue {

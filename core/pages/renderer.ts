@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import type { ServerViewsConfiguration } from '@hapi/vision';
 import { Eta, type TemplateFunction } from 'eta';
+import { suggest } from '../config/mistake.ts';
 import type { AssetTable } from './assets.ts';
 import { iconSvg } from './icons.ts';
 import { contactText, describeShell } from './layout.ts';
 import { navigationOf } from './list-navigation.ts';
-import type { Page } from './page.ts';
+import type { Page, Role } from './page.ts';
 import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from './translator.ts';
 import type { Visit } from './visit.ts';
@@ -143,6 +144,8 @@ export class Renderer {
   }
 }
 
+const roles: readonly Role[] = ['public', 'account', 'operator'];
+
 /** Paths that are not for pages. */
 const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
 
@@ -150,7 +153,11 @@ const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
   if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta or /assets');
-  const labels = navigationOf(page).map(({ label }) => label);
+  if (!roles.includes(page.role)) throw refuse(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
+  const entries = navigationOf(page);
+  for (const { icon } of entries)
+    if (icon !== undefined && iconSvg(icon) === '') throw refuse(`icon "${icon}" not found`);
+  const labels = entries.map(({ label }) => label);
   const keys = [page.title, page.description, ...labels].filter((key) => key !== undefined);
   const unknown = keys.find((key) => !translator.has(key));
   if (unknown !== undefined) throw refuse(`text "${unknown}" not found`);

@@ -86,6 +86,38 @@ describe('a third-party plugin', () => {
     expect([registry.stages.has('one'), registry.stages.has('two')]).toEqual([true, true]);
   });
 
+  it('may export stages beside a plugin, which may register them itself', async () => {
+    await write('ours.ts', `${stageSource('ours')}\n${pluginSource}`);
+    await write(
+      'theirs.ts',
+      `${stageSource('theirs')}\nexport const plugin = { name: 'theirs', register: (server) => server.gateway.stage(stage) };`,
+    );
+    const { registry } = await load('plugins: [./ours.ts, ./theirs.ts]');
+    expect([registry.unloaded, registry.stages.has('ours'), registry.stages.has('theirs')]).toEqual([[], true, true]);
+    expect(registry.sections.has('ours')).toBe(true);
+  });
+
+  it.each([
+    ['stage({ name: "a", options: {} })', 'stage "a" has no function "create"'],
+    ...['"0 * * * *"', '{ every: -1 }', '{ every: "1h" }', '{ pattern: "hourly" }', 'null'].map((schedule) => [
+      `job({ name: "a", run() {}, schedule: ${schedule} })`,
+      'job "a": `schedule` must be { every: seconds } or { pattern: "17 3 * * *" }',
+    ]),
+  ])('is refused when it registers %s', async (call, wrong) => {
+    await write('ours.ts', `export const plugin = { name: 'ours', register({ gateway }) { gateway.${call}; } };`);
+    expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
+      `gateway.yaml:1:11 plugins[0]: cannot be loaded: ${wrong} (/ours.ts:1); ${faulty}`,
+    );
+  });
+
+  it('has its section named when the schema is not valid', async () => {
+    await write('ours.ts', pluginSource.replace("type: 'integer'", "type: 'intger'"));
+    const text = 'plugins: [./ours.ts]\npipeline: [auth, upstream: false, log: false]\nupstreams: {}\nmodels: {}';
+    expect(await allMistakesOf(text)).toEqual([
+      expect.stringMatching(/^gateway\.yaml:1:1 ours: has an invalid schema: .*; fix the plugin that registers it$/),
+    ]);
+  });
+
   it('has its stages suggested when one is misspelled', async () => {
     await write('ours.ts', stageSource('moderation'));
     const text = 'plugins: [./ours.ts]\npipeline: [moderaton]\nupstreams: {}\nmodels: {}';

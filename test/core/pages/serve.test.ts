@@ -365,6 +365,16 @@ describe('the layout', () => {
 
 describe('a page that cannot work is refused at the start', () => {
   it.each([
+    [
+      'a role that does not exist',
+      pageAt('/x', { role: 'operators' as never }),
+      'page "/x": role is "operators"; did you mean "operator"?',
+    ],
+    [
+      'an icon that does not exist',
+      pageAt('/x', { navigation: { label: 'test.title', icon: 'infos' as never } }),
+      'page "/x": icon "infos" not found',
+    ],
     ['a title that does not exist', pageAt('/x', { title: 'no.title' }), 'page "/x": text "no.title" not found'],
     ['a script that does not exist', pageAt('/x', { scripts: ['no.js'] }), 'page "/x": asset "no.js" not found'],
     ['a template that does not exist', pageAt('/x', { template: '/no.eta' }), 'page "/x": template /no.eta not found'],

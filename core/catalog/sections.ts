@@ -164,7 +164,9 @@ export const aliases = defineSection({
       else if (publicNames?.includes(alias) === true)
         report(path, 'is the name under which clients see a model', 'give the alias another name');
       else if (known?.includes(target) === false && !others.includes(target)) {
-        report(path, `refers to the model "${target}", which does not exist`, suggest(target, known));
+        const meant = known.find((name) => publicNameOf(prefixOf(all), name) === target);
+        const right = meant === undefined ? suggest(target, known) : `write "${meant}", without the prefix`;
+        report(path, `refers to the model "${target}", which does not exist`, right);
       } else if (isLoop(alias, value)) report(path, 'refers back to itself', 'point one of the aliases to a model');
     }
   },

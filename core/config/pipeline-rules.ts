@@ -1,4 +1,4 @@
-import { delivery, principal } from '../facts.ts';
+import { delivery, entitlement, principal } from '../facts.ts';
 import type { AnyFact } from '../pipeline/fact.ts';
 import type { AnyStageDefinition } from '../pipeline/stage.ts';
 import type { Registry } from '../extension/registry.ts';
@@ -66,6 +66,11 @@ export function pipelineNotices(listed: readonly ListedStage[], registry: Regist
     ...(lacks(principal)
       ? [
           `anyone can call without a key: the pipeline has no stage that authenticates callers${exampleOf(principal, registry)}`,
+        ]
+      : []),
+    ...(lacks(entitlement) && !lacks(principal)
+      ? [
+          `every valid key is served, with or without a paid period: the pipeline has no stage that checks it${exampleOf(entitlement, registry)}`,
         ]
       : []),
     ...(lacks(delivery)

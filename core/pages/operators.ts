@@ -6,7 +6,7 @@ export const operatorsSection = defineSection({
   schema: {
     type: 'array',
     description: 'E-mail addresses of the accounts that may view the operator pages.',
-    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 },
+    items: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320, description: 'An e-mail address.' },
     default: [],
   },
 });

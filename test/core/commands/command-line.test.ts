@@ -84,6 +84,21 @@ describe('gateway check', () => {
     ]);
   });
 
+  it('warns about keys that are served without a paid period', async () => {
+    expect((await runWith(valid.replace(' plan,', ''), 'check')).out).toMatch(
+      /^note: every valid key is served, with or without a paid period: .* such as plan$/m,
+    );
+    expect((await runWith(valid, 'check')).out).not.toContain('paid period');
+  });
+
+  it.each([
+    ['cache: false', 'gateway.yaml:1:1 cache: is a stage; write it in the list "pipeline"\n'],
+    ['operators: [me]', 'gateway.yaml:1:13 operators[0]: is "me"; expected: An e-mail address.\n'],
+  ])('explains %s', async (line, wrong) => {
+    const { errors } = await runWith(`${line}\n${valid}`, 'check');
+    expect(errors).toBe(wrong);
+  });
+
   it.each([
     ['upstream', 'sending model calls to an upstream'],
     ['log', 'recording requests'],

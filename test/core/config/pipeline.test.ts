@@ -162,13 +162,16 @@ describe('the pipeline', () => {
 
 describe('the notices about a valid pipeline', () => {
   const open = 'anyone can call without a key: the pipeline has no stage that authenticates callers, such as auth';
+  const unpaid =
+    'every valid key is served, with or without a paid period: the pipeline has no stage that checks it, such as plan';
   const mute = 'model calls are refused: the pipeline has no stage that sends them to an upstream, such as upstream';
 
   it.each([
     ['nothing when keys are asked for and upstreams are asked', '[auth, plan, format, upstream, log]', []],
     ['that nobody is asked for a key', '[format, upstream, log]', [open]],
     ['that model calls are not answered', '[auth, plan, rate-limit, format, log]', [mute]],
-    ['that they are not answered when only keys are looked at', '[auth]', [mute]],
+    ['that no period is asked for', '[auth, rate-limit, format, upstream, log]', [unpaid]],
+    ['that they are not answered when only keys are looked at', '[auth]', [unpaid, mute]],
     ['both', '[log]', [open, mute]],
   ])('are %s', (_name, list, notices) => {
     expect(pipelineNotices(read(`pipeline: ${list}`).stages, createRegistry())).toEqual(notices);

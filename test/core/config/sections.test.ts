@@ -421,6 +421,11 @@ describe('the section aliases', () => {
       ['15 aliases.a: refers to the model "tset", which does not exist; did you mean "test"?'],
     ],
     [
+      'one for a public name',
+      '{ a: dp/test }',
+      ['15 aliases.a: refers to the model "dp/test", which does not exist; write "test", without the prefix'],
+    ],
+    [
       'one for a model that is like no other',
       '{ a: something }',
       ['15 aliases.a: refers to the model "something", which does not exist; use one of: test'],

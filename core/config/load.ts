@@ -6,7 +6,7 @@ import type { Registry } from '../extension/registry.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { GatewayDocument } from './document.ts';
 import { allowNull, allowVariables } from './editor-schema.ts';
-import { ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
+import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from './mistake.ts';
 import { checkStages, type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
 import { pipelineSection } from './pipeline-section.ts';
@@ -104,7 +104,9 @@ function refuseUnknownSections(
   const known = [...registry.sections.keys(), 'pipeline'];
   for (const name of Object.keys(values)) {
     if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
-    if (registry.stages.has(name)) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
+    // "plan" is more likely a misspelled "plans" than the stage.
+    const isStage = registry.stages.has(name) && closestName(name, known) === undefined;
+    if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
     else validator.report([name], 'is not a known key', suggest(name, known), true);
   }
 }

@@ -93,6 +93,7 @@ describe('gateway check', () => {
 
   it.each([
     ['cache: false', 'gateway.yaml:1:1 cache: is a stage; write it in the list "pipeline"\n'],
+    ['plan: []', 'gateway.yaml:1:1 plan: is not a known key; did you mean "plans"?\n'],
     ['operators: [me]', 'gateway.yaml:1:13 operators[0]: is "me"; expected: An e-mail address.\n'],
   ])('explains %s', async (line, wrong) => {
     const { errors } = await runWith(`${line}\n${valid}`, 'check');

@@ -1,3 +1,4 @@
+import { logFailure } from '../errors/connection-error.ts';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Database } from '../database/database.ts';
@@ -205,7 +206,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   #beginOutage(error: unknown): void {
     if (this.#nextProbe === undefined) {
-      this.#log.error('accounts cannot be read; only callers with a cached account are served', error);
+      logFailure(this.#log, 'accounts cannot be read; only callers with a cached account are served', error);
     }
     this.#nextProbe = this.#clock() + probeInterval;
   }

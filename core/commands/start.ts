@@ -19,11 +19,15 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
       if (gateway === undefined) return finish(await stopped);
       for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
       for (const line of await greeting(gateway, log)) print(line);
+      let wasRefused = false;
       const reload = async (isRequested: boolean) => {
         try {
           const hasChanged = await gateway.reload();
-          if (isRequested && !hasChanged) log.info(`${file()} has not changed`);
+          if (!hasChanged && wasRefused) log.info(`${file()} is valid again, and as the active configuration`);
+          else if (!hasChanged && isRequested) log.info(`${file()} has not changed`);
+          wasRefused = false;
         } catch (error) {
+          wasRefused = true;
           log.error(
             `${file()} was not reloaded; the previous configuration stays active`,
             error instanceof ConfigError ? error.message : error,

@@ -1,3 +1,5 @@
+import type { Logger } from '../logger.ts';
+
 /** Messages for error codes of the system, of PostgreSQL and of the drivers, safe to show to any caller. */
 const messages: readonly (readonly [RegExp, string])[] = [
   [/\bECONNREFUSED\b/, 'connection refused'],
@@ -23,10 +25,19 @@ export function describeConnectionError(thrown: unknown): string {
   return findMessage(thrown) ?? 'failed for an unknown reason; see the log';
 }
 
+/** Logs an error; without its stack where a dependency is down, which says no more than the reason. */
+export function logFailure(log: Logger, message: string, thrown: unknown): void {
+  const reason = findMessage(thrown);
+  if (reason === undefined) log.error(message, thrown);
+  else log.error(`${message}: ${reason}`);
+}
+
 function findMessage(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const text = `${'code' in error ? String(error.code) : ''} ${error.message}`;
-    const known = messages.find(([pattern]) => pattern.test(text));
+    // A cause may be one of these messages already.
+    const { message } = error;
+    const known = messages.find(([pattern, own]) => pattern.test(text) || message === own);
     if (known !== undefined) return known[1];
   }
   return undefined;

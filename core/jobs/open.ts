@@ -1,3 +1,4 @@
+import { logFailure } from '../errors/connection-error.ts';
 import { Ajv } from 'ajv';
 import { getNextMillis, type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
 import type { Host } from '../host.ts';
@@ -133,10 +134,8 @@ class QueueJobs implements JobQueue {
     const worker = this.#kit.worker((job) => this.#run(job));
     worker.on('error', this.#outages);
     worker.on('failed', (job, error) => {
-      this.#options.log.error(
-        `job ${job?.name ?? 'unknown'} failed (attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1})`,
-        error,
-      );
+      const attempt = `attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1}`;
+      logFailure(this.#options.log, `job ${job?.name ?? 'unknown'} failed (${attempt})`, error);
     });
     return worker;
   }

@@ -192,11 +192,15 @@ export function keyRefused(words?: string): GatewayError {
   });
 }
 
-/** @param retryAfter seconds; 5 where the upstream asked for none */
-export function throttled(retryAfter: number = 5): GatewayError {
+/**
+ * @param retryAfter seconds; 5 where the upstream asked for none
+ * @param words for the log
+ */
+export function throttled(retryAfter: number = 5, words?: string): GatewayError {
   return new GatewayError('rate_limited', 'All routes of this model are rate limited. Try again later.', {
     retryAfter,
     meaning: 'throttled',
+    cause: words === undefined ? undefined : new Error(words),
   });
 }
 
@@ -214,7 +218,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
     case 'key':
       return keyRefused(said);
     case 'throttled':
-      return throttled(reported?.retryAfter);
+      return throttled(reported?.retryAfter, said);
     case 'rejected':
       return new GatewayError('upstream_rejected', said, { upstream: { status: 400, code: reported?.code }, meaning });
     default:

@@ -1,3 +1,4 @@
+import { logFailure } from '../errors/connection-error.ts';
 import type { EventTypes } from '../accounts/events.ts';
 import type { Logger } from '../logger.ts';
 import { retryUntilDone } from '../timing/backoff.ts';
@@ -39,7 +40,7 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     const first = Promise.withResolvers<void>();
     const subscribe = () => this.#events.subscribe(channel, (message) => this.#deliver(message)).finally(first.resolve);
     const onFailure = (error: unknown, failures: number) => {
-      if (failures === 0) this.#log.error('cannot receive events from other instances; retrying', error);
+      if (failures === 0) logFailure(this.#log, 'cannot receive events from other instances; retrying', error);
     };
     this.#subscription = retryUntilDone(subscribe, { range: retries, signal, onFailure });
     await first.promise;

@@ -87,9 +87,12 @@ export class Journal implements Disposable {
     this.#losses = new Losses(options.log, 'requests not recorded');
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
     this.#file = this.#openNext();
-    this.#writer = new LineWriter(this.#file, (error) => {
-      options.log.error('the journal cannot be written; records are waiting in memory', error);
-    });
+    const { log } = options;
+    this.#writer = new LineWriter(
+      this.#file,
+      (error) => log.error('the journal cannot be written; records are waiting in memory', error),
+      () => log.info('the journal is written again'),
+    );
   }
 
   begin(exchange: Exchange): void {

@@ -13,15 +13,20 @@ const retryAfter = 1_000;
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
   readonly #onFailure: (error: unknown) => void;
+  readonly #onRecovery: () => void;
   #used = 0;
   #file: number;
   #written = 0;
   #failedAt: number | undefined;
 
-  /** @param onFailure called once whenever writing begins to fail */
-  constructor(file: number, onFailure: (error: unknown) => void) {
+  /**
+   * @param onFailure called once whenever writing begins to fail
+   * @param onRecovery called when it works again
+   */
+  constructor(file: number, onFailure: (error: unknown) => void, onRecovery: () => void = () => {}) {
     this.#file = file;
     this.#onFailure = onFailure;
+    this.#onRecovery = onRecovery;
   }
 
   /** Bytes written to the current file. */
@@ -52,6 +57,7 @@ export class LineWriter {
     let offset = 0;
     try {
       while (offset < this.#used) offset += writeSync(this.#file, this.#buffer, offset, this.#used - offset);
+      if (this.#failedAt !== undefined) this.#onRecovery();
       this.#failedAt = undefined;
     } catch (error) {
       this.#buffer.copyWithin(0, offset, this.#used);

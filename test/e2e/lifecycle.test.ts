@@ -323,6 +323,7 @@ plan: []
     expect((await ask(gateway.url)).status).toBe(200);
 
     await home.write(`${patientYaml(`${upstream.url}/v1`)}\n# put right\n`);
+    await printed(gateway, 'is valid again');
     gateway.process.kill('SIGHUP');
     await printed(gateway, 'has not changed');
 

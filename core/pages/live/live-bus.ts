@@ -1,3 +1,4 @@
+import { logFailure } from '../../errors/connection-error.ts';
 import type { Host, Services } from '../../host.ts';
 import { retryUntilDone } from '../../timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../page.ts';
@@ -115,7 +116,8 @@ export class LiveBus implements AsyncDisposable {
         range: retries,
         signal: this.#closing.signal,
         onFailure: (error, failures) => {
-          if (failures === 0) log.error('open pages do not receive updates from other instances; retrying', error);
+          if (failures === 0)
+            logFailure(log, 'open pages do not receive updates from other instances; retrying', error);
         },
       },
     );

@@ -1,6 +1,6 @@
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
-import { keyRefused, withoutOwn } from '#core/model-call/upstream-error.ts';
+import { keyRefused, throttled, withoutOwn } from '#core/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from './connector.ts';
 
 export interface FaultEffects {
@@ -115,8 +115,10 @@ export function hedgeLostFault(): Fault {
 export function describeFault({ kind, error, status }: Fault): string {
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  const isNamed = status === undefined || error.message.includes(`status ${status}`);
-  return `${kind}: ${isNamed ? '' : `${status} `}${error.message}${reason}`.slice(0, 500);
+  // Its message is about all routes of the model, for the client.
+  const message = kind === 'throttled' ? `retry after ${Math.ceil(error.details.retryAfter ?? 0)} s` : error.message;
+  const isNamed = status === undefined || message.includes(`status ${status}`);
+  return `${kind}: ${isNamed ? '' : `${status} `}${message}${reason}`.slice(0, 500);
 }
 
 const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
@@ -147,7 +149,9 @@ export function answerFault(error: GatewayError, status: number, secrets: readon
 
 /** The same error without the upstream's secrets. */
 function shownError(error: GatewayError, secrets: readonly string[]): GatewayError {
-  if (error.details.meaning === 'key') return keyRefused(withoutOwn(wordsOf(error), secrets));
+  const { meaning, retryAfter } = error.details;
+  if (meaning === 'key') return keyRefused(withoutOwn(wordsOf(error), secrets));
+  if (meaning === 'throttled') return throttled(retryAfter, withoutOwn(wordsOf(error), secrets));
   const message = withoutOwn(error.message, secrets);
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
@@ -190,9 +194,9 @@ export function summarize(faults: readonly Fault[], wait: number | undefined): G
   if (overflow !== undefined) return overflow.error;
   const failed = faults.findLast(({ kind }) => kind === 'route');
   if (failed !== undefined) return failed.error;
-  const throttled = faults.filter(({ kind }) => kind === 'throttled');
-  const first = throttled.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
-  if (first !== undefined && throttled.length === faults.length) return first.error;
+  const limited = faults.filter(({ kind }) => kind === 'throttled');
+  const first = limited.toSorted((a, b) => waitOf(a) - waitOf(b))[0];
+  if (first !== undefined && limited.length === faults.length) return first.error;
   const refused = faults.find(({ kind }) => kind === 'key');
   if (refused === undefined) return last.error;
   // A retry helps as long as something besides the refused keys can serve.

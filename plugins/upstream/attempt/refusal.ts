@@ -51,7 +51,14 @@ export function refusalFault(
   const kind = kindOfRefusal(status, said, object === undefined && isHtml(body));
   switch (kind) {
     case 'throttled':
-      return new Fault('throttled', throttled(readRetryAfter(headers, now) ?? said.retryAfter), { status });
+      return new Fault(
+        'throttled',
+        throttled(
+          readRetryAfter(headers, now) ?? said.retryAfter,
+          said.message && withoutSecrets(said.message, 300, secrets),
+        ),
+        { status },
+      );
     case 'key':
       // The operator's credential, not the caller's: the caller must not take the error for its own.
       return new Fault('key', keyRefused(said.message && withoutSecrets(said.message, 300, secrets)), { status });

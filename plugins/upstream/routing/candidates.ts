@@ -128,8 +128,14 @@ export class Candidates {
   }
 }
 
-/** The fault of a route whose keys are all throttled, without asking it; undefined while it has another key. */
-export function throttlingOf({ keys, now }: CandidateParts, route: Route): Fault | undefined {
+/**
+ * The fault of a route whose keys are all throttled, without asking it; undefined while it has another key.
+ *
+ * @param last with which the last of them was throttled
+ */
+export function throttlingOf({ keys, now }: CandidateParts, route: Route, last?: Fault): Fault | undefined {
   const wait = keys(route).throttledFor(now(), route.model);
-  return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000), { status: 429 });
+  const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
+  const words = cause instanceof Error ? cause.message : undefined;
+  return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000, words), { status: 429 });
 }

@@ -46,7 +46,7 @@ export class RouteAttempts {
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.now(), this.route.model);
       // Of several throttled keys, the one that is available first counts.
-      if (!isReady || !this.#mayTryAgain()) return throttlingOf(parts, this.route) ?? result;
+      if (!isReady || !this.#mayTryAgain()) return throttlingOf(parts, this.route, result) ?? result;
     }
   }
 

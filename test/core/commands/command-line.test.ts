@@ -173,14 +173,16 @@ it.each([
   expect((await run(words)).code).toBe(2);
 });
 
-describe('commands of third-party plugins', () => {
-  const withPlugin = `${valid}plugins: [./points.ts]\n`;
-  const points = (define: string) => `export const plugin = {
+/** A plugin that defines a command like this. */
+const points = (define: string) => `export const plugin = {
   name: 'points',
   register(server) {
     server.gateway.command({ name: 'points', define(parser, context) { ${define} } });
   },
 };`;
+
+describe('commands of third-party plugins', () => {
+  const withPlugin = `${valid}plugins: [./points.ts]\n`;
   const works = "parser.description('prints points').option('--json').action(() => context.print('three'));";
 
   it('run, wherever --config stands', async () => {

@@ -21,6 +21,8 @@ describe('the message for a failed dependency', () => {
     ],
     [new Error('Connection terminated unexpectedly'), 'connection lost'],
     [new Error('no response in time'), 'no response in time'],
+    [new SharedUnavailable('x', { cause: new Error('connection refused') }), 'connection refused'],
+    [new SharedUnavailable('x', { cause: new Error('not connected') }), 'not connected'],
     [coded('ENOTFOUND', 'getaddrinfo ENOTFOUND secret.example'), 'host name not found'],
   ])('is one of ours: %s', (thrown, words) => {
     expect(describeConnectionError(thrown)).toBe(words);

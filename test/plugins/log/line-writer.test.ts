@@ -41,17 +41,24 @@ describe('line writer', () => {
   it.runIf(process.platform === 'linux')('keeps lines while the disk is full and writes them afterwards', () => {
     using folder = new TemporaryFolder();
     const failures: unknown[] = [];
-    const writer = new LineWriter(openSync('/dev/full', 'w'), (error) => failures.push(error));
+    let recoveries = 0;
+    const writer = new LineWriter(
+      openSync('/dev/full', 'w'),
+      (error) => failures.push(error),
+      () => recoveries++,
+    );
     const path = join(folder.path, 'lines');
     expect(writer.add('first')).toBe(true);
     expect(writer.flush()).toBe(false);
     expect(writer.add('second')).toBe(true);
     writer.switchTo(openSync(path, 'a'));
     expect(writer.flush()).toBe(false);
+    expect(recoveries).toBe(0);
     vi.advanceTimersByTime(1_000);
     expect(writer.flush()).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe('first\nsecond\n');
-    expect(failures).toMatchObject([{ code: 'ENOSPC' }]);
+    expect(writer.add('third') && writer.flush()).toBe(true);
+    expect([failures, recoveries]).toMatchObject([[{ code: 'ENOSPC' }], 1]);
   });
 
   it.runIf(process.platform === 'linux')('continues where the file took only the first part of its lines', () => {

@@ -43,9 +43,9 @@ describe('the log of failing routes', () => {
   });
 
   it('has a throttled route', async () => {
-    await ask([refuse(429), serve]);
+    await ask([refuse(429, { 'retry-after': '7' }), serve]);
     expect(lines).toEqual([
-      expect.stringContaining('route u0/model-there failed, asking u1/model-there: throttled: 429 '),
+      'warn  route u0/model-there failed, asking u1/model-there: throttled: 429 retry after 7 s (secret words of the vendor)',
     ]);
   });
 

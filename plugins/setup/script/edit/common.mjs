@@ -75,7 +75,7 @@ export function isEmpty(text) {
 }
 
 /**
- * The text with its edits made. Those at the same place follow each other in their order.
+ * The text with its edits made. Those at the same place follow each other in their order, insertions first.
  * @param {string} text
  * @param {{start: number, end: number, text: string}[]} edits replacements, and removals that may overlap
  * @returns {string}
@@ -83,7 +83,7 @@ export function isEmpty(text) {
 export function applyEdits(text, edits) {
   const parts = [];
   let pos = 0;
-  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+  for (const edit of [...edits].sort((one, other) => one.start - other.start || one.end - other.end)) {
     parts.push(text.slice(pos, edit.start), edit.text);
     pos = Math.max(pos, edit.end);
   }

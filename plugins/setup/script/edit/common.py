@@ -48,10 +48,11 @@ def is_empty(text):
 
 
 def apply_edits(text, edits):
-    """The text with its edits (start, end, text) made. Those at the same place follow each other in their order."""
+    """The text with its edits (start, end, text) made. Those at the same place follow each other in their order,
+    insertions first."""
     parts = []
     pos = 0
-    for start, end, new in sorted(edits, key=lambda edit: edit[0]):
+    for start, end, new in sorted(edits, key=lambda edit: edit[:2]):
         parts += [text[pos:start], new]
         pos = max(pos, end)
     return "".join(parts) + text[pos:]

@@ -1,5 +1,5 @@
 // Changes the text of a JSON file and leaves every other byte where it is. json_text.py is the same in Python.
-import { lineEndOf } from './common.mjs';
+import { applyEdits, lineEndOf } from './common.mjs';
 
 /** @typedef {import('./json-tree.mjs').Node} Node */
 /** @typedef {import('./json-tree.mjs').Child} Child */
@@ -16,24 +16,18 @@ export class Edits {
     this.colon = first && /^[ \t]*:[ \t]*$/.test(first.colon) ? first.colon : ': ';
     this.space = this.colon.slice(-1) === ':' ? '' : ' ';
     this.unit = (tree.root && this.findUnit(tree.root)) ?? '  ';
-    /** @type {[number, number, string][]} start, end, new text */
+    /** @type {{start: number, end: number, text: string}[]} */
     this.list = [];
   }
 
   /** @param {number} start @param {number} end @param {string} text */
   replace(start, end, text) {
-    this.list.push([start, end, text]);
+    this.list.push({ start, end, text });
   }
 
   /** The changed text. */
   result() {
-    const parts = [];
-    let done = 0;
-    for (const [start, end, text] of this.list.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
-      parts.push(this.text.slice(done, start), text);
-      done = end;
-    }
-    return parts.join('') + this.text.slice(done);
+    return applyEdits(this.text, this.list);
   }
 
   /**

@@ -1,5 +1,5 @@
 // Reads JSON with comments and trailing commas into a tree that knows where everything stands. json_tree.py is the same in Python.
-import { refuse, remembering } from './common.mjs';
+import { Reader, refuse, remembering } from './common.mjs';
 
 /**
  * @typedef {object} Node a value
@@ -36,121 +36,101 @@ const LITERAL = /true|false|null/y;
 const CHUNK = /[ !\u0023-\u005b\u005d-\uffff]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-class Reader {
-  /** @param {string} text */
-  constructor(text) {
-    this.text = text;
-    this.offset = text.startsWith('\ufeff') ? 1 : 0;
-    this.gap = 0;
-    this.hasBreak = false;
-    /** @type {Set<number>} */
-    this.lineEnds = new Set();
-  }
+class JsonReader extends Reader {
+  /** Where the whitespace in front of `pos` begins, and whether a line ended since the last value or separator. */
+  gap = 0;
+  hasBreak = false;
+  /** @type {Set<number>} */
+  lineEnds = new Set();
 
   /** @returns {Tree} */
   file() {
     this.skip();
-    const root = this.offset < this.text.length ? this.value(0) : undefined;
+    const root = this.pos < this.text.length ? this.value(0) : undefined;
     this.skip();
-    if (this.offset < this.text.length) this.fail('expected the end of the file');
+    if (this.pos < this.text.length) this.refuse('The file continues after its value.');
     return { text: this.text, root, lineEnds: this.lineEnds };
   }
 
-  /** Skips whitespace and comments, and notes where the last whitespace began and whether a line ended. */
+  /** Skips whitespace and comments. */
   skip() {
     for (this.hasBreak = false; ;) {
-      this.gap = this.offset;
-      if (this.take(WHITESPACE) && this.text.slice(this.gap, this.offset).includes('\n')) this.hasBreak = true;
-      if (this.text[this.offset] !== '/') return;
+      this.gap = this.pos;
+      if (this.take(WHITESPACE).includes('\n')) this.hasBreak = true;
+      if (this.text[this.pos] !== '/') return;
       if (this.take(LINE_COMMENT)) this.endLine();
-      else if (!this.take(BLOCK_COMMENT)) this.fail('expected a comment that is closed');
+      else if (!this.take(BLOCK_COMMENT)) this.refuse('The comment does not end.');
     }
   }
 
   /** A lone CR ends a `//` comment for some programs and not for others. */
   endLine() {
-    if (this.text[this.offset] === '\r' && this.text[this.offset + 1] !== '\n') this.fail('found a CR without an LF');
-    this.lineEnds.add(this.offset);
+    if (this.text[this.pos] === '\r' && this.text[this.pos + 1] !== '\n') this.refuse('A CR stands without an LF.');
+    this.lineEnds.add(this.pos);
   }
 
   /** @param {number} depth @returns {Node} */
   value(depth) {
-    if (depth > MAX_DEPTH) this.fail(`found more than ${MAX_DEPTH} levels`);
-    const first = this.text[this.offset];
+    if (depth > MAX_DEPTH) this.refuse('Values are nested too deeply.');
+    const first = this.text[this.pos];
     if (first === '{') return this.container('object', '}', depth);
     if (first === '[') return this.container('array', ']', depth);
-    const start = this.offset;
+    const start = this.pos;
     if (first === '"') return this.scalar('string', start, this.string());
     if (this.take(NUMBER)) return this.scalar('number', start);
     if (this.take(LITERAL)) return this.scalar('literal', start);
-    return this.fail('expected a value');
+    return this.refuse('A value is missing or not valid.');
   }
 
   /** @param {'string' | 'number' | 'literal'} kind @param {number} start @param {string} [value] @returns {Node} */
-  scalar(kind, start, value = this.text.slice(start, this.offset)) {
-    return { kind, start, end: this.offset, value, children: [], tail: 0 };
+  scalar(kind, start, value = this.text.slice(start, this.pos)) {
+    return { kind, start, end: this.pos, value, children: [], tail: 0 };
   }
 
   /** @param {'object' | 'array'} kind @param {string} close @param {number} depth @returns {Node} */
   container(kind, close, depth) {
-    const start = this.offset++;
+    const start = this.pos++;
     /** @type {Child[]} */
     const children = [];
     this.skip();
-    while (this.text[this.offset] !== close) {
+    while (this.text[this.pos] !== close) {
       const child = this.child(kind, depth + 1);
       children.push(child);
       this.skip();
-      if (this.text[this.offset] === ',') {
-        child.comma = this.offset++;
+      if (this.text[this.pos] === ',') {
+        child.comma = this.pos++;
         this.skip();
-      } else if (this.text[this.offset] !== close) this.fail(`expected a comma or "${close}"`);
+      } else if (this.text[this.pos] !== close) this.refuse(`A comma or "${close}" is missing.`);
     }
-    this.offset++;
-    return { kind, start, end: this.offset, value: '', children, tail: this.gap };
+    this.pos++;
+    return { kind, start, end: this.pos, value: '', children, tail: this.gap };
   }
 
   /** @param {'object' | 'array'} kind @param {number} depth @returns {Child} */
   child(kind, depth) {
-    const { gap, hasBreak: startsLine, offset: start } = this;
+    const { gap, hasBreak: startsLine, pos: start } = this;
     const name = kind === 'object' ? this.string() : undefined;
-    const nameEnd = this.offset;
+    const nameEnd = this.pos;
     if (name !== undefined) this.colon();
-    const colon = this.text.slice(nameEnd, this.offset);
+    const colon = this.text.slice(nameEnd, this.pos);
     const node = this.value(depth);
     return { gap, startsLine, start, name, colon, node, end: node.end, comma: -1 };
   }
 
   colon() {
     this.skip();
-    if (this.text[this.offset] !== ':') this.fail('expected a colon');
-    this.offset++;
+    if (!this.has(':')) this.refuse('A colon is missing.');
     this.skip();
   }
 
   /** @returns {string} */
   string() {
-    const start = this.offset;
-    if (this.text[this.offset] !== '"') this.fail('expected a name in double quotes');
-    this.offset++;
+    const start = this.pos;
+    if (!this.has('"')) this.refuse('A name in double quotes is missing.');
     do this.take(CHUNK);
     while (this.take(ESCAPE));
-    if (this.text[this.offset] !== '"') this.fail('expected a string that is closed and escaped');
-    this.offset++;
-    return JSON.parse(this.text.slice(start, this.offset));
-  }
-
-  /** @param {RegExp} pattern @returns {boolean} whether it matched more than nothing */
-  take(pattern) {
-    pattern.lastIndex = this.offset;
-    if (!pattern.test(this.text) || pattern.lastIndex === this.offset) return false;
-    this.offset = pattern.lastIndex;
-    return true;
-  }
-
-  /** @param {string} problem @returns {never} */
-  fail(problem) {
-    return refuse(this.text, this.offset, `${problem}.`);
+    if (!this.has('"')) this.refuse('The string does not end, or is not escaped correctly.');
+    return JSON.parse(this.text.slice(start, this.pos));
   }
 }
 
@@ -159,7 +139,7 @@ class Reader {
  * @returns {Tree}
  * @throws Refusal with the place of the first error
  */
-export const parse = remembering((text) => new Reader(text).file());
+export const parse = remembering((text) => new JsonReader(text).file());
 
 /**
  * The member of a name.
@@ -171,7 +151,7 @@ export const parse = remembering((text) => new Reader(text).file());
  */
 export function memberOf(tree, node, name) {
   const [found, second] = node.children.filter((child) => child.name === name);
-  if (second) refuse(tree.text, second.start, 'found a second member of the same name.');
+  if (second) refuse(tree.text, second.start, 'The key is there twice.');
   return found;
 }
 

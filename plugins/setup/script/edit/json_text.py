@@ -1,7 +1,7 @@
 """Changes the text of a JSON file and leaves every other byte where it is. json-text.mjs is the same in JavaScript."""
 import re
 
-from common import line_end_of
+from common import apply_edits, line_end_of
 
 
 class Edits:
@@ -23,12 +23,7 @@ class Edits:
 
     def result(self):
         """The changed text."""
-        parts = []
-        done = 0
-        for start, end, text in sorted(self.list, key=lambda edit: edit[:2]):
-            parts += [self.text[done:start], text]
-            done = end
-        return "".join(parts) + self.text[done:]
+        return apply_edits(self.text, self.list)
 
     def find_unit(self, node):
         """The indentation of one level: that of the first container with a line for each child."""

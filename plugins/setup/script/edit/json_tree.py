@@ -2,7 +2,7 @@
 import json
 import re
 
-from common import refuse, remembering
+from common import Reader, refuse, remembering
 
 MAX_DEPTH = 200
 WHITESPACE = re.compile(r"[ \t\r\n]*")
@@ -55,28 +55,30 @@ class Tree:
         self.line_ends = line_ends
 
 
-class Reader:
+class JsonReader(Reader):
+    """`gap` is where the whitespace in front of `pos` begins; `has_break` says whether a line ended since the last value
+    or separator."""
+
     def __init__(self, text):
-        self.text = text
-        self.offset = 1 if text.startswith("\ufeff") else 0
+        Reader.__init__(self, text)
         self.gap = 0
         self.has_break = False
         self.line_ends = set()
 
     def file(self):
         self.skip()
-        root = self.value(0) if self.offset < len(self.text) else None
+        root = self.value(0) if self.pos < len(self.text) else None
         self.skip()
-        if self.offset < len(self.text):
-            self.fail("expected the end of the file")
+        if self.pos < len(self.text):
+            self.refuse("The file continues after its value.")
         return Tree(self.text, root, self.line_ends)
 
     def skip(self):
-        """Skips whitespace and comments, and notes where the last whitespace began and whether a line ended."""
+        """Skips whitespace and comments."""
         self.has_break = False
         while True:
-            start = self.gap = self.offset
-            end = self.offset = WHITESPACE.match(self.text, start).end()
+            start = self.gap = self.pos
+            end = self.pos = WHITESPACE.match(self.text, start).end()
             if end > start and self.text.find("\n", start, end) >= 0:
                 self.has_break = True
             if not self.text.startswith("/", end):
@@ -84,105 +86,87 @@ class Reader:
             if self.take(LINE_COMMENT):
                 self.end_line()
             elif not self.take(BLOCK_COMMENT):
-                self.fail("expected a comment that is closed")
+                self.refuse("The comment does not end.")
 
     def end_line(self):
         """A lone CR ends a `//` comment for some programs and not for others."""
-        if self.is_at("\r") and not self.is_at("\r\n"):
-            self.fail("found a CR without an LF")
-        self.line_ends.add(self.offset)
+        if self.next() == "\r" and not self.text.startswith("\r\n", self.pos):
+            self.refuse("A CR stands without an LF.")
+        self.line_ends.add(self.pos)
 
     def value(self, depth):
         if depth > MAX_DEPTH:
-            self.fail("found more than %d levels" % MAX_DEPTH)
-        start = self.offset
-        first = self.text[start : start + 1]
+            self.refuse("Values are nested too deeply.")
+        start = self.pos
+        first = self.next()
         if first == "{":
             return self.container("object", "}", depth)
         if first == "[":
             return self.container("array", "]", depth)
         if first == '"':
             value = self.string()
-            return Node("string", start, self.offset, value, [], 0)
+            return Node("string", start, self.pos, value, [], 0)
         found = SCALAR.match(self.text, start)
         if found is None:
-            self.fail("expected a value")
-        self.offset = found.end()
-        return Node("literal" if found.group(1) is None else "number", start, self.offset, found.group(), [], 0)
+            self.refuse("A value is missing or not valid.")
+        self.pos = found.end()
+        return Node("literal" if found.group(1) is None else "number", start, self.pos, found.group(), [], 0)
 
     def container(self, kind, close, depth):
-        start = self.offset
-        self.offset += 1
+        start = self.pos
+        self.pos += 1
         children = []
         self.skip()
         text = self.text
-        while not text.startswith(close, self.offset):
+        while not text.startswith(close, self.pos):
             child = self.child(kind, depth + 1)
             children.append(child)
             self.skip()
-            if text.startswith(",", self.offset):
-                child.comma = self.offset
-                self.offset += 1
+            if text.startswith(",", self.pos):
+                child.comma = self.pos
+                self.pos += 1
                 self.skip()
-            elif not text.startswith(close, self.offset):
-                self.fail('expected a comma or "%s"' % close)
-        self.offset += 1
-        return Node(kind, start, self.offset, "", children, self.gap)
+            elif not text.startswith(close, self.pos):
+                self.refuse('A comma or "%s" is missing.' % close)
+        self.pos += 1
+        return Node(kind, start, self.pos, "", children, self.gap)
 
     def child(self, kind, depth):
-        gap, starts_line, start = self.gap, self.has_break, self.offset
+        gap, starts_line, start = self.gap, self.has_break, self.pos
         if kind == "array":
             return Child(gap, starts_line, start, None, "", self.value(depth))
         name = self.string()
-        name_end = self.offset
+        name_end = self.pos
         self.colon()
-        colon = self.text[name_end : self.offset]
+        colon = self.text[name_end : self.pos]
         return Child(gap, starts_line, start, name, colon, self.value(depth))
 
     def colon(self):
         self.skip()
-        if not self.is_at(":"):
-            self.fail("expected a colon")
-        self.offset += 1
+        if not self.has(":"):
+            self.refuse("A colon is missing.")
         self.skip()
 
     def string(self):
-        start = self.offset
-        if not self.is_at('"'):
-            self.fail("expected a name in double quotes")
-        self.take(STRING)
-        if not self.is_at('"'):
-            self.fail("expected a string that is closed and escaped")
-        self.offset += 1
-        raw = self.text[start : self.offset]
-        return json.loads(raw) if "\\" in raw else raw[1:-1]
-
-    def is_at(self, text):
-        return self.text.startswith(text, self.offset)
-
-    def take(self, pattern):
-        """Whether a pattern matches more than nothing."""
-        found = pattern.match(self.text, self.offset)
-        if found is None or found.end() == self.offset:
-            return False
-        self.offset = found.end()
-        return True
-
-    def fail(self, problem):
-        refuse(self.text, self.offset, problem + ".")
+        if self.next() != '"':
+            self.refuse("A name in double quotes is missing.")
+        raw = self.take(STRING)
+        if not self.has('"'):
+            self.refuse("The string does not end, or is not escaped correctly.")
+        return json.loads(raw + '"') if "\\" in raw else raw[1:]
 
 
 @remembering
 def parse(text):
     """The tree of a text: JSON, with comments and trailing commas. Raises a Refusal with the place of the first error."""
-    return Reader(text).file()
+    return JsonReader(text).file()
 
 
 def member_of(tree, node, name):
     """The member of a name, or None. Refuses two members of it: which of them counts differs between programs."""
     found = [child for child in node.children if child.name == name]
     if len(found) > 1:
-        refuse(tree.text, found[1].start, "found a second member of the same name.")
+        refuse(tree.text, found[1].start, "The key is there twice.")
     return found[0] if found else None
 
 

@@ -102,7 +102,7 @@ describe('a setting that is there', () => {
   });
 
   it('is refused where two members have its name, and only there', () => {
-    const refusal = 'line 1, column 10: found a second member of the same name.';
+    const refusal = 'line 1, column 10: The key is there twice.';
     expect(() => merge('{"env":1,"\\u0065nv":2}', env)).toThrow(refusal);
     expect(() => remove('{"env":1,"env":2}', env, '')).toThrow(refusal);
     expect(mergeThereAndBack('{"a":1,"a":2}', model)).toBe('{"a":1,"a":2,"model":"m"}');
@@ -204,22 +204,22 @@ describe('missing settings', () => {
 
 describe('a file that is not JSON', () => {
   it.each([
-    ['{"a":1', 'line 1, column 7: expected a comma or "}".'],
-    ['{"a":1 "b":2}', 'line 1, column 8: expected a comma or "}".'],
-    ['[1 2]', 'line 1, column 4: expected a comma or "]".'],
-    ['{\n  😀: 1}', 'line 2, column 3: expected a name in double quotes.'],
-    ['{"😀" 1}', 'line 1, column 6: expected a colon.'],
-    ['{"a":}', 'line 1, column 6: expected a value.'],
-    ['{,}', 'line 1, column 2: expected a name in double quotes.'],
-    ['{"a":01}', 'line 1, column 7: expected a comma or "}".'],
-    ['{"a":"\t"}', 'line 1, column 7: expected a string that is closed and escaped.'],
-    ['{"a":"\\x"}', 'line 1, column 7: expected a string that is closed and escaped.'],
-    ["{'a':1}", 'line 1, column 2: expected a name in double quotes.'],
-    ['{}/* open', 'line 1, column 3: expected a comment that is closed.'],
-    ['{} {}', 'line 1, column 4: expected the end of the file.'],
-    ['{// a\rb\n}', 'line 1, column 6: found a CR without an LF.'],
-    ['\ufeff\ufeff{}', 'line 1, column 1: expected a value.'],
-    ['\u00a0{}', 'line 1, column 1: expected a value.'],
+    ['{"a":1', 'line 1, column 7: A comma or "}" is missing.'],
+    ['{"a":1 "b":2}', 'line 1, column 8: A comma or "}" is missing.'],
+    ['[1 2]', 'line 1, column 4: A comma or "]" is missing.'],
+    ['{\n  😀: 1}', 'line 2, column 3: A name in double quotes is missing.'],
+    ['{"😀" 1}', 'line 1, column 6: A colon is missing.'],
+    ['{"a":}', 'line 1, column 6: A value is missing or not valid.'],
+    ['{,}', 'line 1, column 2: A name in double quotes is missing.'],
+    ['{"a":01}', 'line 1, column 7: A comma or "}" is missing.'],
+    ['{"a":"\t"}', 'line 1, column 7: The string does not end, or is not escaped correctly.'],
+    ['{"a":"\\x"}', 'line 1, column 7: The string does not end, or is not escaped correctly.'],
+    ["{'a':1}", 'line 1, column 2: A name in double quotes is missing.'],
+    ['{}/* open', 'line 1, column 3: The comment does not end.'],
+    ['{} {}', 'line 1, column 4: The file continues after its value.'],
+    ['{// a\rb\n}', 'line 1, column 6: A CR stands without an LF.'],
+    ['\ufeff\ufeff{}', 'line 1, column 1: A value is missing or not valid.'],
+    ['\u00a0{}', 'line 1, column 1: A value is missing or not valid.'],
   ])('is refused with the place of the error: %j', (file, message) => {
     expect(() => merge(file, model)).toThrow(message);
     expect(() => remove(file, model, '')).toThrow(message);
@@ -228,7 +228,7 @@ describe('a file that is not JSON', () => {
 
   it('is refused where it has more than 200 levels', () => {
     expect(mergeThereAndBack(nested(200), model)).toContain('"model":"m"');
-    expect(() => merge(nested(201), model)).toThrow('line 1, column 206: found more than 200 levels.');
+    expect(() => merge(nested(201), model)).toThrow('line 1, column 206: Values are nested too deeply.');
   });
 
   it('is refused where it holds a list instead of an object, or the other way round', () => {

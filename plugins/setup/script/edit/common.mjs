@@ -175,6 +175,21 @@ export class Reader {
     return true;
   }
 
+  /**
+   * The character that an escape sequence of TOML or YAML stands for.
+   * @param {RegExp} pattern a sticky one for all sequences of the format: one character behind the backslash, or a letter and
+   *   a code point in hexadecimal digits
+   * @param {Record<string, string>} named the characters by the one behind the backslash
+   */
+  unescape(pattern, named) {
+    const start = this.pos;
+    const sequence = this.take(pattern);
+    if (sequence.length === 2) return named[sequence[1]];
+    const point = sequence === '' ? -1 : parseInt(sequence.slice(2), 16);
+    if ((point >= 0 && point < 0xd800) || (point > 0xdfff && point <= 0x10ffff)) return String.fromCodePoint(point);
+    return this.refuse('The escape sequence is not valid.', start);
+  }
+
   /** @param {string} what @param {number} [at] @returns {never} */
   refuse(what, at = this.pos) {
     return refuse(this.text, at, what);

@@ -125,5 +125,20 @@ class Reader:
         self.pos += len(expected)
         return True
 
+    def unescape(self, pattern, named):
+        """The character that an escape sequence of TOML or YAML stands for.
+
+        The pattern matches all sequences of the format: one character behind the backslash, which `named` has, or a letter
+        and a code point in hexadecimal digits.
+        """
+        start = self.pos
+        sequence = self.take(pattern)
+        if len(sequence) == 2:
+            return named[sequence[1]]
+        point = int(sequence[2:], 16) if sequence else -1
+        if 0 <= point < 0xD800 or 0xDFFF < point <= 0x10FFFF:
+            return chr(point)
+        return self.refuse("The escape sequence is not valid.", start)
+
     def refuse(self, what, at=None):
         refuse(self.text, self.pos if at is None else at, what)

@@ -8,9 +8,9 @@ const space = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
 const bareValue = /[A-Za-z0-9_+.:-]+/y;
 const timeAfterSpace = / [0-9]{2}:[A-Za-z0-9_+.:-]*/y;
-const comment = /#[\t -~\x80-\uffff]*/y;
 const lineEnd = /\r?\n/y;
-const gap = /(?:[ \t]|\r?\n)*/y;
+const gap = /(?:[ \t]+|\r?\n|#[\t -~\x80-\uffff]*)*/y;
+const restOfLine = /[ \t]*(?:#[\t -~\x80-\uffff]*)?(?:\r?\n)?/y;
 /** What stands in a string of one kind without a meaning beyond itself. */
 const plain = {
   '"': /[\t !#-[\]-~\x80-\uffff]+/y,
@@ -37,15 +37,13 @@ export class TomlReader extends Reader {
 
   /** Whitespace, comments and line ends between values. */
   skipGap() {
-    do this.take(gap);
-    while (this.take(comment) !== '');
+    this.take(gap);
   }
 
   /** The end of a line, after a comment or none. */
   endLine() {
-    this.skipSpace();
-    this.take(comment);
-    if (this.pos < this.text.length && this.take(lineEnd) === '') this.refuse('The line continues unexpectedly.');
+    const isEnded = this.take(restOfLine).endsWith('\n') || this.pos === this.text.length;
+    if (!isEnded) this.refuse('The line continues unexpectedly.');
   }
 
   /** @returns {string[]} a key with its dots */
@@ -61,18 +59,17 @@ export class TomlReader extends Reader {
 
   key() {
     const quote = this.text[this.pos];
-    if (quote === '"' || quote === "'") {
-      this.pos += 1;
-      return this.string(quote);
-    }
+    if (quote === '"' || quote === "'") return this.string(quote);
     return this.take(bareKey) || this.refuse('A key is missing.');
   }
 
   /** @param {number} [depth] @returns {string} */
   value(depth = 0) {
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
-    for (const quote of ['"""', "'''", '"', "'"]) {
-      if (this.has(quote)) return `s${JSON.stringify(this.string(quote))}`;
+    const quote = this.text[this.pos];
+    if (quote === '"' || quote === "'") {
+      const isLong = this.text.startsWith(quote.repeat(3), this.pos);
+      return `s${JSON.stringify(this.string(isLong ? quote.repeat(3) : quote))}`;
     }
     if (this.has('[')) return this.array(depth);
     if (this.has('{')) return this.inlineTable(depth);
@@ -119,10 +116,11 @@ export class TomlReader extends Reader {
     }
   }
 
-  /** @param {string} quote which has been passed over @returns {string} */
+  /** @param {string} quote which begins and ends it, one or three characters @returns {string} */
   string(quote) {
-    const start = this.pos - quote.length;
+    const start = this.pos;
     const parts = [];
+    this.pos += quote.length;
     if (quote.length === 3) this.take(lineEnd);
     for (;;) {
       parts.push(this.take(plain[quote]));
@@ -143,15 +141,7 @@ export class TomlReader extends Reader {
 
   /** @param {string} quote */
   escape(quote) {
-    const start = this.pos;
-    if (quote === '"""' && this.take(joinedLines) !== '') return '';
-    const code = this.take(escape);
-    if (code === '') this.refuse('The escape sequence is not valid.');
-    if (code.length === 2) return escaped[code[1]];
-    const point = parseInt(code.slice(2), 16);
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
-      this.refuse('The escape sequence is not valid.', start);
-    return String.fromCodePoint(point);
+    return quote === '"""' && this.take(joinedLines) !== '' ? '' : this.unescape(escape, escaped);
   }
 }
 

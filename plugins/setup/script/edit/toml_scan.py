@@ -10,6 +10,8 @@ class Statement:
     the value or the end of the header.
     """
 
+    __slots__ = ("start", "end", "key_start", "keys", "value_start", "value_end", "value")
+
     def __init__(self, start, key_start, keys):
         self.start = start
         self.key_start = key_start
@@ -19,6 +21,8 @@ class Statement:
 
 class Node:
     """`how` says what defined it: header, implied (inner tables only), dotted, array (`[[header]]`) or value."""
+
+    __slots__ = ("how", "children", "statement", "pairs", "value", "last")
 
     def __init__(self, how, statement=None):
         self.how = how

@@ -10,9 +10,9 @@ SPACE = re.compile("[ \t]*")
 BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 BARE_VALUE = re.compile("[A-Za-z0-9_+.:-]+")
 TIME_AFTER_SPACE = re.compile(" [0-9]{2}:[A-Za-z0-9_+.:-]*")
-COMMENT = re.compile("#[\t -~\x80-\U0010ffff]*")
 LINE_END = re.compile("\r?\n")
-GAP = re.compile("(?:[ \t]|\r?\n)*")
+GAP = re.compile("(?:[ \t]+|\r?\n|#[\t -~\x80-\U0010ffff]*)*")
+REST_OF_LINE = re.compile("[ \t]*(?:#[\t -~\x80-\U0010ffff]*)?(?:\r?\n)?")
 # What stands in a string of one kind without a meaning beyond itself.
 PLAIN = {
     '"': re.compile("[\t !#-[\\]-~\x80-\U0010ffff]+"),
@@ -39,19 +39,16 @@ class TomlReader(Reader):
     """Reads TOML."""
 
     def skip_space(self):
-        self.take(SPACE)
+        self.pos = SPACE.match(self.text, self.pos).end()
 
     def skip_gap(self):
         """Whitespace, comments and line ends between values."""
-        self.take(GAP)
-        while self.take(COMMENT):
-            self.take(GAP)
+        self.pos = GAP.match(self.text, self.pos).end()
 
     def end_line(self):
         """The end of a line, after a comment or none."""
-        self.skip_space()
-        self.take(COMMENT)
-        if self.pos < len(self.text) and not self.take(LINE_END):
+        is_ended = self.take(REST_OF_LINE).endswith("\n") or self.pos == len(self.text)
+        if not is_ended:
             self.refuse("The line continues unexpectedly.")
 
     def keys(self):
@@ -64,18 +61,17 @@ class TomlReader(Reader):
         return keys
 
     def key(self):
-        quote = self.next()
-        if quote in ('"', "'"):
-            self.pos += 1
-            return self.string(quote)
+        if self.next() in ('"', "'"):
+            return self.string(self.next())
         return self.take(BARE_KEY) or self.refuse("A key is missing.")
 
     def value(self, depth=0):
         if depth > MAX_DEPTH:
             self.refuse("Values are nested too deeply.")
-        for quote in ('"""', "'''", '"', "'"):
-            if self.has(quote):
-                return "s" + json.dumps(self.string(quote))
+        quote = self.next()
+        if quote in ('"', "'"):
+            is_long = self.text.startswith(quote * 3, self.pos)
+            return "s" + json.dumps(self.string(quote * 3 if is_long else quote))
         if self.has("["):
             return self.array(depth)
         if self.has("{"):
@@ -127,9 +123,10 @@ class TomlReader(Reader):
                 self.refuse("The inline table does not end.")
 
     def string(self, quote):
-        """The string whose opening quotes have been passed over."""
-        start = self.pos - len(quote)
+        """A string that begins and ends with `quote`, one or three characters."""
+        start = self.pos
         parts = []
+        self.pos += len(quote)
         if len(quote) == 3:
             self.take(LINE_END)
         while True:
@@ -153,18 +150,7 @@ class TomlReader(Reader):
         return more
 
     def escape(self, quote):
-        start = self.pos
-        if quote == '"""' and self.take(JOINED_LINES):
-            return ""
-        code = self.take(ESCAPE)
-        if code == "":
-            self.refuse("The escape sequence is not valid.")
-        if len(code) == 2:
-            return ESCAPED[code[1]]
-        point = int(code[2:], 16)
-        if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
-            self.refuse("The escape sequence is not valid.", start)
-        return chr(point)
+        return "" if quote == '"""' and self.take(JOINED_LINES) else self.unescape(ESCAPE, ESCAPED)
 
 
 def put(table, keys, value):

@@ -126,18 +126,11 @@ export class YamlReader extends Reader {
     }
   }
 
+  /** What a backslash and its sequence stand for. @param {number} parent @param {number} start of the scalar */
   escape(parent, start) {
-    const at = this.pos;
-    if (/^\\[\r\n]/.test(this.text.slice(at, at + 2))) {
-      this.pos += 1;
-      return this.fold(parent, start).replace(' ', '');
-    }
-    const code = this.take(escape);
-    if (code === '') this.refuse('The escape sequence is not valid.');
-    if (code.length === 2) return escaped[code[1]];
-    const point = parseInt(code.slice(2), 16);
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) this.refuse('The escape sequence is not valid.', at);
-    return String.fromCodePoint(point);
+    if (!/^\\[\r\n]/.test(this.text.slice(this.pos, this.pos + 2))) return this.unescape(escape, escaped);
+    this.pos += 1;
+    return this.fold(parent, start).replace(' ', '');
   }
 
   /** Line ends within a quoted scalar: one is a space, several are one less. @param {number} parent @param {number} start */

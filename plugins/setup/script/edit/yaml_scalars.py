@@ -128,19 +128,11 @@ class YamlReader(Reader):
                 parts.append(self.fold(parent, start))
 
     def escape(self, parent, start):
-        at = self.pos
-        if self.text[at + 1 : at + 2] in ("\r", "\n"):
-            self.pos += 1
-            return self.fold(parent, start).replace(" ", "")
-        code = self.take(ESCAPE)
-        if code == "":
-            self.refuse("The escape sequence is not valid.")
-        if len(code) == 2:
-            return ESCAPED[code[1]]
-        point = int(code[2:], 16)
-        if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
-            self.refuse("The escape sequence is not valid.", at)
-        return chr(point)
+        """What a backslash and its sequence stand for; `start` is that of the scalar."""
+        if self.text[self.pos + 1 : self.pos + 2] not in ("\r", "\n"):
+            return self.unescape(ESCAPE, ESCAPED)
+        self.pos += 1
+        return self.fold(parent, start).replace(" ", "")
 
     def fold(self, parent, start):
         """Line ends within a quoted scalar: one is a space, several are one less."""

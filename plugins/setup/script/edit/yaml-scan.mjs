@@ -179,6 +179,7 @@ class Scanner extends FlowReader {
     const gap = this.take(space);
     if (!isOfMap && gap.includes('\t')) this.refuse('A tab is used as indentation.', at);
     const hasProperties = this.takeProperties();
+    if (hasProperties && this.isDash()) this.refuse('A list follows an anchor or tag in its line.');
     const node = this.hasOnlyComment()
       ? this.below(indent, depth, isOfMap, at)
       : this.beside(indent, depth, isOfMap, at);

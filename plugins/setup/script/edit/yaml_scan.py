@@ -224,6 +224,8 @@ class Scanner(FlowReader):
         if not is_of_map and "\t" in gap:
             self.refuse("A tab is used as indentation.", at)
         has_properties = self.take_properties()
+        if has_properties and self.is_dash():
+            self.refuse("A list follows an anchor or tag in its line.")
         if self.has_only_comment():
             node = self.below(indent, depth, is_of_map, at)
         else:

@@ -95,6 +95,7 @@ describe('refusing what cannot be read exactly or changed safely', () => {
     ['an anchor on the path', 'models: &m\n  - name: a\n', 'line 1, column 1: models has an anchor'],
     ['an alias on the path', 'a: &m [1]\nname: *m\n', 'line 2, column 1: name has an anchor'],
     ['a tag on the path', 'name: !!str a\n', 'line 1, column 1: name has an anchor'],
+    ['a list behind a tag in its line', 'name: x\na:\n- !!seq - 1\n', 'line 3, column 9: A list follows an anchor or tag'],
     ['a merge key', 'a: &m {b: 1}\n<<: *m\n', 'line 2, column 1: A merge key'],
     ['a tab as indentation', 'a:\n\tb: 1\n', 'line 2, column 1: A tab'],
     ['several documents', 'a: 1\n---\nb: 1\n', 'line 2, column 1: The file has several documents'],

@@ -157,7 +157,11 @@ describe.each([
   });
 
   test.each([
-    { file: 'not JSON', current: '{\n  "KEY": secret }', stderr: 'line 2, column 10: A value is missing or not valid.\n' },
+    {
+      file: 'not JSON',
+      current: '{\n  "KEY": secret }',
+      stderr: 'line 2, column 10: A value is missing or not valid.\n',
+    },
     { file: 'not UTF-8', current: Buffer.from([0x7b, 0xff, 0x7d]), stderr: 'The file is not valid UTF-8.\n' },
     { file: 'binary', current: '{"a":"\0"}', stderr: 'The file contains a NUL character.\n' },
     { file: 'too large', current: `{}${' '.repeat(1024 * 1024)}`, stderr: 'The file is larger than 1 MB.\n' },

@@ -95,7 +95,11 @@ describe('refusing what cannot be read exactly or changed safely', () => {
     ['an anchor on the path', 'models: &m\n  - name: a\n', 'line 1, column 1: models has an anchor'],
     ['an alias on the path', 'a: &m [1]\nname: *m\n', 'line 2, column 1: name has an anchor'],
     ['a tag on the path', 'name: !!str a\n', 'line 1, column 1: name has an anchor'],
-    ['a list behind a tag in its line', 'name: x\na:\n- !!seq - 1\n', 'line 3, column 9: A list follows an anchor or tag'],
+    [
+      'a list behind a tag in its line',
+      'name: x\na:\n- !!seq - 1\n',
+      'line 3, column 9: A list follows an anchor or tag',
+    ],
     ['a merge key', 'a: &m {b: 1}\n<<: *m\n', 'line 2, column 1: A merge key'],
     ['a tab as indentation', 'a:\n\tb: 1\n', 'line 2, column 1: A tab'],
     ['several documents', 'a: 1\n---\nb: 1\n', 'line 2, column 1: The file has several documents'],
@@ -234,10 +238,13 @@ describe.each([
         const start = file.length === 0 ? 0 : at % file.length;
         const text = file.slice(0, start) + inserted.join('') + file.slice(start + length);
         const scanned = orRefusal(() => scan(text), /./);
-        if (scanned === undefined) return;
+        // A file of nothing but whitespace is filled, although YAML has no tabs and lone CRs there.
+        if (scanned === undefined || text.trim() === '') return;
         // The package refuses some valid files with a comment between a key and its value.
         if (!isYaml(text) && isYaml(text.replaceAll(/^ *#.*$/gm, ''))) return;
         expect({ text, isYaml: isYaml(text) }).toEqual({ text, isYaml: true });
+        // The package loses the line end of a blank line behind an escaped one.
+        if (/\\\r?\n[ \t]*\r?\n/.test(text)) return;
         const document = parse(text.replace('\ufeff', ''), { logLevel: 'silent' }) as Record<string, unknown>;
         for (const { key, isOpaque, node } of scanned.root.entries) {
           if (!isOpaque && node.value.startsWith('s')) {
@@ -245,8 +252,7 @@ describe.each([
           }
         }
       }),
-      // The package reads some rare files differently from the standard.
-      { ...runs(250), seed: 13 },
+      runs(250),
     );
   });
 });

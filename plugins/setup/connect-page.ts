@@ -4,14 +4,14 @@ import { readAccounts } from '#core/accounts/account-record.ts';
 import { accountOf, type Page, type PageRequest } from '#core/pages/page.ts';
 import { plainUrl } from '#core/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/pages/well-known-paths.ts';
-import { type System, systems } from './describe-step.ts';
+import { setupModels } from './defaults.ts';
 import { describeTool, nameOf } from './describe-tool.ts';
-import { describeOneCommand, type Reader } from './one-command.ts';
+import { describeOneCommand } from './one-command.ts';
+import { type Reader, type System, systems } from './reader.ts';
 import { scriptData } from './script/script-data.ts';
 import { scriptsOf } from './script/scripts.ts';
 import type { SetupTool } from './tool.ts';
 import { tools } from './tools.ts';
-import { setupModels } from './defaults.ts';
 import { setupValues } from './values.ts';
 
 const views = join(import.meta.dirname, '..', '..', 'views');

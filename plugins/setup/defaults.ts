@@ -1,17 +1,17 @@
 import { readAbilities } from '#core/catalog/abilities.ts';
 import type { ListedModel } from '#core/catalog/catalog.ts';
 import { nameInReply } from '#core/catalog/model-name.ts';
-import type { SectionValue } from '#core/config/section.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/host.ts';
 import { isPlainName } from './plain-name.ts';
-import { setupSection } from './section.ts';
+import { namedModels, setupSection } from './section.ts';
 
 /** What the settings of tools depend on. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
 /** What the choice of models depends on. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
-type Abilities = Pick<Registry, 'abilityReader'>;
+/** What tells the abilities of models. */
+export type Abilities = Pick<Registry, 'abilityReader'>;
 
 /** What tools that speak one format use unless another model is chosen. */
 export interface FormatDefaults {
@@ -29,7 +29,7 @@ const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($
  * gateway.yaml has tools set up with.
  */
 export function setupModels(host: CatalogHost, registry: Abilities): ListedModel[] {
-  const named = namesIn(host.section(setupSection)).flatMap((name) => findModel(name, host) ?? []);
+  const named = namedModels(host.section(setupSection)).flatMap(({ name }) => findModel(name, host) ?? []);
   const all = [...host.catalog.models.map((model) => ({ name: model.publicName, model })), ...named];
   const able = all.filter(
     ({ name, model }) => readAbilities(registry, model).conversations.length > 0 && isPlainName(name),
@@ -57,11 +57,6 @@ function configured(
   const name = ofFormat?.[key] ?? all[key];
   const found = name === undefined ? undefined : findModel(name, host);
   return able.find((listed) => listed.name === found?.name);
-}
-
-function namesIn({ formats, ...all }: SectionValue<typeof setupSection>): string[] {
-  const everywhere = [all, ...Object.values(formats)];
-  return everywhere.flatMap((names) => [names?.model ?? [], names?.small_model ?? []].flat());
 }
 
 /** Under the name that tools use: as gateway.yaml has it, and the public name for a short one. */

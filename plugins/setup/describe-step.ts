@@ -1,13 +1,9 @@
 import { type CodePiece, codePieces } from '#core/pages/code-pieces.ts';
-import type { PageRequest } from '#core/pages/page.ts';
-import type { FilePlace, Step } from './tool.ts';
+import { pathOn, type Reader, type System, terminalOn } from './reader.ts';
+import type { CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
 import { writeSettings } from './writers/settings.ts';
 import { posix, powershell, type Shell } from './writers/shell.ts';
-
-/** Systems whose files and shells differ. */
-export const systems = ['linux', 'macos', 'windows'] as const;
-export type System = (typeof systems)[number];
 
 /** A box of code, as the part `code` prints it. */
 export interface CodeBox {
@@ -34,98 +30,105 @@ export interface ShownField {
   readonly isKey: boolean;
 }
 
-interface Reader {
-  readonly t: PageRequest['t'];
+/** What the parts of a step are made of. */
+interface StepContext {
+  readonly t: Reader['t'];
   readonly system: System;
   readonly values: SetupValues;
+  /** Counts from 1; makes the ids on the page. */
+  readonly number: number;
 }
 
-/** @param number counts from 1; makes the ids on the page */
-export function describeStep(step: Step, number: number, reader: Reader): ShownStep {
-  const { t, values } = reader;
+type StepBody = Pick<ShownStep, 'title'> & Partial<ShownStep>;
+
+/** A step for a reader, with its texts in the reader's language and its code for the reader's system. */
+export function describeStep(step: Step, context: StepContext): ShownStep {
+  const { t, values } = context;
   const note = step.note === undefined ? [] : [t(step.note, { provider: values.providerId })];
-  const shown = bodyOf(step, number, reader);
-  return { where: '', boxes: [], fields: [], ...shown, notes: [...(shown.notes ?? []), ...note] };
+  const body = bodyOf(step, context);
+  return { where: '', boxes: [], fields: [], ...body, notes: [...(body.notes ?? []), ...note] };
 }
 
-function bodyOf(step: Step, number: number, { t, system, values }: Reader): Partial<ShownStep> & { title: string } {
-  const shell = shellOf(system);
-  const box = (label: string, code: string, part = ''): CodeBox => ({
-    id: `step-${number}${part}`,
-    label,
-    pieces: codePieces(code),
-  });
+function bodyOf(step: Step, context: StepContext): StepBody {
   switch (step.kind) {
-    case 'file': {
-      const code = writeSettings(step.format, step.settings);
-      const hasKey = code.includes(values.key);
-      return {
-        title: t(step.isOwn === true ? 'setup.step.own_file' : 'setup.step.file'),
-        boxes: [box(placeOn(system, step.place), code)],
-        notes: [
-          ...elsewhere(step.place, system, t),
-          ...(step.isOwn === true ? [] : [t('setup.step.file_merge')]),
-          ...(hasKey ? [t('setup.step.file_key', { placeholder: values.key })] : []),
-        ],
-      };
-    }
-    case 'environment': {
-      const question = t('setup.step.question', { service: values.providerName });
-      return {
-        title: t(Object.keys(step.variables).length === 0 ? 'setup.step.key' : 'setup.step.environment'),
-        boxes: [box(terminalOf(system), shell.environment(step, question))],
-        notes: [t('setup.step.environment_more')],
-      };
-    }
-    case 'command': {
-      const code = step.commands.map((words) => shell.command(words)).join('\n');
-      if (step.place === undefined) return { title: t('setup.step.run'), boxes: [box(terminalOf(system), code)] };
-      // The file has the syntax of a POSIX shell on every system.
-      const lines = step.commands.map((words) => posix.command(words)).join('\n');
-      return {
-        title: t('setup.step.file'),
-        boxes: [box(placeOn(system, step.place), lines)],
-        notes: elsewhere(step.place, system, t),
-      };
-    }
+    case 'file':
+      return fileBody(step, context);
+    case 'environment':
+      return environmentBody(step, context);
+    case 'command':
+      return commandBody(step, context);
     case 'form':
-      return {
-        title: t('setup.step.form'),
-        where: step.where,
-        fields: step.fields.map(({ label, value }, index) => ({
-          id: `step-${number}-${index}`,
-          label,
-          value: value === values.key ? t('setup.key') : value,
-          isKey: value === values.key,
-        })),
-      };
+      return formBody(step, context);
     case 'sample':
-      return {
-        title: t('setup.step.sample'),
-        boxes: step.samples.map(({ title, install, code }, index) =>
-          box(title, install === '' ? code : `${comment(title)} ${install}\n${code}`, `-${index}`),
-        ),
-      };
+      return sampleBody(step, context);
   }
 }
 
-function shellOf(system: System): Shell {
+function fileBody({ place, format, settings, isOwn }: FileStep, context: StepContext): StepBody {
+  const { t, system, values } = context;
+  const code = writeSettings(format, settings);
+  return {
+    title: t(isOwn === true ? 'setup.step.own_file' : 'setup.step.file'),
+    boxes: [boxOf(context, pathOn(system, place), code)],
+    notes: [
+      ...(isOwn === true ? [] : [t('setup.step.file_merge')]),
+      ...(code.includes(values.key) ? [t('setup.step.file_key', { placeholder: values.key })] : []),
+    ],
+  };
+}
+
+function environmentBody(step: EnvironmentStep, context: StepContext): StepBody {
+  const { t, system, values } = context;
+  const question = t('setup.step.question', { service: values.providerName });
+  return {
+    title: t(Object.keys(step.variables).length === 0 ? 'setup.step.key' : 'setup.step.environment'),
+    boxes: [boxOf(context, terminalOn(system), shellOn(system).environment(step, question))],
+    notes: [t('setup.step.environment_more')],
+  };
+}
+
+/** A file of commands has the syntax of a POSIX shell on every system. */
+function commandBody({ commands, place }: CommandStep, context: StepContext): StepBody {
+  const { t, system } = context;
+  const shell = place === undefined ? shellOn(system) : posix;
+  const code = commands.map((words) => shell.command(words)).join('\n');
+  return {
+    title: t(place === undefined ? 'setup.step.run' : 'setup.step.file'),
+    boxes: [boxOf(context, place === undefined ? terminalOn(system) : pathOn(system, place), code)],
+  };
+}
+
+function formBody({ where, fields }: FormStep, { t, values, number }: StepContext): StepBody {
+  return {
+    title: t('setup.step.form'),
+    where,
+    fields: fields.map(({ label, value }, index) => ({
+      id: `step-${number}-${index}`,
+      label,
+      value: value === values.key ? t('setup.key') : value,
+      isKey: value === values.key,
+    })),
+  };
+}
+
+function sampleBody({ samples }: SampleStep, context: StepContext): StepBody {
+  return {
+    title: context.t('setup.step.sample'),
+    boxes: samples.map(({ title, install, code }, index) =>
+      boxOf(context, title, install === '' ? code : `${commentIn(title)} ${install}\n${code}`, `-${index}`),
+    ),
+  };
+}
+
+function boxOf({ number }: StepContext, label: string, code: string, part = ''): CodeBox {
+  return { id: `step-${number}${part}`, label, pieces: codePieces(code) };
+}
+
+function shellOn(system: System): Shell {
   return system === 'windows' ? powershell : posix;
 }
 
-function terminalOf(system: System): string {
-  return system === 'windows' ? powershell.name : 'Terminal';
-}
-
-function placeOn(system: System, { path, macos, windows }: FilePlace): string {
-  return (system === 'windows' ? windows : system === 'macos' ? macos : undefined) ?? path;
-}
-
-/** The path on Windows is not known of every tool. */
-function elsewhere({ windows }: FilePlace, system: System, t: PageRequest['t']): string[] {
-  return system === 'windows' && windows === undefined ? [t('setup.step.path_elsewhere')] : [];
-}
-
-function comment(language: string): string {
+/** What begins a comment in a language. */
+function commentIn(language: string): string {
   return language === 'Python' ? '#' : '//';
 }

@@ -1,6 +1,7 @@
 import type { PageRequest } from '#core/pages/page.ts';
 import { type CodeBox, describeStep, type ShownStep } from './describe-step.ts';
-import { commandBox, type Reader } from './one-command.ts';
+import { commandBox } from './one-command.ts';
+import type { Reader } from './reader.ts';
 import type { SetupTool } from './tool.ts';
 import type { SetupValues } from './values.ts';
 
@@ -26,7 +27,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
     evidence: evidenceOf(tool, t),
     note: tool.note === undefined ? '' : t(tool.note, { provider: values.providerId }),
     command: tool.script === undefined ? undefined : commandBox({ tools: tool.id }, reader),
-    steps: tool.steps(values).map((step, index) => describeStep(step, index + 1, { t, system, values })),
+    steps: tool.steps(values).map((step, index) => describeStep(step, { t, system, values, number: index + 1 })),
   };
 }
 

@@ -1,17 +1,7 @@
 import { codePieces } from '#core/pages/code-pieces.ts';
-import type { PageRequest } from '#core/pages/page.ts';
 import { setupCommand, setupOptions, type SetupOptions, type SetupShell, setupUrl } from '#core/pages/setup-command.ts';
-import type { CodeBox, System } from './describe-step.ts';
-
-/** For whom commands are written. */
-export interface Reader {
-  readonly t: PageRequest['t'];
-  readonly system: System;
-  /** Of the service, as gateway.yaml has it. */
-  readonly baseUrl: string;
-  /** The model that the reader has chosen; undefined leaves the choice to the script. */
-  readonly chosenModel: string | undefined;
-}
+import type { CodeBox } from './describe-step.ts';
+import { type Reader, type System, terminalOn } from './reader.ts';
 
 /** What the page says about a script. */
 export interface ScriptFacts {
@@ -26,7 +16,7 @@ export interface ScriptFacts {
 /** Tools that the example of `--tools` names. */
 const exampleTools = 'claude-code,codex';
 
-export function shellFor(system: System): SetupShell {
+function shellFor(system: System): SetupShell {
   return system === 'windows' ? 'powershell' : 'posix';
 }
 
@@ -35,7 +25,7 @@ export function commandBox(options: SetupOptions, reader: Reader): CodeBox {
   const { system, baseUrl } = reader;
   return {
     id: 'command',
-    label: system === 'windows' ? 'PowerShell' : 'Terminal',
+    label: terminalOn(system),
     pieces: codePieces(setupCommand(shellFor(system), baseUrl, { ...options, ...modelOption(reader) })),
   };
 }
@@ -57,11 +47,7 @@ export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader:
       { label: t('setup.key'), value: t('setup.all.key_kept') },
     ],
     options: describeOptions(reader),
-    longWay: {
-      id: 'long-way',
-      label: system === 'windows' ? 'PowerShell' : 'Terminal',
-      pieces: codePieces(longWay(reader)),
-    },
+    longWay: { id: 'long-way', label: terminalOn(system), pieces: codePieces(longWay(reader)) },
     file,
     sha256,
   };

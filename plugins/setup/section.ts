@@ -64,16 +64,35 @@ export const setupSection = defineSection({
     },
     additionalProperties: false,
   },
-  check({ formats, ...all }, report, context) {
+  check(settings, report, context) {
     const known = knownNames(context);
     if (known === undefined) return;
-    checkNames(['setup'], all, known, report);
-    for (const [format, names] of Object.entries(formats))
-      checkNames(['setup', 'formats', format], names ?? {}, known, report);
+    for (const named of namedModels(settings)) checkName(named, known, report);
   },
 });
 
+/** A model that gateway.yaml names for tools. */
+export interface NamedModel {
+  /** Of the key in gateway.yaml: setup, formats, chat, model. */
+  readonly path: readonly string[];
+  readonly name: string;
+}
+
 type Names = Pick<SectionValue<typeof setupSection>, 'model' | 'small_model'>;
+type Settings = Names & { readonly formats: Readonly<Record<string, Names | undefined>> };
+
+/** The models that the section names: those of all formats, then those of each. */
+export function namedModels({ formats, ...all }: Settings): NamedModel[] {
+  const groups = Object.entries(formats).map(([format, names]) => namesOf(['setup', 'formats', format], names ?? {}));
+  return [namesOf(['setup'], all), ...groups].flat();
+}
+
+function namesOf(path: readonly string[], names: Names): NamedModel[] {
+  return (['model', 'small_model'] as const).flatMap((key) => {
+    const name = names[key];
+    return name === undefined ? [] : [{ path: [...path, key], name }];
+  });
+}
 
 interface KnownNames {
   readonly names: readonly string[];
@@ -94,15 +113,10 @@ function knownNames(context: CheckContext): KnownNames | undefined {
   };
 }
 
-function checkNames(path: readonly string[], names: Names, known: KnownNames, report: Report): void {
-  for (const key of ['model', 'small_model'] as const) {
-    const name = names[key];
-    if (name === undefined) continue;
-    const place = [...path, key];
-    if (!known.has(name)) {
-      report(place, `names the model "${name}", which does not exist`, suggest(name, known.names));
-    } else if (!isPlainName(name)) {
-      report(place, `names the model "${name}", whose name is not safe in the settings of tools`, plainNameRule);
-    }
+function checkName({ path, name }: NamedModel, known: KnownNames, report: Report): void {
+  if (!known.has(name)) {
+    report(path, `names the model "${name}", which does not exist`, suggest(name, known.names));
+  } else if (!isPlainName(name)) {
+    report(path, `names the model "${name}", whose name is not safe in the settings of tools`, plainNameRule);
   }
 }

@@ -6,12 +6,14 @@ export interface SettingTree {
   readonly [name: string]: SettingValue;
 }
 
-/** Where a file is, with `~` for the home folder; the other systems where they differ. */
+/** Where a file is, with `~` for the home folder. */
 export interface FilePlace {
   readonly path: string;
-  /** A file that the tool reads instead of, or above, `path`: where it exists, settings belong there. */
+  /** A file that the tool reads instead of `path`, or that overrides it: where it exists, settings belong there. */
   readonly preferred?: string;
+  /** Where the path differs on macOS. */
   readonly macos?: string;
+  /** Where it is not the same path below `%USERPROFILE%` on Windows. */
   readonly windows?: string;
 }
 
@@ -130,3 +132,6 @@ export interface SetupTool {
   /** The key of a sentence about what to know beforehand. */
   readonly note?: string;
 }
+
+/** A tool that the scripts set up. */
+export type ScriptedTool = SetupTool & { readonly script: ToolScript };

@@ -1,4 +1,4 @@
-import type { SetupTool } from './tool.ts';
+import type { ScriptedTool, SetupTool } from './tool.ts';
 import { aider } from './tools/aider.ts';
 import { claudeCode } from './tools/claude-code.ts';
 import { cline } from './tools/cline.ts';
@@ -54,3 +54,9 @@ export const tools: readonly SetupTool[] = [
   curl,
   environment,
 ];
+
+/** The tools that the scripts set up. */
+export const scriptedTools = tools.filter((tool): tool is ScriptedTool => tool.script !== undefined);
+
+/** The formats that their models are chosen for. */
+export const scriptedFormats: readonly string[] = [...new Set(scriptedTools.map(({ formats }) => formats[0]))];

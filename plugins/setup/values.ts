@@ -1,9 +1,8 @@
 import { bestSupport, readAbilities } from '#core/catalog/abilities.ts';
 import type { ListedModel } from '#core/catalog/catalog.ts';
-import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/host.ts';
 import { plainUrl } from '#core/pages/setup-command.ts';
-import { defaultsOf, type SetupHost, setupModels } from './defaults.ts';
+import { type Abilities, defaultsOf, type SetupHost, setupModels } from './defaults.ts';
 
 /** Stands where the key belongs. A page never prints a key here, and no address carries one. */
 export const keyPlaceholder = 'YOUR_KEY';
@@ -45,7 +44,7 @@ export interface SetupValues {
  */
 export function setupValues(
   host: SetupHost,
-  registry: Pick<Registry, 'abilityReader'>,
+  registry: Abilities,
   format: string,
   chosen?: string,
 ): SetupValues | undefined {
@@ -73,7 +72,7 @@ export function valuesWith({ service }: Pick<Host, 'service'>, model: SetupModel
   };
 }
 
-export function toSetupModel({ name, model }: ListedModel, registry: Pick<Registry, 'abilityReader'>): SetupModel {
+export function toSetupModel({ name, model }: ListedModel, registry: Abilities): SetupModel {
   const abilities = readAbilities(registry, model);
   const { maxInputTokens, maxOutputTokens } = abilities;
   return { name, maxInputTokens, maxOutputTokens, canSeeImages: bestSupport(abilities, 'images') !== 'no' };

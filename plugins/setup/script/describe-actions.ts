@@ -1,11 +1,9 @@
+import { pathOn } from '../reader.ts';
 import { writeSettings } from '../writers/settings.ts';
 import { posix } from '../writers/shell.ts';
-import type { FilePlace, ScriptedStep, SetupTool, ToolScript } from '../tool.ts';
+import type { FilePlace, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 import type { FileAction, ScriptAction } from './actions.ts';
-
-/** A tool that the script sets up. */
-export type ScriptedTool = SetupTool & { readonly script: ToolScript };
 
 /** What the script does for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
@@ -60,17 +58,14 @@ function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
   }
 }
 
-function fileAt(
-  { path, preferred, macos, windows }: FilePlace,
-  format: FileAction['format'],
-  text: string,
-): FileAction {
+function fileAt(place: FilePlace, format: FileAction['format'], text: string): FileAction {
+  const { path, preferred, macos } = place;
   return {
     kind: 'file',
     format,
     path: preferred === undefined ? path : `${preferred}|${path}`,
     ...(macos !== undefined && { macos }),
-    ...(windows !== undefined && { windows }),
+    windows: pathOn('windows', place),
     text,
   };
 }

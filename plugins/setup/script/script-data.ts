@@ -1,12 +1,11 @@
-import type { Registry } from '#core/extension/registry.ts';
 import { serviceSlug } from '#core/host.ts';
-import { defaultsOf, type FormatDefaults, type SetupHost, setupModels } from '../defaults.ts';
-import type { SetupTool } from '../tool.ts';
+import { type Abilities, defaultsOf, type FormatDefaults, type SetupHost, setupModels } from '../defaults.ts';
 import { setupSection } from '../section.ts';
-import { tools } from '../tools.ts';
-import { toSetupModel, valuesWith } from '../values.ts';
+import type { ScriptedTool } from '../tool.ts';
+import { scriptedFormats, scriptedTools } from '../tools.ts';
+import { type SetupModel, toSetupModel, valuesWith } from '../values.ts';
 import type { ScriptAction } from './actions.ts';
-import { describeActions, type ScriptedTool, startOf } from './describe-actions.ts';
+import { describeActions, startOf } from './describe-actions.ts';
 import { modelWith, placeholders, traitsOf, withPlaceholders } from './placeholders.ts';
 
 /** What the setup scripts know of this gateway: the same for everybody who loads them, without any key. */
@@ -63,14 +62,11 @@ export interface ScriptVariant {
   readonly actions: readonly ScriptAction[];
 }
 
-type Abilities = Pick<Registry, 'abilityReader'>;
-
 /** What the scripts of this gateway know; undefined when the catalog has no model for tools. */
 export function scriptData(host: SetupHost, registry: Abilities): ScriptData | undefined {
-  const models = setupModels(host, registry).map((model) => describeModel(toSetupModel(model, registry)));
+  const models = setupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;
-  const formats = [...new Set(tools.filter(isScripted).map(formatOf))];
-  const defaults = formats.flatMap((format) => defaultsOf(format, host, registry) ?? []);
+  const defaults = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry) ?? []);
   const { name, slug, prefix } = host.service;
   const { baseUrl, keyVariable } = valuesWith(host, modelWith('', 'main'), modelWith('', 'main'));
   return {
@@ -86,9 +82,9 @@ export function scriptData(host: SetupHost, registry: Abilities): ScriptData | u
       model: model.name,
       ...(small !== undefined && { small: small.name }),
     })),
-    tools: tools.filter(isScripted).flatMap((tool) => {
-      const ofFormat = defaults.find(({ format }) => format === formatOf(tool));
-      return ofFormat === undefined ? [] : describeTool(tool, host, models, ofFormat);
+    tools: scriptedTools.flatMap((tool) => {
+      const ofFormat = defaults.find(({ format }) => format === tool.formats[0]);
+      return ofFormat === undefined ? [] : toScriptTool(tool, host, models, ofFormat);
     }),
   };
 }
@@ -99,15 +95,7 @@ function formerSlugsOf({ section, service: { slug, prefix } }: SetupHost): strin
   return [...new Set(slugs)].filter((former) => former !== slug);
 }
 
-function isScripted(tool: SetupTool): tool is ScriptedTool {
-  return tool.script !== undefined;
-}
-
-function formatOf({ formats }: SetupTool): string {
-  return formats[0];
-}
-
-function describeModel(model: ReturnType<typeof toSetupModel>): ScriptModel {
+function toScriptModel(model: SetupModel): ScriptModel {
   const { name, maxInputTokens: context, maxOutputTokens: output } = model;
   return {
     name,
@@ -117,7 +105,7 @@ function describeModel(model: ReturnType<typeof toSetupModel>): ScriptModel {
   };
 }
 
-function describeTool(
+function toScriptTool(
   tool: ScriptedTool,
   host: SetupHost,
   models: readonly ScriptModel[],
@@ -138,7 +126,7 @@ function describeTool(
   return {
     id,
     name,
-    format: formatOf(tool),
+    format: tool.formats[0],
     isOnRequest: script.isOnRequest === true,
     commands: script.commands,
     folders: script.folders,

@@ -32,10 +32,10 @@ function writeScripts(host: Host, gateway: Registry): SetupScripts {
   const data = scriptData(host, gateway);
   const sh = data === undefined ? withoutModels(host) : renderShell(data);
   const ps1 = data === undefined ? powershellWithoutModels : renderPowershell(data);
-  return { sh: describe(sh), ps1: describe(ps1) };
+  return { sh: withChecksum(sh), ps1: withChecksum(ps1) };
 }
 
-function describe(text: string): SetupScript {
+function withChecksum(text: string): SetupScript {
   return { text, sha256: hash('sha256', text) };
 }
 

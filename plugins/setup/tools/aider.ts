@@ -10,7 +10,7 @@ export const aider: SetupTool = {
   steps: ({ apiUrl, key, model, smallModel }) => [
     {
       kind: 'file',
-      place: { path: '~/.aider.conf.yml', windows: '%USERPROFILE%\\.aider.conf.yml' },
+      place: { path: '~/.aider.conf.yml' },
       format: 'yaml',
       settings: {
         'openai-api-base': apiUrl,

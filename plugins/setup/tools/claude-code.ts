@@ -16,7 +16,7 @@ export const claudeCode: SetupTool = {
   steps: ({ baseUrl, key, model, smallModel }) => [
     {
       kind: 'file',
-      place: { path: '~/.claude/settings.json', windows: '%USERPROFILE%\\.claude\\settings.json' },
+      place: { path: '~/.claude/settings.json' },
       format: 'json',
       settings: {
         env: {

@@ -36,7 +36,6 @@ function storeOf({ apiUrl, key, model }: SetupValues): ScriptedStep {
     kind: 'file',
     place: {
       path: '~/.cline/data/settings/providers.json',
-      windows: '%USERPROFILE%\\.cline\\data\\settings\\providers.json',
     },
     format: 'json',
     settings: {

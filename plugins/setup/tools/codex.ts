@@ -18,7 +18,6 @@ export const codex: SetupTool = {
       kind: 'file',
       place: {
         path: `~/.codex/${providerId}.config.toml`,
-        windows: `%USERPROFILE%\\.codex\\${providerId}.config.toml`,
       },
       format: 'toml',
       isOwn: true,

@@ -15,7 +15,7 @@ export const continueDev: SetupTool = {
   steps: ({ apiUrl, key, providerName, model }) => [
     {
       kind: 'file',
-      place: { path: '~/.continue/config.yaml', windows: '%USERPROFILE%\\.continue\\config.yaml' },
+      place: { path: '~/.continue/config.yaml' },
       format: 'yaml',
       identity: ['model', 'apiBase'],
       initial: ['name', 'version', 'schema'],

@@ -15,7 +15,7 @@ export const crush: SetupTool = {
   steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
     {
       kind: 'command',
-      place: { path: '~/.config/crush/crushrc', windows: '%USERPROFILE%\\.config\\crush\\crushrc' },
+      place: { path: '~/.config/crush/crushrc' },
       commands: [
         addProvider(providerId, apiUrl, keyVariable),
         ...[...new Set([model, smallModel])].map((one) => addModel(providerId, one)),

@@ -16,7 +16,7 @@ export const droid: SetupTool = {
   steps: ({ apiUrl, keyVariable, model }) => [
     {
       kind: 'file',
-      place: { path: '~/.factory/settings.json', windows: '%USERPROFILE%\\.factory\\settings.json' },
+      place: { path: '~/.factory/settings.json' },
       format: 'json',
       identity: ['model', 'baseUrl'],
       settings: {

@@ -3,7 +3,7 @@ import type { FileStep, SetupTool } from '../tool.ts';
 /** Without `selectedType` it ends with "Invalid auth method selected" as soon as the base URL is set. */
 const settings: FileStep = {
   kind: 'file',
-  place: { path: '~/.gemini/settings.json', windows: '%USERPROFILE%\\.gemini\\settings.json' },
+  place: { path: '~/.gemini/settings.json' },
   format: 'json',
   settings: { security: { auth: { selectedType: 'gemini-api-key' } } },
 };
@@ -25,7 +25,7 @@ export const geminiCli: SetupTool = {
       {
         kind: 'lines',
         format: 'block',
-        place: { path: '~/.gemini/.env', windows: '%USERPROFILE%\\.gemini\\.env' },
+        place: { path: '~/.gemini/.env' },
         lines: [`GOOGLE_GEMINI_BASE_URL=${baseUrl}`, `GEMINI_MODEL=${model.name}`, `GEMINI_API_KEY=${key}`],
       },
       { kind: 'command', commands: [['gemini']] },

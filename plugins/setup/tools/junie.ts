@@ -17,7 +17,6 @@ export const junie: SetupTool = {
       kind: 'file',
       place: {
         path: `~/.junie/models/${providerId}.json`,
-        windows: `%USERPROFILE%\\.junie\\models\\${providerId}.json`,
       },
       format: 'json',
       isOwn: true,

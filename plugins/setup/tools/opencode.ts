@@ -28,7 +28,6 @@ function placeOf(name: string): FilePlace {
   return {
     path: `~/.config/${name}/${name}.json`,
     preferred: `~/.config/${name}/${name}.jsonc`,
-    windows: `%USERPROFILE%\\.config\\${name}\\${name}.json`,
   };
 }
 

@@ -15,7 +15,7 @@ export const pi: SetupTool = {
   steps: ({ apiUrl, providerId, keyVariable, model, smallModel }) => [
     {
       kind: 'file',
-      place: { path: '~/.pi/agent/models.json', windows: '%USERPROFILE%\\.pi\\agent\\models.json' },
+      place: { path: '~/.pi/agent/models.json' },
       format: 'json',
       settings: {
         providers: {
@@ -30,7 +30,7 @@ export const pi: SetupTool = {
     },
     {
       kind: 'file',
-      place: { path: '~/.pi/agent/settings.json', windows: '%USERPROFILE%\\.pi\\agent\\settings.json' },
+      place: { path: '~/.pi/agent/settings.json' },
       format: 'json',
       settings: { defaultProvider: providerId, defaultModel: model.name },
     },

@@ -14,7 +14,7 @@ export const qwenCode: SetupTool = {
   steps: ({ apiUrl, keyVariable, model, smallModel }) => [
     {
       kind: 'file',
-      place: { path: '~/.qwen/settings.json', windows: '%USERPROFILE%\\.qwen\\settings.json' },
+      place: { path: '~/.qwen/settings.json' },
       format: 'json',
       identity: ['id', 'baseUrl'],
       settings: {

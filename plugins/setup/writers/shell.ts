@@ -2,7 +2,6 @@ import type { EnvironmentStep, Word } from '../tool.ts';
 
 /** How commands and variables are written for one kind of shell. */
 export interface Shell {
-  readonly name: string;
   command(words: readonly Word[]): string;
   /** Sets the variables for this terminal; asks for the key without an echo, so that it is not in the history. */
   environment(step: Pick<EnvironmentStep, 'variables' | 'key'>, question: string): string;
@@ -10,7 +9,6 @@ export interface Shell {
 
 /** POSIX: dash, bash, zsh, busybox ash. */
 export const posix: Shell = {
-  name: 'Linux, macOS',
   command: (words) => words.map((word) => (typeof word === 'string' ? quote(word) : `"$${word.variable}"`)).join(' '),
   environment({ variables, key }, question) {
     const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
@@ -22,7 +20,6 @@ export const posix: Shell = {
 
 /** Windows PowerShell 5.1 and PowerShell 7. */
 export const powershell: Shell = {
-  name: 'PowerShell',
   command: (words) =>
     words.map((word) => (typeof word === 'string' ? quoteForPowershell(word) : `$env:${word.variable}`)).join(' '),
   environment({ variables, key }, question) {

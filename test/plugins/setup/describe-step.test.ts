@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Translator } from '#core/pages/translator.ts';
-import { describeStep, type System } from '../../../plugins/setup/describe-step.ts';
+import { describeStep } from '../../../plugins/setup/describe-step.ts';
+import type { System } from '../../../plugins/setup/reader.ts';
 import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/setup/texts/id.json' with { type: 'json' };
 import type { Step } from '../../../plugins/setup/tool.ts';
@@ -8,7 +9,7 @@ import type { SetupValues } from '../../../plugins/setup/values.ts';
 
 const t = new Translator([{ en, id }]).in('en');
 const values = { key: 'YOUR_KEY', providerId: 'daypass', providerName: 'Daypass' } as SetupValues;
-const shown = (step: Step, system: System = 'linux') => describeStep(step, 1, { t, system, values });
+const shown = (step: Step, system: System = 'linux') => describeStep(step, { t, system, values, number: 1 });
 const codeIn = (step: Step, system?: System) =>
   shown(step, system).boxes.map(({ pieces }) => pieces.map(({ text }) => text).join(''));
 
@@ -28,10 +29,10 @@ describe('a step', () => {
     expect(shown(file, system).boxes[0]?.label).toBe(path);
   });
 
-  it('says so where only another system’s path is known', () => {
-    const elsewhere = { ...file, place: { path: '~/.x' } };
-    expect(shown(elsewhere, 'windows').notes).toContain('This is the path on Linux and macOS.');
-    expect(shown(elsewhere, 'macos').notes).not.toContain('This is the path on Linux and macOS.');
+  it('names the same file below the folder of the user where Windows has no other', () => {
+    expect(shown({ ...file, place: { path: '~/.x/x.json' } }, 'windows').boxes[0]?.label).toBe(
+      '%USERPROFILE%\\.x\\x.json',
+    );
   });
 
   it('keeps what else is in a shared file, and creates a separate one', () => {

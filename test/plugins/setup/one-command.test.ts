@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Translator } from '#core/pages/translator.ts';
-import type { System } from '../../../plugins/setup/describe-step.ts';
 import { describeOneCommand } from '../../../plugins/setup/one-command.ts';
+import type { System } from '../../../plugins/setup/reader.ts';
 import en from '../../../plugins/setup/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/setup/texts/id.json' with { type: 'json' };
 

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Model } from '#core/catalog/catalog.ts';
-import { describeActions, type ScriptedTool } from '../../../../plugins/setup/script/describe-actions.ts';
+import { describeActions } from '../../../../plugins/setup/script/describe-actions.ts';
 import { placeholders } from '../../../../plugins/setup/script/placeholders.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
-import { tools } from '../../../../plugins/setup/tools.ts';
+import { scriptedTools } from '../../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../../plugins/setup/values.ts';
 import { modelOf } from '../../format/catalog-fixture.ts';
 import { registry, setupHost } from '../fixture.ts';
 
-const scripted = tools.filter((tool): tool is ScriptedTool => tool.script !== undefined);
 const dataOf = (models: readonly Model[]) => scriptData(setupHost(models), registry) as ScriptData;
 
 /** What the script does: fills in the placeholders for a model that was chosen, or for the default. */
@@ -49,7 +48,7 @@ describe('the data of the script', () => {
     fc.assert(
       fc.property(someCatalog, (models) => {
         const data = dataOf(models);
-        for (const tool of scripted) {
+        for (const tool of scriptedTools) {
           for (const { name } of data.models) {
             const values = setupValues(setupHost(models), registry, tool.formats[0], name) as SetupValues;
             const shown = describeActions(tool, { ...values, key: 'dp-key' });

@@ -81,7 +81,7 @@ function environmentBody(step: EnvironmentStep, context: StepContext): StepBody 
   const { t, system, values } = context;
   const question = t('setup.step.question', { service: values.providerName });
   return {
-    title: t(Object.keys(step.variables).length === 0 ? 'setup.step.key' : 'setup.step.environment'),
+    title: t(step.variables === undefined ? 'setup.step.key' : 'setup.step.environment'),
     boxes: [boxOf(context, terminalOn(system), shellOn(system).environment(step, question))],
     notes: [t('setup.step.environment_more')],
   };

@@ -35,10 +35,10 @@ export interface FileStep {
   readonly at?: 'start';
 }
 
-/** Variables of the shell. The one named by `key` is asked for, without an echo. */
+/** Variables of the shell. The shell asks for the value of the one named by `key`, without an echo. */
 export interface EnvironmentStep {
   readonly kind: 'environment';
-  readonly variables: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>>;
   readonly key?: string;
 }
 

@@ -51,7 +51,7 @@ function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
       if (step.place === undefined) return [];
       return [fileAt(step.place, 'block', step.commands.map((words) => posix.command(words)).join('\n'))];
     case 'environment': {
-      const values = Object.entries(step.variables);
+      const values = Object.entries(step.variables ?? {});
       if (step.key !== undefined) values.push([step.key, key]);
       return values.map(([name, value]) => ({ kind: 'variable', name, value }));
     }

@@ -22,7 +22,7 @@ export const cline: SetupTool = {
     steps: (values) => [storeOf(values), { kind: 'command', commands: [['cline']] }],
   },
   steps: ({ apiUrl, keyVariable, model }) => [
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     {
       kind: 'command',
       commands: [['cline', 'auth', '-p', provider, '-k', { variable: keyVariable }, '-m', model.name, '-b', apiUrl]],

@@ -30,7 +30,7 @@ export const codex: SetupTool = {
         },
       },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['codex', '--profile', providerId]] },
   ],
 };

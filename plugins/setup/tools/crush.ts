@@ -23,7 +23,7 @@ export const crush: SetupTool = {
         ['model', 'small', `${providerId}/${smallModel.name}`],
       ],
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['crush']] },
   ],
 };

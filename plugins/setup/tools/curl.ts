@@ -18,7 +18,7 @@ export const curl: SetupTool = {
   -d '${JSON.stringify(body)}'`,
     });
     return [
-      { kind: 'environment', variables: {}, key: keyVariable },
+      { kind: 'environment', key: keyVariable },
       {
         kind: 'sample',
         samples: [

@@ -32,7 +32,7 @@ export const droid: SetupTool = {
         ],
       },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['droid']] },
   ],
 };

@@ -38,7 +38,7 @@ export const goose: SetupTool = {
       format: 'yaml',
       settings: { GOOSE_PROVIDER: providerId, GOOSE_MODEL: model.name },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['goose', 'session']] },
   ],
 };

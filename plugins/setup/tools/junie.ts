@@ -28,7 +28,7 @@ export const junie: SetupTool = {
         fasterModel: { id: smallModel.name },
       },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['junie']] },
   ],
 };

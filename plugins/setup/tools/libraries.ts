@@ -15,7 +15,7 @@ function library(
     ...(seen !== undefined && { seen }),
     group: 'libraries',
     steps: (values): Step[] => [
-      { kind: 'environment', variables: {}, key: values.keyVariable },
+      { kind: 'environment', key: values.keyVariable },
       { kind: 'sample', samples: samples(values) },
     ],
   };

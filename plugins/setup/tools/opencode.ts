@@ -45,7 +45,7 @@ export const opencode: SetupTool = {
       format: 'json',
       settings: settingsOf(values),
     },
-    { kind: 'environment', variables: {}, key: values.keyVariable },
+    { kind: 'environment', key: values.keyVariable },
     { kind: 'command', commands: [['opencode']] },
   ],
 };
@@ -65,7 +65,7 @@ export const kilo: SetupTool = {
       format: 'json',
       settings: settingsOf(values),
     },
-    { kind: 'environment', variables: {}, key: values.keyVariable },
+    { kind: 'environment', key: values.keyVariable },
     { kind: 'command', commands: [['kilo']] },
   ],
 };

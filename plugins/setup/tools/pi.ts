@@ -34,7 +34,7 @@ export const pi: SetupTool = {
       format: 'json',
       settings: { defaultProvider: providerId, defaultModel: model.name },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['pi']] },
   ],
 };

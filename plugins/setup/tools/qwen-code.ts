@@ -32,7 +32,7 @@ export const qwenCode: SetupTool = {
         fastModel: smallModel.name,
       },
     },
-    { kind: 'environment', variables: {}, key: keyVariable },
+    { kind: 'environment', key: keyVariable },
     { kind: 'command', commands: [['qwen']] },
   ],
 };

@@ -42,7 +42,7 @@ export const zed: SetupTool = {
         agent: { default_model: { provider: providerOf(id), model: model.name } },
       },
     },
-    { kind: 'environment', variables: {}, key: keyVariableOf(providerOf(id)) },
+    { kind: 'environment', key: keyVariableOf(providerOf(id)) },
     { kind: 'command', commands: [['zed']] },
   ],
 };

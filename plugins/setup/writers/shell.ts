@@ -10,7 +10,7 @@ export interface Shell {
 /** POSIX: dash, bash, zsh, busybox ash. */
 export const posix: Shell = {
   command: (words) => words.map((word) => (typeof word === 'string' ? quote(word) : `"$${word.variable}"`)).join(' '),
-  environment({ variables, key }, question) {
+  environment({ variables = {}, key }, question) {
     const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
     if (key === undefined) return exports.join('\n');
     const ask = `printf '%s' ${quoteAlways(question)}; stty -echo; read -r ${key}; stty echo; echo; export ${key}`;
@@ -22,7 +22,7 @@ export const posix: Shell = {
 export const powershell: Shell = {
   command: (words) =>
     words.map((word) => (typeof word === 'string' ? quoteForPowershell(word) : `$env:${word.variable}`)).join(' '),
-  environment({ variables, key }, question) {
+  environment({ variables = {}, key }, question) {
     const set = Object.entries(variables).map(([name, value]) => `$env:${name} = ${quoteInPowershell(value)}`);
     if (key === undefined) return set.join('\n');
     const read = `Read-Host ${quoteInPowershell(question.replace(/:? *$/, ''))} -AsSecureString`;

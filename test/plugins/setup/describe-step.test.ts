@@ -48,7 +48,7 @@ describe('a step', () => {
   });
 
   it('asks for the key in the words of the reader and the shell of the system', () => {
-    const step: Step = { kind: 'environment', variables: {}, key: 'A_KEY' };
+    const step: Step = { kind: 'environment', key: 'A_KEY' };
     expect(codeIn(step)[0]).toContain(`printf '%s' 'Daypass API key: '; stty -echo; read -r A_KEY`);
     expect(codeIn(step, 'windows')[0]).toContain('$env:A_KEY = ');
     expect(shown(step).title).toBe('Give the terminal your key');

@@ -97,7 +97,7 @@ export function remove(current, wanted, before = '', options = {}) {
   requireKind(tree.root, source.root);
   const kept = options.keep === undefined ? undefined : parseSettings(options.keep, options).root;
   const removal = new Removal(tree, parse(before), options);
-  const { root } = removal.earlier;
+  const { root } = removal.formerTree;
   if (!removal.container(tree.root, source.root, root, kept, '') || root)
     return { text: removal.edits.result(), left: removal.left };
   const outside = current.slice(0, tree.root.start) + current.slice(tree.root.end);
@@ -107,74 +107,75 @@ export function remove(current, wanted, before = '', options = {}) {
 
 /** The state of one removal. Its methods return whether what they were given is to go. */
 class Removal {
-  /** @param {Tree} tree @param {Tree} earlier @param {Options} options */
-  constructor(tree, earlier, options) {
+  /** @param {Tree} tree @param {Tree} formerTree @param {Options} options */
+  constructor(tree, formerTree, options) {
     this.tree = tree;
-    this.earlier = earlier;
+    this.formerTree = formerTree;
     this.options = options;
     this.edits = new Edits(tree);
     /** @type {string[]} */
     this.left = [];
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} prior @param {Node | undefined} kept @param {string} path @returns {boolean} */
-  container(node, want, prior, kept, path) {
-    const next = kept && kept.kind === want.kind && !this.isValue(kept) ? kept : undefined;
+  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {boolean} */
+  container(node, want, former, kept, path) {
+    const keptContainer = kept && kept.kind === want.kind && !this.isValue(kept) ? kept : undefined;
     const gone =
       want.kind === 'object'
-        ? this.members(node, want, prior, next, path)
-        : this.entries(node, want, prior, next, path);
-    const wasEmpty = prior && prior.children.length === 0;
-    return this.edits.cut(node, gone, wasEmpty ? this.earlierText(prior.start + 1, prior.end - 1) : '');
+        ? this.members(node, want, former, keptContainer, path)
+        : this.entries(node, want, former, keptContainer, path);
+    const wasEmpty = former && former.children.length === 0;
+    return this.edits.cut(node, gone, wasEmpty ? this.formerText(former.start + 1, former.end - 1) : '');
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} prior @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
-  members(node, want, prior, kept, path) {
+  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
+  members(node, want, former, kept, path) {
     /** @type {Set<Child>} */
     const gone = new Set();
     for (const setting of want.children) {
       const child = memberOf(this.tree, node, setting.name);
-      const old = prior && memberOf(this.earlier, prior, setting.name);
-      const next = kept && kept.children.find(({ name }) => name === setting.name);
-      if (!child || (next && !old && this.isValue(setting.node) && this.isValue(next.node))) continue;
+      const formerChild = former && memberOf(this.formerTree, former, setting.name);
+      const keptChild = kept && kept.children.find(({ name }) => name === setting.name);
+      if (!child || (keptChild && !formerChild && this.isValue(setting.node) && this.isValue(keptChild.node))) continue;
       const name = nameOf(path, setting);
-      if (this.value(child.node, setting.node, old && old.node, next && next.node, name)) gone.add(child);
+      if (this.value(child.node, setting.node, formerChild && formerChild.node, keptChild && keptChild.node, name))
+        gone.add(child);
     }
     return gone;
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} prior @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
-  entries(node, want, prior, kept, path) {
+  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {Set<Child>} */
+  entries(node, want, former, kept, path) {
     /** @type {Set<Child>} */
     const gone = new Set();
     const matches = matchEntries(node, want, this.options);
-    const olds = prior ? matchEntries(prior, want, this.options) : [];
+    const formers = former ? matchEntries(former, want, this.options) : [];
     for (const [index, match] of matches.entries()) {
-      const old = olds[index];
-      if (!match || (old && old.isSame)) continue;
-      const next = kept && kept.children.find((entry) => isAlike(match.child, entry, this.options));
+      const formerMatch = formers[index];
+      if (!match || (formerMatch && formerMatch.isSame)) continue;
+      const keptChild = kept && kept.children.find((entry) => isAlike(match.child, entry, this.options));
       const setting = want.children[index];
-      if (next && setting && !old) {
-        this.container(match.child.node, setting.node, undefined, next.node, path);
+      if (keptChild && setting && !formerMatch) {
+        this.container(match.child.node, setting.node, undefined, keptChild.node, path);
         continue;
       }
-      const oldNode = old && old.child.node;
-      if (!match.isSame) this.leave(match.child.node, oldNode, `${path}[${index}]`);
-      else if (this.restore(match.child.node, oldNode)) gone.add(match.child);
+      const formerNode = formerMatch && formerMatch.child.node;
+      if (!match.isSame) this.leave(match.child.node, formerNode, `${path}[${index}]`);
+      else if (this.restore(match.child.node, formerNode)) gone.add(match.child);
     }
     return gone;
   }
 
-  /** @param {Node} node @param {Node} want @param {Node | undefined} old @param {Node | undefined} kept @param {string} path @returns {boolean} */
-  value(node, want, old, kept, path) {
+  /** @param {Node} node @param {Node} want @param {Node | undefined} former @param {Node | undefined} kept @param {string} path @returns {boolean} */
+  value(node, want, former, kept, path) {
     if (!this.isValue(want) && node.kind === want.kind) {
-      const prior = old && old.kind === want.kind ? old : undefined;
+      const formerContainer = former && former.kind === want.kind ? former : undefined;
       const mark = this.edits.list.length;
-      if (!this.container(node, want, prior, kept, path) || prior) return false;
+      if (!this.container(node, want, formerContainer, kept, path) || formerContainer) return false;
       this.edits.list.length = mark;
-      return this.restore(node, old);
+      return this.restore(node, former);
     }
-    return isEqual(node, want) ? this.restore(node, old) : this.leave(node, old, path);
+    return isEqual(node, want) ? this.restore(node, former) : this.leave(node, former, path);
   }
 
   /** @param {Node} want */
@@ -182,21 +183,21 @@ class Removal {
     return !isContainer(want, this.options);
   }
 
-  /** @param {Node} node @param {Node | undefined} old @returns {boolean} */
-  restore(node, old) {
-    if (!old) return true;
-    if (!isEqual(node, old)) this.edits.replace(node.start, node.end, this.earlierText(old.start, old.end));
+  /** @param {Node} node @param {Node | undefined} former @returns {boolean} */
+  restore(node, former) {
+    if (!former) return true;
+    if (!isEqual(node, former)) this.edits.replace(node.start, node.end, this.formerText(former.start, former.end));
     return false;
   }
 
   /** @param {number} start @param {number} end */
-  earlierText(start, end) {
-    return broughtInto(this.earlier.text.slice(start, end), this.earlier.text, this.tree.text);
+  formerText(start, end) {
+    return broughtInto(this.formerTree.text.slice(start, end), this.formerTree.text, this.tree.text);
   }
 
-  /** @param {Node} node @param {Node | undefined} old @param {string} name @returns {boolean} */
-  leave(node, old, name) {
-    if (!old || !isEqual(node, old)) this.left.push(name);
+  /** @param {Node} node @param {Node | undefined} former @param {string} name @returns {boolean} */
+  leave(node, former, name) {
+    if (!former || !isEqual(node, former)) this.left.push(name);
     return false;
   }
 }

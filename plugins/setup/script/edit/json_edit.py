@@ -84,7 +84,7 @@ def remove(current, wanted, before, options):
     require_kind(tree.root, source.root)
     kept = parse_settings(options["keep"], options).root if "keep" in options else None
     removal = Removal(tree, parse(before), options)
-    root = removal.earlier.root
+    root = removal.former_tree.root
     if not removal.container(tree.root, source.root, root, kept, "") or root:
         return removal.edits.result(), removal.left
     outside = current[: tree.root.start] + current[tree.root.end :]
@@ -95,79 +95,79 @@ def remove(current, wanted, before, options):
 class Removal:
     """The state of one removal. Its methods return whether what they were given is to go."""
 
-    def __init__(self, tree, earlier, options):
+    def __init__(self, tree, former_tree, options):
         self.tree = tree
-        self.earlier = earlier
+        self.former_tree = former_tree
         self.options = options
         self.edits = Edits(tree)
         self.left = []
 
-    def container(self, node, want, prior, kept, path):
+    def container(self, node, want, former, kept, path):
         take = self.members if want.kind == "object" else self.entries
-        later = kept if kept and kept.kind == want.kind and not self.is_value(kept) else None
-        gone = take(node, want, prior, later, path)
-        was_empty = prior is not None and not prior.children
-        return self.edits.cut(node, gone, self.earlier_text(prior.start + 1, prior.end - 1) if was_empty else "")
+        kept_container = kept if kept and kept.kind == want.kind and not self.is_value(kept) else None
+        gone = take(node, want, former, kept_container, path)
+        was_empty = former is not None and not former.children
+        return self.edits.cut(node, gone, self.former_text(former.start + 1, former.end - 1) if was_empty else "")
 
-    def members(self, node, want, prior, kept, path):
+    def members(self, node, want, former, kept, path):
         gone = set()
         for setting in want.children:
             child = member_of(self.tree, node, setting.name)
-            old = member_of(self.earlier, prior, setting.name) if prior else None
-            later = next((member for member in kept.children if member.name == setting.name), None) if kept else None
+            former_child = member_of(self.former_tree, former, setting.name) if former else None
+            kept_child = next((member for member in kept.children if member.name == setting.name), None) if kept else None
             if child is None or (
-                later and not old and self.is_value(setting.node) and self.is_value(later.node)
+                kept_child and not former_child and self.is_value(setting.node) and self.is_value(kept_child.node)
             ):
                 continue
-            nodes = [member.node if member else None for member in (old, later)]
+            nodes = [member.node if member else None for member in (former_child, kept_child)]
             if self.value(child.node, setting.node, nodes[0], nodes[1], name_of(path, setting)):
                 gone.add(child)
         return gone
 
-    def entries(self, node, want, prior, kept, path):
+    def entries(self, node, want, former, kept, path):
         gone = set()
         matches = match_entries(node, want, self.options)
-        olds = match_entries(prior, want, self.options) if prior else [None] * len(matches)
-        for index, (match, old) in enumerate(zip(matches, olds)):
-            if match is None or (old is not None and old[1]):
+        formers = match_entries(former, want, self.options) if former else [None] * len(matches)
+        for index, (match, former_match) in enumerate(zip(matches, formers)):
+            if match is None or (former_match is not None and former_match[1]):
                 continue
             child, is_same = match
-            later = next((entry for entry in kept.children if is_alike(child, entry, self.options)), None) if kept else None
-            if later and not old:
-                self.container(child.node, want.children[index].node, None, later.node, path)
+            kept_child = next((entry for entry in kept.children if is_alike(child, entry, self.options)), None) if kept else None
+            if kept_child and not former_match:
+                self.container(child.node, want.children[index].node, None, kept_child.node, path)
                 continue
-            old_node = old[0].node if old else None
+            former_node = former_match[0].node if former_match else None
             if not is_same:
-                self.leave(child.node, old_node, "%s[%d]" % (path, index))
-            elif self.restore(child.node, old_node):
+                self.leave(child.node, former_node, "%s[%d]" % (path, index))
+            elif self.restore(child.node, former_node):
                 gone.add(child)
         return gone
 
-    def value(self, node, want, old, kept, path):
+    def value(self, node, want, former, kept, path):
         if not self.is_value(want) and node.kind == want.kind:
-            prior = old if old and old.kind == want.kind else None
+            former_container = former if former and former.kind == want.kind else None
             mark = len(self.edits.list)
-            if not self.container(node, want, prior, kept, path) or prior:
+            if not self.container(node, want, former_container, kept, path) or former_container:
                 return False
             del self.edits.list[mark:]
-            return self.restore(node, old)
-        return self.restore(node, old) if is_equal(node, want) else self.leave(node, old, path)
+            return self.restore(node, former)
+        return self.restore(node, former) if is_equal(node, want) else self.leave(node, former, path)
 
     def is_value(self, want):
         return not is_container(want, self.options)
 
-    def restore(self, node, old):
-        if old is None:
+    def restore(self, node, former):
+        if former is None:
             return True
-        if not is_equal(node, old):
-            self.edits.replace(node.start, node.end, self.earlier_text(old.start, old.end))
+        if not is_equal(node, former):
+            self.edits.replace(node.start, node.end, self.former_text(former.start, former.end))
         return False
 
-    def earlier_text(self, start, end):
-        return brought_into(self.earlier.text[start:end], self.earlier.text, self.tree.text)
+    def former_text(self, start, end):
+        return brought_into(self.former_tree.text[start:end], self.former_tree.text, self.tree.text)
 
-    def leave(self, node, old, name):
-        if old is None or not is_equal(node, old):
+    def leave(self, node, former, name):
+        if former is None or not is_equal(node, former):
             self.left.append(name)
         return False
 

@@ -51,14 +51,14 @@ export function merge(current, wanted) {
 export function remove(current, wanted, before) {
   if (merge(before, wanted) === current) return { text: before === undefined ? '' : before, left: [] };
   const file = scan(current);
-  const old = scan(before === undefined ? '' : before);
+  const formerFile = scan(before === undefined ? '' : before);
   const edits = [];
   const left = [];
   const removed = new Set();
   for (const { path, value } of settingsOf(wanted)) {
     const { node, last } = find(file.root, path);
     if (node === undefined && last.how !== 'value' && last.how !== 'array') continue;
-    const former = find(old.root, path).node;
+    const former = find(formerFile.root, path).node;
     if (node === undefined || node.value !== value) {
       left.push(path.join('.'));
     } else if (former === undefined || former.how !== 'value') {
@@ -69,7 +69,10 @@ export function remove(current, wanted, before) {
       edits.push(replaceValue(node.statement, text));
     }
   }
-  edits.push(...removeHeaders(current, file, old, wanted, removed, before), ...removeGap(current, file, old, removed));
+  edits.push(
+    ...removeHeaders(current, file, formerFile, wanted, removed, before),
+    ...removeGap(current, file, formerFile, removed),
+  );
   return { text: emptiedTo(applyEdits(current, edits), before), left };
 }
 
@@ -162,10 +165,10 @@ function append(text, table) {
 }
 
 /** Headers of ours that are empty now, with the blank line above that came with them: with the first, if there was none. */
-function removeHeaders(current, file, old, wanted, removed, before) {
+function removeHeaders(current, file, formerFile, wanted, removed, before) {
   const hadBlank = before !== undefined && !isEmpty(before) && isBlankAbove(before, before.length);
   const ours = tablesOf(wanted).filter(({ path }) => {
-    const { node } = find(old.root, path);
+    const { node } = find(formerFile.root, path);
     return path.length > 0 && (node === undefined || node.how === 'implied');
   });
   return ours.flatMap(({ path }, index) => {
@@ -179,8 +182,8 @@ function removeHeaders(current, file, old, wanted, removed, before) {
 }
 
 /** The blank line that came with the first keys of the root. */
-function removeGap(current, { root }, old, removed) {
-  const came = old.root.pairs.length === 0 && old.firstHeader >= 0;
+function removeGap(current, { root }, formerFile, removed) {
+  const came = formerFile.root.pairs.length === 0 && formerFile.firstHeader >= 0;
   if (!came || root.pairs.length === 0 || root.pairs.some((pair) => !removed.has(pair))) return [];
   const start = root.pairs[root.pairs.length - 1].end;
   const gap = /^[ \t]*\r?\n/.exec(current.slice(start, start + 200));

@@ -53,7 +53,7 @@ def remove(current, wanted, before, options=None):
     if merge(before, wanted) == current:
         return "" if before is None else before, []
     file = scan(current)
-    old = scan("" if before is None else before)
+    former_file = scan("" if before is None else before)
     edits = []
     left = []
     removed = []
@@ -61,7 +61,7 @@ def remove(current, wanted, before, options=None):
         node, _, last = find(file.root, path)
         if node is None and last.how not in ("value", "array"):
             continue
-        former = find(old.root, path)[0]
+        former = find(former_file.root, path)[0]
         if node is None or node.value != value:
             left.append(".".join(path))
         elif former is None or former.how != "value":
@@ -70,7 +70,7 @@ def remove(current, wanted, before, options=None):
         elif former.value != value:
             text = before[former.statement.value_start : former.statement.value_end]
             edits.append(replace_value(node.statement, text))
-    edits += remove_headers(current, file, old, wanted, removed, before) + remove_gap(current, file, old, removed)
+    edits += remove_headers(current, file, former_file, wanted, removed, before) + remove_gap(current, file, former_file, removed)
     return emptied_to(apply_edits(current, edits), before), left
 
 
@@ -158,14 +158,14 @@ def append(text, table):
     return text + insert_lines(text, len(text), lines)[2]
 
 
-def remove_headers(current, file, old, wanted, removed, before):
+def remove_headers(current, file, former_file, wanted, removed, before):
     """Headers of ours that are empty now, with the blank line above that came with them: with the first, if there was
     none."""
     had_blank = not is_empty(before) and is_blank_above(before, len(before))
     edits = []
     ours = []
     for path, _, _ in tables_of(wanted):
-        former = find(old.root, path)[0]
+        former = find(former_file.root, path)[0]
         if path and (former is None or former.how == "implied"):
             ours.append(path)
     for index, path in enumerate(ours):
@@ -178,9 +178,9 @@ def remove_headers(current, file, old, wanted, removed, before):
     return edits
 
 
-def remove_gap(current, file, old, removed):
+def remove_gap(current, file, former_file, removed):
     """The blank line that came with the first keys of the root."""
-    came = not old.root.pairs and old.first_header >= 0
+    came = not former_file.root.pairs and former_file.first_header >= 0
     if not came or not file.root.pairs or any(pair not in removed for pair in file.root.pairs):
         return []
     start = file.root.pairs[-1].end

@@ -51,14 +51,14 @@ export function merge(current, wanted, options = {}) {
  */
 export function remove(current, wanted, before, options = {}) {
   if (merge(before, wanted, options) === current) return { text: before === undefined ? '' : before, left: [] };
-  const [file, want, old] = [scan(current), scan(wanted), scan(before === undefined ? '' : before)];
+  const [file, want, formerFile] = [scan(current), scan(wanted), scan(before === undefined ? '' : before)];
   const removal = { current, before, options, edits: [], left: [] };
   if (want.root.kind === 'seq') {
-    removeItems(removal, file.root, want.root, old.root, '');
+    removeItems(removal, file.root, want.root, formerFile.root, '');
   } else {
     for (const entry of want.root.entries) {
       const present = entryOf(file, entry.key);
-      const former = entryOf(old, entry.key);
+      const former = entryOf(formerFile, entry.key);
       if (present === undefined) continue;
       if (entry.node.kind === 'seq') removeList(removal, present, entry, former);
       else removeScalar(removal, present, entry, former);
@@ -192,10 +192,10 @@ function removeList(removal, present, entry, former) {
 }
 
 /** Takes the wanted items out of a list, or puts the former ones back. @returns {number} how many were taken out */
-function removeItems({ current, before, options, edits, left }, list, want, old, key) {
+function removeItems({ current, before, options, edits, left }, list, want, formerList, key) {
   let count = 0;
   const itemLike = finderIn(list.items, options);
-  const formerLike = finderIn(old === undefined ? [] : old.items, options);
+  const formerLike = finderIn(formerList === undefined ? [] : formerList.items, options);
   for (const [index, item] of want.items.entries()) {
     const { found, isSame } = itemLike(item);
     if (found === undefined) continue;
@@ -206,7 +206,7 @@ function removeItems({ current, before, options, edits, left }, list, want, old,
       count += 1;
       edits.push({ start: found.lineStart, end: lineAfter(current, found.end), text: '' });
     } else if (former.value !== item.value) {
-      edits.push(replaceItem(current, found, reindent(linesOf(before, former), old.indent, list.indent)));
+      edits.push(replaceItem(current, found, reindent(linesOf(before, former), formerList.indent, list.indent)));
     }
   }
   return count;

@@ -42,14 +42,14 @@ def remove(current, wanted, before, options):
         return "" if before is None else before, []
     file = scan(current)
     want = scan(wanted)
-    old = scan("" if before is None else before)
+    former_file = scan("" if before is None else before)
     removal = Removal(current, before, options)
     if want.root.kind == "seq":
-        removal.remove_items(file.root, want.root, old.root, "")
+        removal.remove_items(file.root, want.root, former_file.root, "")
     else:
         for entry in want.root.entries:
             present = entry_of(file, entry.key)
-            former = entry_of(old, entry.key)
+            former = entry_of(former_file, entry.key)
             if present is None:
                 continue
             if entry.node.kind == "seq":
@@ -205,11 +205,11 @@ class Removal:
             text = brought_into(self.before[former.colon_end : former.node.end], self.before, self.current)
             self.edits.append((colon, colon, " []" if former.node.kind == "seq" else text))
 
-    def remove_items(self, node, want, old, key):
+    def remove_items(self, node, want, former_list, key):
         """Takes the wanted items out of a list, or puts the former ones back. Returns how many were taken out."""
         count = 0
         item_like = finder_in(node.items, self.options)
-        former_like = finder_in([] if old is None else old.items, self.options)
+        former_like = finder_in([] if former_list is None else former_list.items, self.options)
         for index, item in enumerate(want.items):
             found, is_same = item_like(item)
             if found is None:
@@ -223,5 +223,5 @@ class Removal:
                 self.edits.append((found.line_start, line_after(self.current, found.end), ""))
             elif former.value != item.value:
                 lines = lines_of(self.before, former.line_start, former.end)
-                self.edits.append(replace_item(self.current, found, reindent(lines, old.indent, node.indent)))
+                self.edits.append(replace_item(self.current, found, reindent(lines, former_list.indent, node.indent)))
         return count

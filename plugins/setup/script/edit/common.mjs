@@ -12,7 +12,7 @@ export class Refusal extends Error {}
 export function refuse(text, offset, what) {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
-  // Columns count characters, not UTF-16 units, so that Python counts the same. A byte order mark is none.
+  // Columns count characters, not UTF-16 units, so that Python counts the same. A byte order mark is not one.
   const column = [...before.slice(before.lastIndexOf('\n') + 1).replace('\ufeff', '')].length + 1;
   throw new Refusal(`line ${line}, column ${column}: ${what}`);
 }
@@ -38,30 +38,30 @@ export function withLineEnds(text, lineEnd) {
 }
 
 /**
- * A part of an earlier version of a file, for the present one: somebody may have changed all its line ends since.
+ * A part of an earlier version of a file, with the line ends of the present version if all of them were changed since.
  * @param {string} part
  * @param {string} earlier
  * @param {string} current
  * @returns {string}
  */
-export function broughtInto(part, earlier, current) {
+export function adaptLineEnds(part, earlier, current) {
   const lineEnd = lineEndOf(current);
   const isOther = hasOnly(lineEnd, current) && hasOnly(lineEnd === '\n' ? '\r\n' : '\n', earlier);
   return isOther ? withLineEnds(part, lineEnd) : part;
 }
 
-/** @param {string} lineEnd @param {string} text */
+/** Whether every line of a text ends like this, and one does. @param {string} lineEnd @param {string} text */
 function hasOnly(lineEnd, text) {
   return text.includes('\n') && withLineEnds(text, lineEnd) === text;
 }
 
 /**
- * What a file becomes without settings: where nothing else is left, what it was, if that had no content either.
+ * The text of a file without settings. Where nothing is left and the file had no content before either, the text of before.
  * @param {string} text
  * @param {string | undefined} before
  * @returns {string}
  */
-export function emptiedTo(text, before) {
+export function restoreEmpty(text, before) {
   return isEmpty(text) && isEmpty(before) ? before || '' : text;
 }
 
@@ -91,7 +91,7 @@ export function applyEdits(text, edits) {
 }
 
 /**
- * The edit that adds whole lines at the start of a line, or behind a last line that has no end.
+ * The edit that adds whole lines at the start of a line, or after a last line that has no end.
  * @param {string} text
  * @param {number} offset
  * @param {string} lines
@@ -103,7 +103,7 @@ export function insertLines(text, offset, lines) {
 }
 
 /**
- * What a file without content becomes.
+ * The settings as the text of a file that had no content.
  * @param {string | undefined} current
  * @param {string} wanted
  */
@@ -132,13 +132,13 @@ export function isBlankAbove(text, offset) {
 }
 
 /**
- * A reader of whole texts that keeps its results: a command reads the same few texts several times, and changes none of
- * what it gets.
+ * A reader of whole texts that keeps its results. A command reads the same few texts several times, and never changes
+ * a result.
  * @template T
  * @param {(text: string) => T} read
  * @returns {(text: string) => T}
  */
-export function remembering(read) {
+export function memoize(read) {
   /** @type {Map<string, T>} */
   const known = new Map();
   return (text) => {
@@ -168,7 +168,7 @@ export class Reader {
     return match[0];
   }
 
-  /** @param {string} expected passed over if it comes next */
+  /** Whether this text comes next, which is then passed over. @param {string} expected */
   has(expected) {
     if (!this.text.startsWith(expected, this.pos)) return false;
     this.pos += expected.length;

@@ -26,19 +26,21 @@ def with_line_ends(text, line_end):
     return text.replace("\r\n", "\n").replace("\n", line_end)
 
 
-def brought_into(part, earlier, current):
-    """A part of an earlier version of a file, for the present one: somebody may have changed all its line ends since."""
+def adapt_line_ends(part, earlier, current):
+    """A part of an earlier version of a file, with the line ends of the present version if all were changed since."""
     line_end = line_end_of(current)
     is_other = has_only(line_end, current) and has_only("\r\n" if line_end == "\n" else "\n", earlier)
     return with_line_ends(part, line_end) if is_other else part
 
 
 def has_only(line_end, text):
+    """Whether every line of a text ends like this, and one does."""
     return "\n" in text and with_line_ends(text, line_end) == text
 
 
-def emptied_to(text, before):
-    """What a file becomes without settings: where nothing else is left, what it was, if that had no content either."""
+def restore_empty(text, before):
+    """The text of a file without settings. Where nothing is left and the file had no content before either, the text of
+    before."""
     return before or "" if is_empty(text) and is_empty(before) else text
 
 
@@ -59,14 +61,14 @@ def apply_edits(text, edits):
 
 
 def insert_lines(text, offset, lines):
-    """The edit that adds whole lines at the start of a line, or behind a last line that has no end."""
+    """The edit that adds whole lines at the start of a line, or after a last line that has no end."""
     line_end = line_end_of(text)
     is_open = offset > 0 and text[offset - 1] not in "\n\ufeff"
     return offset, offset, (line_end if is_open else "") + with_line_ends(lines, line_end)
 
 
 def fill_empty(current, wanted):
-    """What a file without content becomes."""
+    """The settings as the text of a file that had no content."""
     mark = "\ufeff" if current is not None and current.startswith("\ufeff") else ""
     return mark + wanted + ("" if wanted.endswith("\n") else "\n")
 
@@ -84,19 +86,19 @@ def is_blank_above(text, offset):
     return text[offset - 1] == "\n" and re.match("\ufeff?[ \t]*\r?\\Z", line) is not None
 
 
-def remembering(read):
-    """A reader of whole texts that keeps its results: a command reads the same few texts several times, and changes none
-    of what it gets."""
+def memoize(read):
+    """A reader of whole texts that keeps its results. A command reads the same few texts several times, and never changes
+    a result."""
     known = {}
 
-    def read_once(text):
+    def read_memoized(text):
         if text not in known:
             if len(known) >= 8:
                 known.clear()
             known[text] = read(text)
         return known[text]
 
-    return read_once
+    return read_memoized
 
 
 class Reader:
@@ -111,7 +113,7 @@ class Reader:
         return self.text[self.pos : self.pos + 1]
 
     def take(self, pattern):
-        """What the pattern matches is passed over and returned."""
+        """Passes over what the pattern matches, and returns it."""
         match = pattern.match(self.text, self.pos)
         if match is None:
             return ""
@@ -119,7 +121,7 @@ class Reader:
         return match.group()
 
     def has(self, expected):
-        """Passed over if it comes next."""
+        """Whether this text comes next, which is then passed over."""
         if not self.text.startswith(expected, self.pos):
             return False
         self.pos += len(expected)

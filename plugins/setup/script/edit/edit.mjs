@@ -14,9 +14,11 @@ import { join } from 'path';
 import { Refusal } from './common.mjs';
 
 /**
- * @typedef {{ identity?: string[], initial?: string[], at?: string, keep?: string }} Options `identity`: fields that identify an
- *   entry of a list; `initial`, behind the semicolon: members of a YAML file that stay as they are where the file has them;
- *   `keep`: settings whose present values `remove` may leave, because they are put in next: so they keep their places
+ * @typedef {object} Options
+ * @property {string[]} [identity] members that identify an entry of a list
+ * @property {string[]} [initial] after the semicolon of `--identity`: members of a YAML file that stay where the file has them
+ * @property {string} [at] `start`: new entries go to the start of their list
+ * @property {string} [keep] settings that are put in next: `remove` may leave their values, so that they keep their places
  * @typedef {{ text: string, left: string[] }} Removal the file without the settings, and the names of those left alone
  * @typedef {object} Format
  * @property {(current: string, wanted: string, options: Options) => string} merge

@@ -8,9 +8,13 @@ file shall be, and `apply` writes `before`. An absent file stands for a file tha
 
 Prints names of settings only, never values. Exit status: 0; 2 where a file cannot be edited safely; 1 for other errors.
 A module FORMAT_edit.py has `merge(current, wanted, options)` -> text, `remove(current, wanted, before, options)` ->
-(text, names left alone), `missing(current, wanted, options)` -> names; `options` has `identity` (a list), `at`,
-`initial` (members of a YAML file that stay as they are where the file has them; behind the semicolon), and `keep`:
-settings whose present values `remove` may leave, because they are put in next: so they keep their places.
+(text, names left alone), `missing(current, wanted, options)` -> names. The options:
+
+  identity  a list of members that identify an entry of a list
+  initial   after the semicolon of --identity: members of a YAML file that stay where the file has them
+  at        "start": new entries go to the start of their list
+  keep      settings that are put in next: `remove` may leave their values, so that they keep their places
+
 Does the same as edit.mjs, byte for byte, for machines without Node.js.
 """
 import gc

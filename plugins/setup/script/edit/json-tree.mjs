@@ -1,5 +1,5 @@
 // Reads JSON with comments and trailing commas into a tree that knows where everything stands. json_tree.py is the same in Python.
-import { Reader, refuse, remembering } from './common.mjs';
+import { Reader, refuse, memoize } from './common.mjs';
 
 /**
  * @typedef {object} Node a value
@@ -139,7 +139,7 @@ class JsonReader extends Reader {
  * @returns {Tree}
  * @throws Refusal with the place of the first error
  */
-export const parse = remembering((text) => new JsonReader(text).file());
+export const parse = memoize((text) => new JsonReader(text).file());
 
 /**
  * The member of a name.

@@ -1,5 +1,5 @@
 // Settings in JSON files, with comments and trailing commas where the file has them. json_edit.py is the same in Python.
-import { Refusal, broughtInto, isEmpty, lineEndOf, withLineEnds } from './common.mjs';
+import { Refusal, adaptLineEnds, isEmpty, lineEndOf, withLineEnds } from './common.mjs';
 import { isAlike, isContainer, matchEntries } from './json-entries.mjs';
 import { Edits, commentsOf } from './json-text.mjs';
 import { isEqual, memberOf, parse } from './json-tree.mjs';
@@ -102,10 +102,13 @@ export function remove(current, wanted, before = '', options = {}) {
     return { text: removal.edits.result(), left: removal.left };
   const outside = current.slice(0, tree.root.start) + current.slice(tree.root.end);
   const isSame = commentsOf(outside) === commentsOf(before);
-  return { text: isSame ? broughtInto(before, before, current) : outside, left: removal.left };
+  return { text: isSame ? adaptLineEnds(before, before, current) : outside, left: removal.left };
 }
 
-/** The state of one removal. Its methods return whether what they were given is to go. */
+/**
+ * The state of one removal. `former` is the node at the same place before, `kept` the one in the settings that are put in
+ * next. Where a method returns a boolean, it says whether the node can be taken out of its container.
+ */
 class Removal {
   /** @param {Tree} tree @param {Tree} formerTree @param {Options} options */
   constructor(tree, formerTree, options) {
@@ -192,7 +195,7 @@ class Removal {
 
   /** @param {number} start @param {number} end */
   formerText(start, end) {
-    return broughtInto(this.formerTree.text.slice(start, end), this.formerTree.text, this.tree.text);
+    return adaptLineEnds(this.formerTree.text.slice(start, end), this.formerTree.text, this.tree.text);
   }
 
   /** @param {Node} node @param {Node | undefined} former @param {string} name @returns {boolean} */

@@ -1,7 +1,7 @@
 """Settings in JSON files, with comments and trailing commas where the file has them. json.mjs is the same in JavaScript."""
 import re
 
-from common import Refusal, brought_into, is_empty, line_end_of, with_line_ends
+from common import Refusal, adapt_line_ends, is_empty, line_end_of, with_line_ends
 from json_entries import is_alike, is_container, match_entries
 from json_text import Edits, comments_of
 from json_tree import is_equal, member_of, parse
@@ -89,11 +89,12 @@ def remove(current, wanted, before, options):
         return removal.edits.result(), removal.left
     outside = current[: tree.root.start] + current[tree.root.end :]
     is_same = comments_of(outside) == comments_of(before)
-    return (brought_into(before, before, current) if is_same else outside), removal.left
+    return (adapt_line_ends(before, before, current) if is_same else outside), removal.left
 
 
 class Removal:
-    """The state of one removal. Its methods return whether what they were given is to go."""
+    """The state of one removal. `former` is the node at the same place before, `kept` the one in the settings that are put in
+    next. Where a method returns a boolean, it says whether the node can be taken out of its container."""
 
     def __init__(self, tree, former_tree, options):
         self.tree = tree
@@ -164,7 +165,7 @@ class Removal:
         return False
 
     def former_text(self, start, end):
-        return brought_into(self.former_tree.text[start:end], self.former_tree.text, self.tree.text)
+        return adapt_line_ends(self.former_tree.text[start:end], self.former_tree.text, self.tree.text)
 
     def leave(self, node, former, name):
         if former is None or not is_equal(node, former):

@@ -2,7 +2,7 @@
 import json
 import re
 
-from common import Reader, refuse, remembering
+from common import Reader, refuse, memoize
 
 MAX_DEPTH = 200
 WHITESPACE = re.compile(r"[ \t\r\n]*")
@@ -156,7 +156,7 @@ class JsonReader(Reader):
         return json.loads(raw + '"') if "\\" in raw else raw[1:]
 
 
-@remembering
+@memoize
 def parse(text):
     """The tree of a text: JSON, with comments and trailing commas. Raises a Refusal with the place of the first error."""
     return JsonReader(text).file()

@@ -1,5 +1,5 @@
 // The statements of a TOML file and the tables they make, with their places in the text.
-import { isEmpty, remembering } from './common.mjs';
+import { isEmpty, memoize } from './common.mjs';
 import { TomlReader } from './toml-values.mjs';
 
 /**
@@ -20,7 +20,7 @@ import { TomlReader } from './toml-values.mjs';
  * @returns {{root: Node, tables: {path: string[], table: Node}[], firstHeader: number}} the tables with headers, without
  *   those in arrays; where the first line with a header of any kind starts, -1 without one
  */
-export const scan = remembering(scanText);
+export const scan = memoize(scanText);
 
 /** @param {string} text */
 function scanText(text) {

@@ -3,7 +3,7 @@
 // Keys of the root go before the first table: below a header they would belong to that table. New tables go to the end.
 import {
   applyEdits,
-  emptiedTo,
+  restoreEmpty,
   fillEmpty,
   insertLines,
   isBlankAbove,
@@ -73,7 +73,7 @@ export function remove(current, wanted, before) {
     ...removeHeaders(current, file, formerFile, wanted, removed, before),
     ...removeGap(current, file, formerFile, removed),
   );
-  return { text: emptiedTo(applyEdits(current, edits), before), left };
+  return { text: restoreEmpty(applyEdits(current, edits), before), left };
 }
 
 /**
@@ -116,7 +116,7 @@ function settingsOf(wanted) {
   );
 }
 
-/** What gives a key that is there its wanted value. */
+/** The edits that give a present key its wanted value. */
 function change(current, path, table, { keys, value, text }) {
   const { node } = find(table, keys);
   if (node.how !== 'value') {
@@ -136,7 +136,7 @@ function firstStatement(node) {
   return first.statement;
 }
 
-/** New lines at the end of a table that is there: before the blank lines and comments that introduce the next one. */
+/** Adds lines at the end of a present table, before the blank lines and comments that introduce the next one. */
 function insertion(current, { firstHeader }, table, lines) {
   const last = table.pairs.length > 0 ? table.pairs[table.pairs.length - 1] : table.statement;
   if (last !== undefined) {
@@ -164,7 +164,7 @@ function append(text, table) {
   return text + insertLines(text, text.length, lines).text;
 }
 
-/** Headers of ours that are empty now, with the blank line above that came with them: with the first, if there was none. */
+/** Removes our empty headers, each with the blank line above it: the first came without one where the file ended with one. */
 function removeHeaders(current, file, formerFile, wanted, removed, before) {
   const hadBlank = before !== undefined && !isEmpty(before) && isBlankAbove(before, before.length);
   const ours = tablesOf(wanted).filter(({ path }) => {

@@ -6,7 +6,7 @@ import re
 
 from common import (
     apply_edits,
-    emptied_to,
+    restore_empty,
     fill_empty,
     insert_lines,
     is_blank_above,
@@ -71,7 +71,7 @@ def remove(current, wanted, before, options=None):
             text = before[former.statement.value_start : former.statement.value_end]
             edits.append(replace_value(node.statement, text))
     edits += remove_headers(current, file, former_file, wanted, removed, before) + remove_gap(current, file, former_file, removed)
-    return emptied_to(apply_edits(current, edits), before), left
+    return restore_empty(apply_edits(current, edits), before), left
 
 
 def missing(current, wanted, options=None):
@@ -109,7 +109,7 @@ def settings_of(wanted):
 
 
 def change(current, path, table, pair):
-    """What gives a key that is there its wanted value."""
+    """The edits that give a present key its wanted value."""
     node = find(table, pair.keys)[0]
     if node.how != "value":
         name = ".".join(path + pair.keys)
@@ -131,7 +131,7 @@ def first_statement(node):
 
 
 def insertion(current, file, table, lines):
-    """New lines at the end of a table that is there: before what introduces the next one."""
+    """Adds lines at the end of a present table, before the blank lines and comments that introduce the next one."""
     last = table.pairs[-1] if table.pairs else table.statement
     if last is not None:
         indent = re.search("[ \t]*\\Z", current[last.start : last.key_start]).group()
@@ -159,8 +159,8 @@ def append(text, table):
 
 
 def remove_headers(current, file, former_file, wanted, removed, before):
-    """Headers of ours that are empty now, with the blank line above that came with them: with the first, if there was
-    none."""
+    """Removes our empty headers, each with the blank line above it: the first came without one where the file ended with
+    one."""
     had_blank = not is_empty(before) and is_blank_above(before, len(before))
     edits = []
     ours = []

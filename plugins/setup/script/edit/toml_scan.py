@@ -1,5 +1,5 @@
 """The statements of a TOML file and the tables they make, with their places in the text. The same as toml-scan.mjs."""
-from common import is_empty, remembering
+from common import is_empty, memoize
 from toml_values import TomlReader
 
 
@@ -45,7 +45,7 @@ class File:
         self.first_header = -1
 
 
-@remembering
+@memoize
 def scan(text):
     # A lone CR is no line end in TOML, but a file of whitespace holds nothing to be misread.
     reader = TomlReader("" if is_empty(text) else text)

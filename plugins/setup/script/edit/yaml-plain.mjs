@@ -18,7 +18,7 @@ export function trimEnd(text) {
 }
 
 /** Whether a text cannot be a plain scalar, by its beginning. */
-export function isNoPlain(text) {
+export function cannotBePlain(text) {
   return /^(?:[-?:](?:[ \t]|$)|[,[\]{}#&*!|>'"%@`])/.test(text);
 }
 

@@ -1,7 +1,7 @@
 // Scalars of YAML, and what surrounds them in a line. A value is read into a text that is equal for equal values: `s"a"`,
 // `i42`, `[i1,i2]`; what is not read in full has the value `?`, which equals nothing.
 import { Reader } from './common.mjs';
-import { isNoPlain, plainValue, trimEnd } from './yaml-plain.mjs';
+import { cannotBePlain, plainValue, trimEnd } from './yaml-plain.mjs';
 
 /** Allowed in a file: C1 controls and line ends that only some parsers know are not. */
 const foreign = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/;
@@ -163,7 +163,7 @@ export class YamlReader extends Reader {
   plainLine(isFirst) {
     const start = this.pos;
     const line = this.take(restOfLine);
-    if (isFirst && isNoPlain(line)) this.refuse('A value cannot begin like this.', start);
+    if (isFirst && cannotBePlain(line)) this.refuse('A value cannot begin like this.', start);
     const found = /[ \t]#|:(?=[ \t]|$)/.exec(line);
     if (found !== null && found[0] === ':') this.refuse('A second key is in this line.', start + found.index);
     const text = trimEnd(found === null ? line : line.slice(0, found.index));

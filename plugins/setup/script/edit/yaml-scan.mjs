@@ -1,7 +1,7 @@
 // The block structure of a YAML file with its places in the text: maps and lists by their indentation.
-import { isEmpty, remembering } from './common.mjs';
+import { isEmpty, memoize } from './common.mjs';
 import { FlowReader } from './yaml-flow.mjs';
-import { isNoPlain, plainValue, trimEnd } from './yaml-plain.mjs';
+import { cannotBePlain, plainValue, trimEnd } from './yaml-plain.mjs';
 import { newNode, restOfLine, space } from './yaml-scalars.mjs';
 
 const maxDepth = 64;
@@ -18,7 +18,7 @@ const marker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
  * @throws {Refusal} when the text is not YAML, has several documents, or is written in a way that is not read exactly
  */
 // Tabs and a lone CR are refused elsewhere, but a file of whitespace holds nothing to be misread.
-export const scan = remembering((text) => new Scanner(isEmpty(text) ? '' : text).document());
+export const scan = memoize((text) => new Scanner(isEmpty(text) ? '' : text).document());
 
 class Scanner extends FlowReader {
   /** The next line with content begins at `first`, after `indent` spaces: -1 at the end of the document. */
@@ -149,7 +149,7 @@ class Scanner extends FlowReader {
     if (found === null) this.refuse('A colon is missing.', start);
     this.pos = start + found.index;
     const key = trimEnd(this.text.slice(start, this.pos));
-    if (isNoPlain(key)) this.refuse('A key cannot begin like this.', start);
+    if (cannotBePlain(key)) this.refuse('A key cannot begin like this.', start);
     return { key, name: plainValue(key) };
   }
 

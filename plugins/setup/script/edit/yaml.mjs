@@ -1,6 +1,6 @@
 // Settings in YAML files: scalars of the root map, a list of maps under a key of the root, or a list as the root. Lines are
 // changed or added; all others keep their bytes. yaml_edit.py does the same.
-import { applyEdits, broughtInto, emptiedTo, fillEmpty, insertLines, isEmpty, refuse } from './common.mjs';
+import { applyEdits, adaptLineEnds, restoreEmpty, fillEmpty, insertLines, isEmpty, refuse } from './common.mjs';
 import { finderIn, introductionOf, lineAfter, linesOf, reindent, replaceItem } from './yaml-items.mjs';
 import { scan } from './yaml-scan.mjs';
 
@@ -64,7 +64,7 @@ export function remove(current, wanted, before, options = {}) {
       else removeScalar(removal, present, entry, former);
     }
   }
-  return { text: emptiedTo(applyEdits(current, removal.edits), before), left: removal.left };
+  return { text: restoreEmpty(applyEdits(current, removal.edits), before), left: removal.left };
 }
 
 /**
@@ -171,7 +171,7 @@ function removeScalar({ current, before, edits, left }, present, entry, former) 
     edits.push({ start: present.lineStart, end: lineAfter(current, present.node.end), text: '' });
   } else if (former.node.value !== entry.node.value) {
     const start = former.node.kind === 'null' ? present.colonEnd : present.node.start;
-    const text = broughtInto(before.slice(former.node.start, former.node.end), before, current);
+    const text = adaptLineEnds(before.slice(former.node.start, former.node.end), before, current);
     edits.push({ start, end: present.node.end, text });
   }
 }
@@ -186,7 +186,7 @@ function removeList(removal, present, entry, former) {
   if (former === undefined) {
     edits.push({ start: present.lineStart, end: lineAfter(current, present.colonEnd), text: '' });
   } else {
-    const text = wasList ? ' []' : broughtInto(before.slice(former.colonEnd, former.node.end), before, current);
+    const text = wasList ? ' []' : adaptLineEnds(before.slice(former.colonEnd, former.node.end), before, current);
     edits.push({ start: present.colonEnd, end: present.colonEnd, text });
   }
 }

@@ -2,7 +2,7 @@
 
 Lines are changed or added; all others keep their bytes. The same as yaml.mjs.
 """
-from common import apply_edits, brought_into, emptied_to, fill_empty, insert_lines, is_empty, refuse
+from common import apply_edits, adapt_line_ends, restore_empty, fill_empty, insert_lines, is_empty, refuse
 from yaml_items import finder_in, introduction_of, line_after, lines_of, reindent, replace_item
 from yaml_scan import scan
 
@@ -56,7 +56,7 @@ def remove(current, wanted, before, options):
                 removal.remove_list(present, entry, former)
             else:
                 removal.remove_scalar(present, entry, former)
-    return emptied_to(apply_edits(current, removal.edits), before), removal.left
+    return restore_empty(apply_edits(current, removal.edits), before), removal.left
 
 
 def missing(current, wanted, options):
@@ -188,7 +188,7 @@ class Removal:
             self.edits.append((present.line_start, line_after(self.current, node.end), ""))
         elif former.node.value != entry.node.value:
             start = present.colon_end if former.node.kind == "null" else node.start
-            text = brought_into(self.before[former.node.start : former.node.end], self.before, self.current)
+            text = adapt_line_ends(self.before[former.node.start : former.node.end], self.before, self.current)
             self.edits.append((start, node.end, text))
 
     def remove_list(self, present, entry, former):
@@ -202,7 +202,7 @@ class Removal:
         if former is None:
             self.edits.append((present.line_start, line_after(self.current, colon), ""))
         else:
-            text = brought_into(self.before[former.colon_end : former.node.end], self.before, self.current)
+            text = adapt_line_ends(self.before[former.colon_end : former.node.end], self.before, self.current)
             self.edits.append((colon, colon, " []" if former.node.kind == "seq" else text))
 
     def remove_items(self, node, want, former_list, key):

@@ -13,7 +13,7 @@ SPECIAL = re.compile(
 )
 
 
-def is_no_plain(text):
+def cannot_be_plain(text):
     """Whether a text cannot be a plain scalar, by its beginning."""
     return re.match("[-?:](?:[ \t]|\\Z)|[,\\[\\]{}#&*!|>'\"%@`]", text) is not None
 

@@ -6,7 +6,7 @@ import json
 import re
 
 from common import Reader
-from yaml_plain import is_no_plain, plain_value
+from yaml_plain import cannot_be_plain, plain_value
 
 # Allowed in a file: C1 controls and line ends that only some parsers know are not.
 FOREIGN = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
@@ -161,7 +161,7 @@ class YamlReader(Reader):
         """What belongs to a plain scalar in this line."""
         start = self.pos
         line = self.take(REST_OF_LINE)
-        if is_first and is_no_plain(line):
+        if is_first and cannot_be_plain(line):
             self.refuse("A value cannot begin like this.", start)
         found = COLON.search(line)
         if found is not None and found.group() == ":":

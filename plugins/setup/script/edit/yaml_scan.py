@@ -5,9 +5,9 @@ The same as yaml-scan.mjs.
 import json
 import re
 
-from common import is_empty, remembering
+from common import is_empty, memoize
 from yaml_flow import FlowReader
-from yaml_plain import is_no_plain, plain_value
+from yaml_plain import cannot_be_plain, plain_value
 from yaml_scalars import COLON, REST_OF_LINE, SPACE, Node
 
 MAX_DEPTH = 64
@@ -38,7 +38,7 @@ class Entry:
         self.line_start = start - indent
 
 
-@remembering
+@memoize
 def scan(text):
     """Refuses what is not YAML, has several documents, or is written in a way that is not read exactly."""
     # Tabs and a lone CR are refused elsewhere, but a file of whitespace holds nothing to be misread.
@@ -190,7 +190,7 @@ class Scanner(FlowReader):
             self.refuse("A colon is missing.", start)
         self.pos = start + found.start()
         key = self.text[start : self.pos].rstrip(" \t")
-        if is_no_plain(key):
+        if cannot_be_plain(key):
             self.refuse("A key cannot begin like this.", start)
         return key, plain_value(key)
 

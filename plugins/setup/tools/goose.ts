@@ -21,7 +21,8 @@ export const goose: SetupTool = {
         engine: 'openai',
         display_name: providerName,
         api_key_env: keyVariable,
-        base_url: apiUrl,
+        // The complete URL: a path other than /v1 would be taken for that of the endpoint. Source: providers/openai.rs.
+        base_url: `${apiUrl}/chat/completions`,
         models: [...new Set([model, smallModel])].map(({ name, maxInputTokens }) => ({
           name,
           context_limit: maxInputTokens ?? 128_000,

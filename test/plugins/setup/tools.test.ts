@@ -109,6 +109,7 @@ describe('the table of tools', () => {
     ['pi', 'baseUrl', 'https://ai.example/v1'],
     ['junie', 'baseUrl', 'https://ai.example/v1/responses'],
     ['gemini-cli', 'GOOGLE_GEMINI_BASE_URL', 'https://ai.example'],
+    ['goose', 'base_url', 'https://ai.example/v1/chat/completions'],
     ['vscode', 'url', 'https://ai.example/v1/chat/completions'],
   ])('gives %s the address in the form that it wants', (id, name, url) => {
     const tool = tools.find((one) => one.id === id);

@@ -33,8 +33,9 @@ function addProvider(id: string, url: string, keyVariable: string): Word[] {
   return [...words, { variable: keyVariable }];
 }
 
-function addModel(provider: string, { name, maxInputTokens, maxOutputTokens }: SetupModel): Word[] {
+function addModel(provider: string, { name, maxInputTokens, maxOutputTokens, canSeeImages }: SetupModel): Word[] {
   const window = maxInputTokens === undefined ? [] : ['--context-window', String(maxInputTokens)];
   const output = maxOutputTokens === undefined ? [] : ['--default-max-tokens', String(maxOutputTokens)];
-  return ['model', 'add', `${provider}/${name}`, ...window, ...output];
+  const images = canSeeImages ? ['--supports-images', 'true'] : [];
+  return ['model', 'add', `${provider}/${name}`, ...window, ...output, ...images];
 }

@@ -53,6 +53,7 @@ function modelsOf({ apiUrl, providerId, model }: SetupValues): FileStep {
         api_base: apiUrl,
         api_key_name: providerId,
         supports_tools: true,
+        ...(model.canSeeImages && { vision: true }),
       },
     ],
   };

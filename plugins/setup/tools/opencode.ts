@@ -9,7 +9,7 @@ function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smal
         npm: '@ai-sdk/openai-compatible',
         name: providerName,
         options: { baseURL: apiUrl, apiKey: `{env:${keyVariable}}` },
-        models: Object.fromEntries([model, smallModel].map((one) => [one.name, { name: one.name, ...limitOf(one) }])),
+        models: Object.fromEntries([model, smallModel].map((one) => [one.name, describe(one)])),
       },
     },
     model: `${providerId}/${model.name}`,
@@ -17,10 +17,13 @@ function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smal
   };
 }
 
-/** Without a limit they never compact a long conversation. */
-function limitOf({ maxInputTokens, maxOutputTokens }: SetupModel): SettingTree {
-  if (maxInputTokens === undefined) return {};
-  return { limit: { context: maxInputTokens, output: maxOutputTokens ?? 32_000 } };
+/** Without a limit they never compact a long conversation; without modalities they leave images out of requests. */
+function describe({ name, maxInputTokens, maxOutputTokens, canSeeImages }: SetupModel): SettingTree {
+  return {
+    name,
+    ...(maxInputTokens !== undefined && { limit: { context: maxInputTokens, output: maxOutputTokens ?? 32_000 } }),
+    ...(canSeeImages && { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } }),
+  };
 }
 
 /** Both files are read where both exist, and the one with comments wins. */

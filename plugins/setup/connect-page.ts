@@ -19,12 +19,12 @@ const path = wellKnownPaths.connect;
 
 const groups = ['agents', 'editors', 'libraries'] as const satisfies readonly SetupTool['group'][];
 
-/** Stands in the query for the entry that sets up all tools at once. */
+/** Value of `tool` in the query for the entry that sets up all tools at once. */
 const allTools = 'all';
 
 type Gateway = Server['gateway'];
 
-/** What the address of the page chooses. */
+/** The choice in the page's query. */
 interface Choice {
   /** Undefined for all tools at once. */
   readonly tool: SetupTool | undefined;
@@ -83,7 +83,7 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
   };
 }
 
-/** What is below the choices; nothing where the catalog has no model for it. */
+/** The part below the choices; `isEmpty` where the catalog has no model for it. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
   const { tool, reader } = choiceOf(gateway, request);
@@ -125,7 +125,7 @@ function choiceOf(gateway: Gateway, request: PageRequest): Choice {
   };
 }
 
-/** As the query says, or else the browser. */
+/** The system in the query, or else that of the browser. */
 function systemOf({ query, userAgent }: PageRequest): System {
   const named = systems.find((system) => system === query['system']);
   if (named !== undefined) return named;
@@ -137,7 +137,7 @@ function addressOf(query: Readonly<Record<string, string>>): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** What may be shown of the account's key; '' when it has none. */
+/** The beginning and end of the account's key, for its recognition; '' without a key. */
 async function hintOf(request: PageRequest): Promise<string> {
   const [record] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return record?.key?.hint ?? '';

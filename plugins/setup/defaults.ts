@@ -13,7 +13,7 @@ export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
 /** What tells the abilities of models. */
 export type Abilities = Pick<Registry, 'abilityReader'>;
 
-/** What tools that speak one format use unless another model is chosen. */
+/** The models of tools that speak one format, unless another model is chosen. */
 export interface FormatDefaults {
   readonly format: string;
   readonly model: ListedModel;
@@ -59,7 +59,7 @@ function configured(
   return able.find((listed) => listed.name === found?.name);
 }
 
-/** Under the name that tools use: as gateway.yaml has it, and the public name for a short one. */
+/** A model under the name that tools use: that of gateway.yaml, or the public name for a short one. */
 export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): ListedModel | undefined {
   const model = catalog.resolve(name);
   return model && { name: nameInReply(model, name), model };
@@ -69,7 +69,7 @@ function holdsConversations(model: ListedModel['model'], format: string, registr
   return readAbilities(registry, model).conversations.some((one) => one.format === format);
 }
 
-/** A model that is reached without a translation loses nothing, so it comes first. */
+/** Prefers a model whose primary route speaks the format: nothing is lost in a translation there. */
 function firstOf(models: readonly ListedModel[], format: string): ListedModel | undefined {
   return models.find(({ model }) => model.routes[0]?.upstream.formats.includes(format)) ?? models[0];
 }

@@ -5,24 +5,24 @@ import type { SetupValues } from './values.ts';
 import { writeSettings } from './writers/settings.ts';
 import { posix, powershell, type Shell } from './writers/shell.ts';
 
-/** A box of code, as the part `code` prints it. */
+/** A box of code with a Copy button, for the template part `code`. */
 export interface CodeBox {
   readonly id: string;
   readonly label: string;
   readonly pieces: readonly CodePiece[];
 }
 
-/** One step, ready to be printed. */
+/** One step, ready for the template. */
 export interface ShownStep {
   readonly title: string;
-  /** Where a form is; '' for other steps. */
+  /** How to get to a form; '' for other steps. */
   readonly where: string;
   readonly boxes: readonly CodeBox[];
   readonly fields: readonly ShownField[];
   readonly notes: readonly string[];
 }
 
-/** What is typed into a field. The key is not here to be copied. */
+/** A field and its value. The page has no key to copy, so its field has a link instead. */
 export interface ShownField {
   readonly id: string;
   readonly label: string;

@@ -5,7 +5,7 @@ import type { Reader } from './reader.ts';
 import type { SetupTool } from './tool.ts';
 import type { SetupValues } from './values.ts';
 
-/** How one tool is set up, ready to be printed. */
+/** How one tool is set up, ready for the template. */
 export interface ShownTool {
   readonly id: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface ShownTool {
   readonly steps: readonly ShownStep[];
 }
 
-/** @param values of the model that is shown */
+/** Settings and command of one tool, with its texts in the reader's language. @param values of the model that is shown */
 export function describeTool(tool: SetupTool, values: SetupValues, reader: Reader): ShownTool {
   const { t, system } = reader;
   return {
@@ -31,6 +31,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   };
 }
 
+/** The tool's name, translated where it is not a brand. */
 export function nameOf({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }

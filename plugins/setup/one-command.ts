@@ -3,13 +3,13 @@ import { setupCommand, setupOptions, type SetupOptions, type SetupShell, setupUr
 import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, terminalOn } from './reader.ts';
 
-/** What the page says about a script. */
+/** Facts of a script for the page. */
 export interface ScriptFacts {
   /** Of the bytes that the gateway serves, in hexadecimal digits. */
   readonly sha256: string;
   /** Names of the tools that it sets up. */
   readonly tools: readonly string[];
-  /** Of the service: names the folder of the script's state. */
+  /** Of the service: the script's state is in a folder of this name. */
   readonly slug: string;
 }
 
@@ -34,7 +34,7 @@ function modelOption({ chosenModel }: Reader): SetupOptions {
   return chosenModel === undefined ? {} : { model: chosenModel };
 }
 
-/** What the entry of all tools shows, ready to be printed. */
+/** The entry of all tools, ready for the template. */
 export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader: Reader) {
   const { t, system } = reader;
   const file = system === 'windows' ? 'setup.ps1' : 'setup.sh';
@@ -57,7 +57,7 @@ function backupsOn(system: System, slug: string): string {
   return system === 'windows' ? `%LOCALAPPDATA%\\${slug}\\setup\\backups` : `~/.config/${slug}/setup/backups`;
 }
 
-/** Each way of running it as one line. Those that write settings, or show them, have the chosen model. */
+/** One line for each way to run the script. Lines that write or show settings have the chosen model. */
 function describeOptions(reader: Reader) {
   const { t, system, baseUrl } = reader;
   const options: readonly (readonly [id: string, options: SetupOptions])[] = [

@@ -3,7 +3,7 @@ import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defau
 import { namedModels, setupSection } from './section.ts';
 import { scriptedFormats } from './tools.ts';
 
-/** What `gateway check` prints of the section: the models of tools, and why one that it names is not among them. */
+/** The lines of `gateway check` about the section: the models of tools, and why one that it names is not used. */
 export function reviewSetup(host: CatalogHost, registry: Abilities): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry)?.model.name ?? []);
   return {
@@ -15,7 +15,7 @@ export function reviewSetup(host: CatalogHost, registry: Abilities): { value: st
   };
 }
 
-/** The configuration is valid: the name is plain, and that of a model or of an alias. */
+/** Undefined for a name that is offered. The configuration is valid: the name is plain, and that of a model or an alias. */
 function whyNotOffered(name: string, host: CatalogHost, registry: Abilities): string | undefined {
   const found = findModel(name, host);
   if (found === undefined) return 'all upstreams of the model are off';

@@ -8,7 +8,7 @@ export type ScriptAction =
   /** A sentence that is shown once the tool is set up. */
   | { readonly kind: 'note'; readonly text: string };
 
-/** What shall be in a file. */
+/** Settings or lines that a file gets. */
 export interface FileAction {
   readonly kind: 'file';
   /** `block`: lines between markers, with `#` as the comment sign. `text`: the whole file. */

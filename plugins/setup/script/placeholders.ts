@@ -1,6 +1,6 @@
 import type { SetupModel } from '../values.ts';
 
-/** What the script puts into the texts of its actions, by the name of the placeholder. */
+/** Placeholders in the texts of actions, which the script replaces by values. */
 export const placeholders = {
   key: '@KEY@',
   model: '@MODEL@',
@@ -19,13 +19,13 @@ const standIns = {
   smallOutput: 7_310_000_000_000_004,
 } as const;
 
-/** Letters for what settings depend on, besides the values of placeholders; `n` for a model that has none of it. */
+/** Letters for the properties on which settings depend besides the values of placeholders; `n` for a model without any. */
 export function traitsOf({ maxInputTokens, maxOutputTokens, canSeeImages }: SetupModel): string {
   const letters = [maxInputTokens !== undefined && 'c', maxOutputTokens !== undefined && 'o', canSeeImages && 'i'];
   return letters.filter((letter) => letter !== false).join('') || 'n';
 }
 
-/** A model of which only the traits are known. */
+/** A model with these traits, and with placeholders for its name and limits. */
 export function modelWith(traits: string, role: 'main' | 'small'): SetupModel {
   const isMain = role === 'main';
   return {

@@ -39,14 +39,14 @@ function withChecksum(text: string): SetupScript {
   return { text, sha256: hash('sha256', text) };
 }
 
-/** There is nothing that tools could be set up with. */
+/** The script of a gateway without models: it says so and fails. */
 function withoutModels({ service }: Host): string {
   const name = service.name.replaceAll(/\p{Cc}+/gu, ' ');
   const message = `${name} has no models for tools yet. Run this again once the dashboard lists a model.`;
   return `#!/bin/sh\nprintf '%s\\n' ${quoteAlways(message)} >&2\nexit 1\n`;
 }
 
-/** The same for Windows, without the name: the script is in ASCII. */
+/** The same for Windows, without the name of the service: the script must be ASCII. */
 const powershellWithoutModels =
   "Write-Host 'This gateway has no models for tools yet. Run this again once the dashboard lists a model.'\n" +
   '$global:LASTEXITCODE = 1\n';

@@ -30,7 +30,7 @@ export const cline: SetupTool = {
   ],
 };
 
-/** As the tool itself writes it. It ignores a store without the time, which it renews whenever it starts. */
+/** The store as Cline writes it. Cline ignores a store without `updatedAt`, and renews it at every start. */
 function storeOf({ apiUrl, key, model }: SetupValues): ScriptedStep {
   return {
     kind: 'file',

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Takes variables alone; with the base URL set it needs no login at GitHub. */
+/** Copilot CLI is configured by variables only. With the base URL set it needs no login at GitHub. */
 export const copilotCli: SetupTool = {
   id: 'copilot-cli',
   name: 'GitHub Copilot CLI',

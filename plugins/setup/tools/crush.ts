@@ -1,7 +1,7 @@
 import type { SetupTool, Word } from '../tool.ts';
 import type { SetupModel } from '../values.ts';
 
-/** Its file has the syntax of a shell. */
+/** Crush's settings are commands in the syntax of Bash. */
 export const crush: SetupTool = {
   id: 'crush',
   name: 'Crush',

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** What most SDKs and programs read. It redirects every program that is started from there. */
+/** The variables that most SDKs and programs read. They redirect every program that is started with them. */
 export const environment: SetupTool = {
   id: 'environment',
   name: 'Environment variables',

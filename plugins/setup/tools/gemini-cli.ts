@@ -1,6 +1,6 @@
 import type { FileStep, SetupTool } from '../tool.ts';
 
-/** Without `selectedType` it ends with "Invalid auth method selected" as soon as the base URL is set. */
+/** Without `selectedType` Gemini CLI exits with "Invalid auth method selected" as soon as the base URL is set. */
 const settings: FileStep = {
   kind: 'file',
   place: { path: '~/.gemini/settings.json' },
@@ -8,7 +8,7 @@ const settings: FileStep = {
   settings: { security: { auth: { selectedType: 'gemini-api-key' } } },
 };
 
-/** The script puts the variables into the tool's own file: in a shell's profile they would redirect Google's SDKs as well. */
+/** The script puts the variables into Gemini CLI's own file: in a shell's profile they would redirect Google's SDKs as well. */
 export const geminiCli: SetupTool = {
   id: 'gemini-cli',
   name: 'Gemini CLI',

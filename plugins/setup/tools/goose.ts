@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Keys in config.yaml are ignored: they come from the environment. */
+/** Goose ignores keys in config.yaml and takes them from the environment. */
 export const goose: SetupTool = {
   id: 'goose',
   name: 'Goose',

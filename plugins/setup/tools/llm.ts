@@ -5,7 +5,7 @@ const folder = '~/.config/io.datasette.llm';
 const macosFolder = '~/Library/Application Support/io.datasette.llm';
 const windowsFolder = '%APPDATA%\\io.datasette.llm';
 
-/** On the page it asks for the key itself; the script writes the files that its commands write. */
+/** `llm keys set` asks for the key, which a script cannot answer, so the script writes the files of the commands on the page. */
 export const llm: SetupTool = {
   id: 'llm',
   name: 'llm',

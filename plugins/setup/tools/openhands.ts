@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** The variables count only with the option, and are not saved. */
+/** OpenHands reads these variables only with the option, and does not save them. */
 export const openhands: SetupTool = {
   id: 'openhands',
   name: 'OpenHands CLI',

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** VS Code replaces the key by a reference to its own store once it has been typed there. */
+/** VS Code keeps the key in its own store, into which it must be typed. */
 export const vscode: SetupTool = {
   id: 'vscode',
   name: 'VS Code chat',

@@ -1,6 +1,6 @@
 import type { SetupTool } from '../tool.ts';
 
-/** Its file takes no key: that comes from the environment of its process, or from the keychain through its own form. */
+/** Zed takes no key from its file: the key comes from the environment of its process, or from the keychain. */
 export const zed: SetupTool = {
   id: 'zed',
   name: 'Zed',
@@ -47,12 +47,12 @@ export const zed: SetupTool = {
   ],
 };
 
-/** The variable that Zed makes of a name cannot begin with a digit in a shell. */
+/** Zed derives the variable of the key from the name of the provider, and no variable of a shell begins with a digit. */
 function providerOf(id: string): string {
   return /^\d/.test(id) ? `gateway-${id}` : id;
 }
 
-/** As Zed does it (convert_case, UpperSnake): a word ends where letters and digits meet. Source: open_ai_compatible.rs. */
+/** The variable that Zed derives (convert_case, UpperSnake): a word ends where letters and digits meet. Source: open_ai_compatible.rs. */
 function keyVariableOf(provider: string): string {
   const words = provider.toUpperCase().match(/[A-Z]+|\d+/g) ?? [];
   return [...words, 'API', 'KEY'].join('_');

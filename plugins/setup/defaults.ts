@@ -6,11 +6,11 @@ import type { Host } from '#core/host.ts';
 import { isPlainName } from './plain-name.ts';
 import { namedModels, setupSection } from './section.ts';
 
-/** What the settings of tools depend on. */
+/** The part of the host that settings of tools depend on. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
-/** What the choice of models depends on. */
+/** The part of the host that the choice of models depends on. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
-/** What tells the abilities of models. */
+/** The reader of model abilities, which a plugin registers. */
 export type Abilities = Pick<Registry, 'abilityReader'>;
 
 /** The models of tools that speak one format, unless another model is chosen. */

@@ -30,7 +30,7 @@ export interface ShownField {
   readonly isKey: boolean;
 }
 
-/** What the parts of a step are made of. */
+/** The input of each part of a step. */
 interface StepContext {
   readonly t: Reader['t'];
   readonly system: System;
@@ -128,7 +128,7 @@ function shellOn(system: System): Shell {
   return system === 'windows' ? powershell : posix;
 }
 
-/** What begins a comment in a language. */
+/** The sign that begins a comment in a language. */
 function commentIn(language: string): string {
   return language === 'Python' ? '#' : '//';
 }

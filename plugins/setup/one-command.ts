@@ -5,11 +5,11 @@ import { type Reader, type System, terminalOn } from './reader.ts';
 
 /** Facts of a script for the page. */
 export interface ScriptFacts {
-  /** Of the bytes that the gateway serves, in hexadecimal digits. */
+  /** Checksum of the served bytes, in hexadecimal digits. */
   readonly sha256: string;
   /** Names of the tools that it sets up. */
   readonly tools: readonly string[];
-  /** Of the service: the script's state is in a folder of this name. */
+  /** Slug of the service; the script's state is in a folder of this name. */
   readonly slug: string;
 }
 

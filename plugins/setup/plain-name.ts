@@ -1,4 +1,4 @@
-/** What to do about a name that is not plain. */
+/** The remedy for a name that is not plain, for messages. */
 export const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
 /** True for a name that no shell and no settings file reads as anything else, and no script as a placeholder. */

@@ -5,11 +5,11 @@ import type { FilePlace } from './tool.ts';
 export const systems = ['linux', 'macos', 'windows'] as const;
 export type System = (typeof systems)[number];
 
-/** For whom settings and commands are shown. */
+/** The reader of settings and commands. */
 export interface Reader {
   readonly t: PageRequest['t'];
   readonly system: System;
-  /** Of the service, as gateway.yaml has it. */
+  /** Base URL of the service, as gateway.yaml has it. */
   readonly baseUrl: string;
   /** The model that the reader has chosen; undefined leaves the choice to the script. */
   readonly chosenModel: string | undefined;
@@ -21,7 +21,7 @@ export function pathOn(system: System, { path, macos, windows }: FilePlace): str
   return (system === 'macos' ? macos : undefined) ?? path;
 }
 
-/** What the program is called in which commands are typed. */
+/** The name of the program in which commands are typed. */
 export function terminalOn(system: System): string {
   return system === 'windows' ? 'PowerShell' : 'Terminal';
 }

@@ -73,7 +73,7 @@ export const setupSection = defineSection({
 
 /** A model that gateway.yaml names for tools. */
 export interface NamedModel {
-  /** Of the key in gateway.yaml: setup, formats, chat, model. */
+  /** Path of the key in gateway.yaml: setup, formats, chat, model. */
   readonly path: readonly string[];
   readonly name: string;
 }

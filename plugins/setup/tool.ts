@@ -31,7 +31,7 @@ export interface FileStep {
   readonly identity?: readonly string[];
   /** Members of a YAML file that are only for files without them: where one has them, they stay as they are. */
   readonly initial?: readonly string[];
-  /** Where a new entry of a list goes: tools that take the first one as default have theirs at the start. */
+  /** The place of new entries of a list. Tools that take the first entry as default get theirs at the start. */
   readonly at?: 'start';
 }
 
@@ -53,10 +53,10 @@ export interface CommandStep {
   readonly place?: FilePlace;
 }
 
-/** What is typed into a form, for tools that cannot be set up otherwise. */
+/** Values for a form, for tools that cannot be set up otherwise. */
 export interface FormStep {
   readonly kind: 'form';
-  /** Where the form is, as the tool names it. */
+  /** The way to the form, in the words of the tool. */
   readonly where: string;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
 }
@@ -83,7 +83,7 @@ export interface LinesStep {
   readonly lines: readonly string[];
 }
 
-/** What a script can do without a reader. */
+/** A step that a script can do without a person. */
 export type ScriptedStep = FileStep | EnvironmentStep | CommandStep | LinesStep;
 
 /** A variable that moves a folder of the tool, which may differ between systems: what would be below `folder` is below its value. */
@@ -112,7 +112,7 @@ export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | Sample
 
 /** A tool that can be set up for this gateway. One file each in tools/; tools.ts lists them. */
 export interface SetupTool {
-  /** In the page's URL, and in `--tools` of the script. */
+  /** Name in the page's URL and in `--tools` of the script. */
   readonly id: string;
   readonly name: string;
   /** Key of its name, for what is not called the same in every language. */
@@ -127,7 +127,7 @@ export interface SetupTool {
   readonly seen?: string;
   /** Set where a script can do all of it. */
   readonly script?: ToolScript;
-  /** What to do, in order. */
+  /** The steps of the page, in order. */
   steps(values: SetupValues): readonly Step[];
   /** The key of a sentence about what to know beforehand. */
   readonly note?: string;

@@ -16,7 +16,7 @@ export interface SetupModel {
 }
 
 /**
- * What the settings of all tools are made of. Everything here is plain: tools interpolate variables in their settings, so
+ * The values in the settings of all tools. Everything here is plain: tools interpolate variables in their settings, so
  * text that could be read as one (`$`, quotes, braces, spaces) does not get this far. Writers quote what is left all the same.
  */
 export interface SetupValues {

@@ -4,7 +4,7 @@ import type { Ended } from './run-process.ts';
 /** Takes each check when it has been made. Only the first of its faults is reported. */
 export type Report = (name: string, ...faults: readonly (string | undefined)[]) => void;
 
-/** What is wrong with how the script ended. */
+/** The fault in the exit of the script; undefined for a successful one. */
 export function faultOfEnd({ code, out, errors, isTimeout }: Ended, wanted = 0): string | undefined {
   if (isTimeout) return 'it did not end in time';
   return code === wanted ? undefined : `it ended with ${code}: ${`${out}\n${errors}`.trim().slice(-1_500)}`;

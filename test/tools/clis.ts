@@ -2,10 +2,10 @@ import { tools } from '../../plugins/setup/tools.ts';
 
 /** A command-line tool that is installed from npm and takes one turn without a terminal. */
 export interface Cli {
-  /** Of the table of tools. */
+  /** Id in the table of tools. */
   readonly id: string;
   readonly package: string;
-  /** With which the table says that it was seen to work. */
+  /** The version that was seen to work, from the table. */
   readonly version: string;
   readonly command: string;
   /** The rest of the command line. */
@@ -17,7 +17,7 @@ export interface Cli {
 }
 
 export interface CliSettings {
-  /** Of the service: it names profiles. */
+  /** Slug of the service, which names profiles. */
   readonly slug: string;
   /** Public name of the model that the tools are set up with. */
   readonly model: string;

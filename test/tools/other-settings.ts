@@ -43,7 +43,7 @@ export async function readOtherSettings(state: string): Promise<OtherSettings[]>
   );
 }
 
-/** What is wrong with the file after its settings were taken out; undefined when exactly the others are there. */
+/** The fault in a file after its settings were taken out; undefined when it holds exactly the others. */
 export async function findLoss({ path, format, settings }: OtherSettings): Promise<string | undefined> {
   const text = await readText(path);
   try {
@@ -88,7 +88,7 @@ function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without prototypes of parsers. */
+/** A value without the prototypes that parsers set. */
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

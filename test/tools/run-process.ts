@@ -21,7 +21,7 @@ export interface ProcessOptions {
 
 /** Bytes kept of each output. */
 const maxOutput = 1_000_000;
-/** In the environment of everything that a process starts, to find what it leaves behind. */
+/** A variable in the environment of every process, to find processes that a tool leaves behind. */
 const marker = 'DAYPASS_TEST_RUN';
 let count = 0;
 

@@ -10,15 +10,15 @@ import { shellCall } from './shell-tool.ts';
 
 /** One turn that a client is asked to take: run a command with a tool, and say what it printed. */
 export interface Turn {
-  /** What the user types. */
+  /** The prompt of the user. */
   readonly prompt: string;
-  /** What the command prints and writes; only who runs the command learns it. */
+  /** The token that the command prints and writes; only a client that runs the command learns it. */
   readonly token: string;
   /** The file that the command writes, in the work folder. */
   readonly file: string;
   /** The model's last words. */
   readonly text: string;
-  /** What went wrong on the way, as the model saw it. */
+  /** The faults that the model saw. */
   readonly faults: readonly string[];
   /** Names of the tools that were called. */
   readonly called: readonly string[];
@@ -89,7 +89,7 @@ function reply(request: RecordedRequest, response: ScriptedResponse, turns: read
   response.send(200, { 'content-type': format.streamType ?? 'text/event-stream' }, stream);
 }
 
-/** For titles and summaries, which are asked for beside the turn. */
+/** The answer to requests for titles and summaries beside the turn. */
 const aside: AnswerBlock = { type: 'text', text: '{"title":"A task","isNewTopic":true}' };
 
 /** The answer to a request without a task: a call where it requires one, as the script's --verify does. */

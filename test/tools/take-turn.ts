@@ -9,14 +9,14 @@ import type { Ended } from './run-process.ts';
 import type { Turn } from './scripted-model.ts';
 import type { UserHome } from './user-home.ts';
 
-/** What a CLI did with one task over one upstream format. */
+/** The outcome of one task of a CLI over one upstream format. */
 export interface Outcome {
   readonly cli: InstalledCli;
   readonly format: TextFormat;
   readonly seconds: number;
   /** Why it failed; undefined when it did all of it. */
   readonly fault?: string;
-  /** What it printed. */
+  /** Standard output and errors of the CLI. */
   readonly output: string;
 }
 

@@ -7,7 +7,7 @@ import { type Ended, runProcess } from './run-process.ts';
 /** The clean home folder of somebody who has the tools installed, with terminals and the setup script. */
 export interface UserHome extends AsyncDisposable {
   readonly folder: string;
-  /** Where the home, the script and work folders are. */
+  /** The folder of the home, the script and work folders. */
   readonly scratch: string;
   /** Runs a command in a new terminal, whose shell has read its profile. */
   terminal(words: readonly string[], options?: TerminalOptions): Promise<Ended>;

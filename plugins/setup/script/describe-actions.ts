@@ -5,7 +5,7 @@ import type { FilePlace, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 import type { FileAction, ScriptAction } from './actions.ts';
 
-/** What the script does for a tool with these values, in order. */
+/** The actions of the script for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
   const { places = [], note } = tool.script;
   return [

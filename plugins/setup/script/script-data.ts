@@ -8,12 +8,12 @@ import type { ScriptAction } from './actions.ts';
 import { describeActions, startOf } from './describe-actions.ts';
 import { modelWith, placeholders, traitsOf, withPlaceholders } from './placeholders.ts';
 
-/** What the setup scripts know of this gateway: the same for everybody who loads them, without any key. */
+/** The data in the setup scripts of this gateway: the same for everybody, without any key. */
 export interface ScriptData {
   /** Name of the service, without control characters. */
   readonly service: string;
   readonly slug: string;
-  /** Of former names of the service, the latest first. */
+  /** Slugs of former names of the service, the latest first. */
   readonly formerSlugs: readonly string[];
   /** Without `/v1` and without a trailing slash. */
   readonly baseUrl: string;
@@ -29,7 +29,7 @@ export interface ScriptModel {
   readonly name: string;
   readonly context?: number; // tokens of a prompt, at most
   readonly output?: number; // tokens of an answer, at most
-  /** What the actions depend on: letters. `-same` is appended where the small model is this one. */
+  /** Letters for the properties that actions depend on. `-same` is appended where the small model is this one. */
   readonly traits: string;
 }
 
@@ -62,7 +62,7 @@ export interface ScriptVariant {
   readonly actions: readonly ScriptAction[];
 }
 
-/** What the scripts of this gateway know; undefined when the catalog has no model for tools. */
+/** The data of the scripts; undefined when the catalog has no model for tools. */
 export function scriptData(host: SetupHost, registry: Abilities): ScriptData | undefined {
   const models = setupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;
@@ -89,7 +89,7 @@ export function scriptData(host: SetupHost, registry: Abilities): ScriptData | u
   };
 }
 
-/** Without the present one: a service may get an old name again. */
+/** The present slug is left out: a service may get an old name again. */
 function formerSlugsOf({ section, service: { slug, prefix } }: SetupHost): string[] {
   const slugs = section(setupSection).former_names.map((name) => serviceSlug(name, prefix));
   return [...new Set(slugs)].filter((former) => former !== slug);

@@ -10,7 +10,7 @@ import { scriptData } from './script-data.ts';
 /** A script as it is sent. */
 export interface SetupScript {
   readonly text: string;
-  /** Of the text in UTF-8, in hexadecimal digits. */
+  /** Checksum of the text in UTF-8, in hexadecimal digits. */
   readonly sha256: string;
 }
 

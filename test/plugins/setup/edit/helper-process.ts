@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { hasCommand, pathOf } from '../programs.ts';
 
-/** What the editing helper did for one command line. */
+/** The result of one command line of the editing helper. */
 export interface HelperRun {
   readonly status: number | null;
   readonly stdout: string;

@@ -22,7 +22,7 @@ export interface EditCall {
   readonly options: EditOptions;
 }
 
-/** What it returned, where [text, left] is the result of `remove`, or the message of its refusal. */
+/** The returned value, [text, left] for `remove`, or the message of the refusal. */
 export type EditResult = { readonly value: unknown } | { readonly refusal: string };
 
 type Text = string | undefined;

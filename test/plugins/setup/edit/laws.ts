@@ -1,6 +1,6 @@
 import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
 
-/** What both formats must obey, whatever the file. */
+/** Laws that hold for every format and file, and the trees that they compare. */
 type Tree = Record<string, unknown>;
 
 /** Members of the second in the first, recursively; everything but plain objects is a value. */
@@ -42,14 +42,14 @@ export function has(tree: unknown, [key, ...rest]: readonly string[]): boolean {
   return isTree(tree) && key in tree && has(tree[key], rest);
 }
 
-/** Without tables that have no values: a program that writes a file anew drops the header of one that has only tables. */
+/** A tree without tables that have no values: a program that rewrites a file drops headers of tables that hold only tables. */
 export function withoutEmpty(value: unknown): unknown {
   if (!isTree(value)) return value;
   const members = Object.entries(value).map(([key, member]) => [key, withoutEmpty(member)] as const);
   return Object.fromEntries(members.filter(([, member]) => !isTree(member) || Object.keys(member).length > 0));
 }
 
-/** As `deepMerge`, with lists merged entry by entry: those with the same identity are replaced, the others added. */
+/** Like `deepMerge`, with lists merged entry by entry: those with the same identity are replaced, the others added. */
 export function mergeEntries(into: unknown, from: unknown, options: { identity: string[]; at?: string }): unknown {
   if (Array.isArray(from)) return mergeList((into ?? []) as unknown[], from, options);
   const merged: Tree = { ...(into as Tree | null) };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { callInJavaScript, callInPython, hasPython, loadFormat } from './languages.ts';
 import type { EditCall, EditOptions, EditResult } from './languages.ts';
 
-/** What generated files meet too rarely to show that a rule is missing, in both languages. */
+/** Cases of rules that generated files meet too rarely, in both languages. */
 interface Rule {
   readonly rule: string;
   readonly call: EditCall;

@@ -49,7 +49,7 @@ describe.skipIf(!hasPython)('a file in Python', () => {
     },
   );
 
-  // With a comparison of all entries with each other, this took longer than a test may take.
+  // A comparison of all entries with each other would take longer than the time limit of a test.
   it('gets long lists merged, in a time that grows with their length only', () => {
     const own = results.filter(({ samples }) => samples === undefined);
     expect(own.length).toBe(longLists.length);

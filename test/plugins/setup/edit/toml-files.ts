@@ -114,7 +114,7 @@ export const tomlFiles = fc
 
 const ours = fc.constantFrom('"m"', '"dp/demo"', '128000', 'true', '"it\'s \\"é\\""', '[ "a", "b" ]');
 
-/** What the setup script wants: keys of the root, then tables. */
+/** Settings as the setup script writes them: keys of the root, then tables. */
 export const wantedToml = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom('model', 'model_provider', 'model_context_window'), { maxLength: 3 }),

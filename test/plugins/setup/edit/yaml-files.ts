@@ -101,7 +101,7 @@ export function isYaml(text: string): boolean {
   return parseDocument(text.replace('\ufeff', '')).errors.length === 0;
 }
 
-/** What must be there once: the key of an entry of the root. */
+/** The key of an entry of the root, which must be unique; another line is unique by itself. */
 function keyOf(line: string): unknown {
   const key = /^['"]?([^ '"#:-][^'":]*)['"]? ?:/.exec(line)?.[1]?.replace('\\u004d', 'M');
   return key ?? Symbol(line);

@@ -3,11 +3,11 @@ import { isAccessToken } from '#core/accounts/access-token.ts';
 import { isApiKey } from '#core/accounts/api-key.ts';
 
 /**
- * The keys of this gateway that a request carries, each once, in the order in which they count: `Authorization: Bearer`,
- * which OpenAI's SDK, Codex and newer Anthropic SDKs send, `x-api-key` of Anthropic's SDKs, `x-goog-api-key` of Google's.
+ * The keys of this gateway in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
+ * Codex, newer Anthropic SDKs), `x-api-key` (Anthropic SDKs), `x-goog-api-key` (Google SDKs).
  *
- * Tools send several: Claude Code adds whatever `ANTHROPIC_API_KEY` the shell has to its configured token. What is not
- * a key of this gateway, such as that of a vendor, is not in the list.
+ * Tools send several: Claude Code sends the shell's `ANTHROPIC_API_KEY` in addition to its configured token. Keys of other
+ * services are not in the list.
  *
  * Keys in the URL are ignored: URLs end up in logs, so such a key must never work.
  */

@@ -5,12 +5,12 @@ import type { AccountDirectory } from '#core/accounts/directory.ts';
 type Found = AccountRecord | undefined;
 
 /**
- * The account of the first of these keys that somebody has; undefined when nobody has any. Keys that are not cached are
- * looked up at once, in one query.
+ * The account of the first valid key; undefined when none is valid. Keys that are not cached are looked up together, in one
+ * query.
  *
- * @param maxAge seconds for which a cached key counts
- * @param isSuspect whether the caller has sent many keys that do not exist
- * @throws GatewayError `unavailable` when the database does not answer and none of the cached keys is valid
+ * @param maxAge seconds for which a cached key is fresh
+ * @param isSuspect whether the caller has sent many unknown keys
+ * @throws GatewayError `unavailable` when the database does not respond and none of the cached keys is valid
  */
 export function identify(
   directory: Pick<AccountDirectory, 'findByDigest'>,

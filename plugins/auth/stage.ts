@@ -11,17 +11,17 @@ import { identify } from './identify.ts';
 import { createTokenHolder } from './token-holder.ts';
 
 /**
- * Identifies the caller by its API key, before the body is read. Of several keys any valid one suffices; of keys of
- * several accounts the first counts, see `presentedKeys`.
+ * Authenticates the caller by API key, before the body is read. One valid key is enough; with keys of several accounts, the
+ * first is used (see `presentedKeys`).
  *
- * Without a key, the access token of a page counts as the key of the account that is signed in there
- * (core/accounts/access-token.ts). Its requests are recorded with the hint `playground`.
+ * Without a key, a page's access token authenticates the signed-in account (core/accounts/access-token.ts). Its requests are
+ * recorded with the hint `playground`.
  *
- * Addresses with many failures are refused until they may fail again. Valid keys pass even there: one that is not cached
- * waits a quarter of a second, in which all look-ups of such addresses become one query.
+ * Addresses with many failures are rejected until their limit recovers. Valid keys still pass: one that is not cached waits a
+ * quarter of a second, so that all lookups for such addresses share a query.
  *
- * @throws GatewayError `invalid_api_key`, with the same message for every invalid key; `rate_limited` instead after many of
- * one address; `account_blocked`; `unavailable` when the database does not answer and the key has not been seen before
+ * @throws GatewayError `invalid_api_key`, with the same message for every invalid key; `rate_limited` after many failures of an
+ * address; `account_blocked`; `unavailable` when the database does not respond and the key is not cached
  */
 export const auth = defineStage({
   name: 'auth',

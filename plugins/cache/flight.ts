@@ -9,15 +9,15 @@ const extendInterval = 5;
 const pollInterval = 500;
 const maxWait = 120_000;
 
-/** Held by the one exchange among identical ones that calls the upstream, while its followers wait. */
+/** Held by the leader: the one of several identical exchanges that calls the upstream, while its followers wait. */
 export interface FlightLead {
   /** Stores the reply and wakes the followers; frees them when the store fails. */
   store(value: Buffer, seconds: number): Promise<void>;
-  /** Gives the lead up because its client left: one of the followers takes over. */
+  /** Ends the lead because its client disconnected: one of the followers takes over. */
   handOver(): Promise<void>;
   /**
-   * Gives the lead up because its reply failed or cannot be cached: all followers make their own call at once. Their replies
-   * would probably end the same way, and with one leader after the other each would wait for all before it.
+   * Ends the lead because its reply failed or cannot be cached: all followers make their own calls immediately. Their replies
+   * would probably fail as well, and with successive leaders each follower would wait for all calls before it.
    */
   free(): Promise<void>;
 }
@@ -26,11 +26,11 @@ export interface FlightLead {
 type LeaderSignal = 'look' | 'go';
 
 /**
- * Gets a cached entry, or the lead to make it.
+ * Gets a cached entry, or the lead to create it.
  *
  * @throws SharedUnavailable
- * @returns undefined when neither came in time, the leader has freed its followers, or the exchange is over: the caller then
- *   makes its own call
+ * @returns undefined on timeout, when the leader freed its followers, or when the exchange is over: the caller then makes its own
+ *   call
  */
 export async function joinFlight(
   shared: Shared,
@@ -47,7 +47,7 @@ export async function joinFlight(
   );
   try {
     while (!signal.aborted && performance.now() < until) {
-      // Before the look-up, so that a signal during it is noticed.
+      // Before the lookup, so that a signal during it is not missed.
       leaderSignal = Promise.withResolvers();
       const later = await lookUp(shared, key, owner);
       if (later !== undefined) return later;
@@ -64,7 +64,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
   if (entry !== undefined) return entry;
   try {
     if (!(await shared.cache.claim(key, owner, claimLifetime))) return undefined;
-    // Another leader may have stored a reply between the look-up and the claim.
+    // Another leader may have stored a reply between the lookup and the claim.
     const late = await shared.cache.get(key);
     if (late === undefined) return takeLead(shared, key, owner);
     await endLead(shared, key, owner, 'look');

@@ -86,13 +86,13 @@ export class ReplyCache {
     return { ...reply, headers };
   }
 
-  /** Gives up the lead of an exchange that is over. */
+  /** Ends the lead of an exchange that is over. */
   release(exchange: Exchange): void {
     const held = exchange.find(heldLead);
     if (held !== undefined) this.#endLead(exchange, held);
   }
 
-  /** A client that left says nothing about the reply, so that waiting for another leader makes sense only then. */
+  /** A disconnected client says nothing about the reply, so only then do followers wait for another leader. */
   #endLead(exchange: Exchange, held: HeldLead): void {
     this.#settle(held, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
   }

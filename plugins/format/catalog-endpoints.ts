@@ -25,7 +25,7 @@ export function getModel(host: Host, exchange: Exchange): Reply {
   return describeOffered(host, exchange, (model) => describeModel(model, host));
 }
 
-/** Nobody knows when a model of the catalog was made; clients only want a date. */
+/** Clients require a creation date, which the catalog does not have. */
 const created = new Date('2026-01-01T00:00:00Z');
 
 function describeModel({ name, model }: ListedModel, host: Host) {

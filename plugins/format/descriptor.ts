@@ -61,7 +61,7 @@ export interface ClientSide {
   readonly modelPlace?: ModelPlace;
   /** Adapts a reply that passes through. @param origin of the upstream, see opaque-state.ts */
   adaptReply?(request: AnsweredRequest, origin: string): ReplyAdapter;
-  /** Drops the reasoning that a route would reject; the very same body when there is none. */
+  /** Drops the reasoning that a route would reject; returns the same object when there is none. */
   readonly ownReasoning?: Adaptation;
   /** Settles a request out of which opaque reasoning state was taken. @param before the request with all of it */
   settle?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;

@@ -20,7 +20,7 @@ export class Leftovers {
   readonly #self: string;
   readonly #watch: InstanceWatch;
 
-  /** @param self the own instance, which is alive whatever its lock says */
+  /** @param self this instance, which is alive regardless of its lock */
   constructor(folder: string, self: string) {
     this.#folder = folder;
     this.#self = self;

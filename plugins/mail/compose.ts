@@ -33,8 +33,7 @@ interface Context {
 type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action'>;
 
 /**
- * What is mailed about an event. A string says why nothing is: the account has no address, or what is to be said is not true
- * any more.
+ * The mail about an event, or the reason for sending none: the account has no address, or the event is no longer relevant.
  */
 export async function composeMail(host: Host, mail: ClaimedMail): Promise<ComposedMail | string> {
   const [account] = await readAccounts(host.database, 'id', [mail.accountId]);

@@ -1,6 +1,6 @@
 import { Eta } from 'eta';
 
-/** What a mail says, the same in both of its forms. Values are plain text. */
+/** The content of a mail, for its HTML and its text form. Values are plain text. */
 export interface MailContent {
   readonly language: string;
   readonly service: string;

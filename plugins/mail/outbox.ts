@@ -14,7 +14,7 @@ export const mailedEvents = [
 
 export type MailedEvent = (typeof mailedEvents)[number];
 
-/** Age at which a mail that could not be sent is given up. */
+/** Age after which a mail is no longer retried. */
 const longestAge = `interval '1 day'`;
 /** Time after which a sender counts as dead. Longer than a mail may take. */
 const lease = `interval '5 minutes'`;
@@ -23,7 +23,7 @@ const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval 
 /** Days for which sent mails are kept; longer than an event may be mailed. */
 const keptDays = 90;
 
-/** A mail that this process sends, and nobody else. */
+/** A mail that this process has claimed: no other process sends it. */
 export interface ClaimedMail {
   readonly eventId: string;
   readonly accountId: string;
@@ -33,7 +33,7 @@ export interface ClaimedMail {
   readonly createdAt: Date;
 }
 
-/** How a try has ended. `waiting`: it is tried again, or given up when it is a day old. */
+/** The outcome of a try. `waiting`: it is retried until it is a day old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
 /** Adds a mail for each event of the last day that has none. */
@@ -99,7 +99,7 @@ export async function finishMail(
   return row?.state;
 }
 
-/** Gives up mails whose sender has died: they may have been sent. @returns their ids */
+/** Closes mails whose sender died: they may have been sent. @returns their ids */
 export async function closeAbandoned(database: Queries): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `update mail_message set state = 'uncertain', error = 'the gateway stopped while it was sent', finished_at = clock_timestamp()

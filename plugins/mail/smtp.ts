@@ -78,7 +78,7 @@ function connectionTo({ host, port, isSecure }: SmtpServer, timeouts: SmtpTimeou
     host,
     port,
     secure: isSecure,
-    // On this machine nobody else reads along.
+    // Loopback traffic needs no encryption.
     requireTLS: !isSecure && !isLoopback(host),
     ignoreTLS: !isSecure && isLoopback(host),
     connectionTimeout: timeouts.connect,

@@ -4,7 +4,7 @@ import { labVendors } from './vendors/labs.ts';
 import { originVendors } from './vendors/origins.ts';
 
 /**
- * Presets, as data: an upstream of one of these needs a key and nothing else. Endpoints that speak several formats list
- * all of them; vendor deviations are listed as quirks. Sources: each vendor's API reference.
+ * Vendor presets, as data: an upstream with one of these needs only a key. Endpoints with several formats list all of them;
+ * vendor deviations are listed as quirks. Sources: each vendor's API reference.
  */
 export const vendors: readonly Vendor[] = [...originVendors, ...labVendors, ...hostVendors];

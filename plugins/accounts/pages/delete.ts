@@ -11,7 +11,7 @@ const deletedPath = '/account-deleted';
 /** Orders that are read to find the open ones, of which an account has a few. */
 const recentOrders = 50;
 
-/** What the owner types, so that nobody deletes an account by accident: the e-mail address, or the name without one. */
+/** The text that the owner types to confirm: the e-mail address, or the name if there is none. */
 function phraseOf(request: PageRequest): string {
   const { email, name } = accountOf(request);
   return email ?? name;
@@ -28,7 +28,7 @@ const deleteForm = defineForm({
     const { id } = accountOf(request);
     if (confirmation.trim().toLowerCase() !== phraseOf(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
-    // Nobody should pay them any more. Money that comes all the same is flagged for the operator.
+    // They must not be paid any more. A payment that still arrives is flagged for the operator.
     for (const order of await openOrders(request)) await cancelOrder(host, order.id);
     await deleteAccount(host.database, id);
     await request.signOut();

@@ -8,8 +8,7 @@ import { noteReasoningDropped, refusesToolsWithReasoning } from './reasoning-wit
 const names = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'];
 
 /**
- * Asks for reasoning in the way of the route. Members that are the vendor's own stay: only what is known to be refused
- * changes.
+ * Requests reasoning in the route's style. Vendor-specific members stay, unless the route is known to reject them.
  */
 export function adaptReasoning(probe: Probe): Adaptation {
   return (body, target) => {

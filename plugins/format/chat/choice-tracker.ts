@@ -5,7 +5,7 @@ import { type MessageContent, readMessage } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
 import { type SplitText, ThinkSplitter } from './think-splitter.ts';
 
-/** What a delta or a message adds to an answer, in this order. */
+/** The content that a delta or a message adds to a reply, in this order. */
 export interface ChoiceUpdate {
   readonly reasoning: string;
   readonly text: string;

@@ -85,7 +85,7 @@ export class ChatObserver implements ReplyObserver {
   }
 }
 
-/** True for a choice of a whole reply that says something, or why it says nothing. */
+/** True for a choice of a non-streaming reply that has content or a finish reason. */
 function isAnswer(choice: JsonValue): boolean {
   return isFinished(choice) || hasDelta(member(choice, 'message')) || hasDelta(member(choice, 'delta'));
 }

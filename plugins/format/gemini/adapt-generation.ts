@@ -15,8 +15,8 @@ type Change = (value: JsonValue) => JsonValue | undefined;
 const samplingNames = ['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty'];
 
 /**
- * Takes out of a request in Gemini's own words what a route is known to refuse. Returns the very same body when there is
- * nothing to do. Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
+ * Removes members of a Gemini request that a route is known to reject. Returns the same object when there are none.
+ * Source: Gemini API reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
 export const adaptGeneration: Adaptation = (body, { profile, notes }) => {
   const changes = changesFor(profile, notes);

@@ -6,8 +6,8 @@ import { noSignature, encodeSignature } from './thought-signature.ts';
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Writes blocks as parts. The signature of thoughts goes on the part that they led to: clients keep that part, but not
- * the thoughts. Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ * Writes blocks as parts. The signature of thoughts is put on the part that they led to, because clients keep that part, but
+ * not the thoughts. Source: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;

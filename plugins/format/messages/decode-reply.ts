@@ -33,7 +33,7 @@ export class MessagesDecoder implements ReplyDecoder {
       return [failed({ message: 'an answer without content' })];
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     const read = blocks.flatMap((block, index) => [...this.#blocks.start(index, block), ...this.#blocks.stop(index)]);
-    // Without a reason, too, an answer with content is whole; one with neither is none.
+    // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
     return [...read, ...this.#count(body['usage']), ...finish, { type: 'end' }];
@@ -76,7 +76,7 @@ export class MessagesDecoder implements ReplyDecoder {
     const finish = readFinish(ending);
     if (finish === undefined) return [];
     const explanation = member(member(ending, 'stop_details'), 'explanation');
-    // A refusal without text needs one that says so.
+    // A refusal without text gets a standard text.
     const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;
     if (!isSilent || typeof explanation !== 'string') return [finish];
     return [{ type: 'refusal', text: explanation }, finish];

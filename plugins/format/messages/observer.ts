@@ -91,7 +91,7 @@ function hasStopReason(ending: JsonValue | undefined): boolean {
   return typeof reason === 'string' && reason !== '';
 }
 
-/** True for a block of text or thinking that has only been opened. Others say what they are when they begin. */
+/** True for a text or thinking block that is still empty. Other blocks have content from the start. */
 function isEmptyBlock(block: JsonValue | undefined): boolean {
   const text = member(block, 'text') ?? member(block, 'thinking');
   return text === '';

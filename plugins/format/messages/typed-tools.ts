@@ -18,8 +18,8 @@ interface TypedTool {
 }
 
 /**
- * Tools that Anthropic's models know by a type, but that the client carries out: any other model can use them once it is
- * told what they take. Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
+ * Tools that Anthropic's models know by type, but that the client executes: other models can use them when they get a schema.
+ * Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
  */
 const typedTools: readonly TypedTool[] = [
   {

@@ -7,9 +7,9 @@ import { writeUsage } from './usage.ts';
 const hosted = /^(web_search|web_fetch|code_execution)_\d/;
 
 /**
- * The answer to a request whose only tools are run by a vendor that no route leads to, or undefined for other tools. It
- * says so as the tool itself does when it is down: Claude Code searches in a request of its own, whose errors it would
- * repeat and whose plain text it would take for results. Source: Anthropic docs, "Web search tool", "Errors".
+ * The response to a request whose only tools are hosted by a vendor without a route here; undefined for other tools. It has the
+ * error result that the tool returns when it is unavailable: Claude Code sends searches as separate requests, and would retry
+ * an error and take plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
  *
  * @returns a body, or the events of a stream
  */

@@ -15,8 +15,8 @@ export interface DialogueWording {
 }
 
 /**
- * Says what a late system message says as the user, where only users may speak; in its place, so that the prompt before it
- * stays the same. Only results of tools go first: they must directly follow their calls.
+ * Turns late system messages into user messages for routes that reject them, in the same position, so that the prompt before it
+ * stays the same. Only tool results are moved before it, because they must directly follow their calls.
  */
 export function adaptLateSystem(wording: DialogueWording): Adaptation {
   return (body, { profile: { quirks }, notes }) => {

@@ -16,10 +16,10 @@ export interface AdaptationTarget {
 }
 
 /**
- * Adapts a request to what is known of a route. Returns the very same body when it concerns nothing in it.
+ * Adapts a request to the profile of a route. Returns the same object when nothing changes.
  *
- * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when what it
- *   would have to change cannot be understood
+ * @throws GatewayError `not_supported` when the route cannot serve the request, `invalid_request` when a part that must
+ *   change is malformed
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
 

@@ -202,7 +202,7 @@ export class PassThroughReader implements ReplyReader {
   }
 }
 
-/** Names of events that only say that the upstream is still there; some vendors give them as the type. */
+/** Names of keep-alive events; some vendors send them as the type. */
 const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
 

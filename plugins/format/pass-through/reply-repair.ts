@@ -7,7 +7,7 @@ import type { StreamEvent } from '#core/model-call/event-framer.ts';
  * is clean passes as it is: the same event, the same object.
  */
 export interface ReplyRepair {
-  /** What the reply was found to end with, although nothing in it says so. */
+  /** The failure with which the reply ends, if it has no error of its own. */
   readonly failure: GatewayError | undefined;
   /** The events in place of an event. */
   event(event: StreamEvent): readonly StreamEvent[];

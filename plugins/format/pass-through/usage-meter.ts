@@ -63,9 +63,9 @@ export class UsageMeter {
   }
 
   /**
-   * What the upstream has counted, and an estimate of what it has not.
+   * The upstream's counts, with estimates for missing ones.
    *
-   * @param isOver false for a reply that broke off: the counts so far are not final
+   * @param isOver false for a broken reply, whose counts are not final
    */
   complete(counted: Usage | undefined, isOver: boolean): Usage {
     const { input, output } = counted ?? {};

@@ -23,7 +23,7 @@ function isHosted(tool: JsonObject): boolean {
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
-/** True for the notes on a request that lost such a tool. */
+/** True when the notes report that such a tool was dropped. */
 export function hasDroppedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => lossNote.test(note));
 }
@@ -46,7 +46,7 @@ export function answerUnavailableTools(
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body: answer };
 }
 
-/** A refusal of tools that says which model they were wanted of. */
+/** Adds the model's name to the message of a refusal of tools. */
 export function addModelName(refusal: GatewayError, model: string): GatewayError {
   if (refusal.details.param !== 'tools') return refusal;
   const message = refusal.message.replace('this model', `the model "${model}"`);

@@ -11,7 +11,7 @@ export function member(value: JsonValue | undefined, name: string): JsonValue | 
   return isJsonObject(value) ? value[name] : undefined;
 }
 
-/** The sum of what is known; undefined when nothing is. */
+/** The sum of the defined values; undefined when there are none. */
 export function sum(...values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
@@ -43,7 +43,7 @@ export function* bodySteps(text: string): Generator<undefined, JsonObject | unde
   }
 }
 
-/** True for the data of an event that was meant to be an object and is not whole. As cheap as a look at both ends. */
+/** True for event data that starts like an object but is truncated. Cheap: checks both ends only. */
 export function isTruncatedObject(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}');
 }

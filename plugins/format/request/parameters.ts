@@ -32,8 +32,8 @@ export interface ParameterRules {
 }
 
 /**
- * The parameters of a format whose mistakes are certainly the caller's. Everything else, known or not, is left to the
- * upstream: vendors add fields faster than gateways learn them. Bounds are the published ones.
+ * Validates the parameters of a format whose errors are certainly the caller's. Everything else is left to the upstream,
+ * because vendors keep adding fields. Bounds are the published ones.
  *
  * @param rules by the path of a parameter, `generationConfig.temperature` for instance
  * @param spellingsOf the names that a member may have
@@ -56,7 +56,7 @@ export function parameters(
   return { all, byMember, documented, folded: new Set([...documented.keys()].map(fold)) };
 }
 
-/** A name without regard to case, as parsers compare that ignore it: the Kelvin sign is a k, and the long s an s. */
+/** A case-folded name, as case-insensitive parsers compare it: the Kelvin sign is a k, and the long s an s. */
 export function fold(name: string): string {
   return name.toUpperCase().toLowerCase();
 }

@@ -25,8 +25,8 @@ const longestOpening = 65_536;
 const instructions = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
 
 /**
- * What each turn of a conversation begins with: its instructions and its messages up to the first of the user. The
- * whole request where there are no messages.
+ * The constant beginning of a conversation: its instructions and its messages up to the first user message. The whole request if
+ * it has no messages.
  */
 export function conversationPrefixOf(body: JsonObject): string {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];

@@ -15,7 +15,7 @@ export function isAmbiguous(text: string, { client: { parameters, isModelInPath 
   const seen = new Set<string>();
   return someMember(text, (begin, end) => {
     const name = text.slice(begin + 1, end);
-    // Escapes are for names that nobody has; elsewhere they hide one.
+    // No known name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
     const documented = parameters.documented.get(name) ?? name;

@@ -47,7 +47,7 @@ const reasoning: Adaptation = (body, target) => {
   const isKnown = canReason(target.profile);
   const isRefused = isSet(asked) && (!isKnown || isForeignEffort(member(asked, 'effort'), target.profile));
   const adapted = isRefused ? withMember(body, 'reasoning', rewriteReasoning(asked, target)) : body;
-  // A model that does not reason has nothing to encrypt, and its endpoint says so with an error.
+  // Endpoints of models without reasoning reject a request for encrypted reasoning.
   if (isKnown || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adapted;
   const others = include.filter((one) => one !== encryptedReasoning);
   return withMember(adapted, 'include', others.length === 0 ? undefined : others);

@@ -32,7 +32,7 @@ export function renderResponseFailed(
 /** Codes of errors that Codex does not repeat and explains to its user. Sources: Codex `sse/responses.rs`. */
 const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
 
-/** One of OpenAI's codes. Codex repeats the request for every code except those, `invalid_prompt` and overload. */
+/** One of OpenAI's codes. Codex retries on every code except those, `invalid_prompt` and overload. */
 function codeOf(error: GatewayError): string {
   if (error.code === 'rate_limited') return 'rate_limit_exceeded';
   if (!error.isFinal) return 'server_error';

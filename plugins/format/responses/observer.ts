@@ -10,7 +10,7 @@ import { writeUsage } from './reply-object.ts';
 import { unfinishedItems } from './unfinished-items.ts';
 import { renderResponseFailed } from './failed-event.ts';
 
-/** Statuses of a response that has no answer yet, unless it has output all the same. */
+/** Statuses of an unfinished response, unless it already has output. */
 const unfinished: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
 
 /** Observes a Responses reply. Source: OpenAI API reference, "Responses streaming events". */

@@ -7,7 +7,7 @@ const isTextEvent = /^response\.(output_text|refusal)\.(delta|done)$/;
 
 /**
  * The texts of Responses: the parts of messages. Each is repeated when it is done, when its part and its item are done, and
- * at the end of the response; what was held back comes as a delta before that, and later events are numbered anew.
+ * at the end of the response. Held-back text is sent as a delta before that, and later events are renumbered.
  */
 export const responsesReplyText: ReplyText = {
   mapReply: (reply, blocks) => mapOutput(reply['output'], blocks),

@@ -6,7 +6,7 @@ import { duration, plain, statusOf, timeOf } from './describe-requests.ts';
 /** Characters of the axis that attempts are drawn on. */
 const axisLength = 32;
 
-/** All that a record says, for people. @param account its name, where there is one */
+/** Describes a record for people. @param account its name, if any */
 export function describeRequest(record: RequestRecord, account: string | undefined, timeZone: string): string[] {
   return [
     ...formatFields([...requestFields(record, account, timeZone), ...answerFields(record, timeZone)]),

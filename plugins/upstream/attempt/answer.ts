@@ -18,7 +18,7 @@ export interface Answer {
   readonly clock: AttemptClock;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** True when the attempt has ended: nobody waits for the rest of the answer. */
+  /** True when the attempt has ended: the remainder of the response is not needed. */
   readonly isOver: boolean;
   /** Hands the reply to the client: no other route can take over from here on. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;

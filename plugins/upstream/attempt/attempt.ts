@@ -132,7 +132,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, ...reply });
   }
 
-  /** Ends the attempt, whatever its state. The upstream learns of it by the closed connection. */
+  /** Ends the attempt in any state, by closing the upstream connection. */
   end(given?: Fault): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,10 +1,10 @@
 import { stalledTime } from '#core/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
 
-/** Ms of backpressure after which an answer's duration measures its client, not its route. */
+/** Ms of backpressure after which the duration of a response measures its client, not its route. */
 const heldBackAfter = 200;
 
-/** Why the time is up: no byte came, bytes came and no progress, or the deadline has passed. */
+/** Why an attempt timed out: no bytes, bytes without progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 export interface AttemptClockOptions {
@@ -16,8 +16,8 @@ export interface AttemptClockOptions {
 }
 
 /**
- * The timeouts of an attempt. One timer for all: it is not moved by a byte; when it fires, it looks when the last byte
- * and the last progress came, and is set again if there is time left. Times are those of performance.now(), in ms.
+ * The timeouts of an attempt, with one timer for all. Bytes do not reset it; when it fires, it checks when the last byte
+ * and the last progress arrived, and is set again if time is left. Times are those of performance.now(), in ms.
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;

@@ -12,7 +12,7 @@ export interface Waiting {
    * from the start of the longest wait in the queue, since all wait for the same.
    */
   readonly doubtAfter: number | undefined;
-  /** It has its connection, or has been given up. */
+  /** Called when the attempt has its connection or has ended. */
   leave(): void;
 }
 

@@ -47,8 +47,8 @@ export class Connections implements AsyncDisposable {
   }
 
   /**
-   * A connection of this pool was silent: the path to the upstream may have broken, and with it every open connection. Further
-   * requests get new ones. Requests in flight keep theirs.
+   * Replaces a pool after one of its connections stopped responding: the network path may be broken, and with it every open
+   * connection. Further requests use new connections; requests in flight keep theirs.
    */
   replace(pool: Dispatcher): void {
     const name = this.#pools.entries().find(([, known]) => known === pool)?.[0];

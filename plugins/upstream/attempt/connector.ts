@@ -41,7 +41,7 @@ export function createConnector(timeout: number): buildConnector.connector {
 /** As undici's types leave out, a connector returns the socket that it opens. */
 type Connect = (...parameters: Parameters<buildConnector.connector>) => Socket;
 
-/** Who is told of the connection that the next request is written to. */
+/** Callback for the connection on which the next request is written. */
 let awaitsConnection: ((connection: UpstreamConnection) => void) | undefined;
 
 /**

@@ -27,13 +27,13 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 };
 
 export interface FaultDetails {
-  /** Status of the upstream's answer. */
+  /** Status of the upstream's response. */
   readonly status?: number | undefined;
   /** True when a reused connection turned out to be closed by the upstream. */
   readonly isStaleConnection?: boolean;
-  /** True when a reused connection has brought nothing in time: its other side may have vanished. */
+  /** True when a reused connection delivered nothing in time: the peer may be gone. */
   readonly isSilentConnection?: boolean;
-  /** True when the request itself may have caused it, and would again. */
+  /** True when the request itself may have caused the fault, and would again. */
   readonly mayBeCausedByRequest?: boolean;
 }
 
@@ -87,7 +87,7 @@ export function interruptedFault(
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
-/** Nothing has come in time on a connection that had served requests before. */
+/** No response in time on a reused connection. */
 export function silentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });

@@ -18,7 +18,7 @@ export function openBody(answer: Answer): AnswerBody {
   return isStream === undefined ? new UnlabelledBody(answer) : openBodyOf(answer, isStream);
 }
 
-/** Some vendors stream where a whole answer was requested, or the other way round; it is an answer all the same. */
+/** Some vendors stream when the request did not ask for it, or the reverse; both are accepted. */
 function openBodyOf(answer: Answer, isStream: boolean): AnswerBody {
   return isStream && answer.request.isStream ? new StreamBody(answer) : new WholeBody(answer, isStream);
 }

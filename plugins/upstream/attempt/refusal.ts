@@ -18,7 +18,7 @@ import {
 } from '#core/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
-/** Statuses that blame the request, unless the message means something else. */
+/** Statuses that mean an invalid request, unless the message means something else. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
 /** Statuses of an upstream that is out of service, whatever the request. */
 const overloadStatuses = new Set([503, 529]);
@@ -87,7 +87,7 @@ function kindOfRefusal(status: number, said: ReportedError, isPage: boolean): Fa
   return isKeyStatus && !(status === 403 && isModeration(said)) ? 'key' : 'client';
 }
 
-/** True for a 409 that blames the request. Others are about the upstream's own state. */
+/** True for a 409 about the request. Others are about the upstream's state. */
 function isConflict(status: number, { type, code, param }: ReportedError): boolean {
   return status === 409 && (param !== undefined || [type, code].some((word) => conflictWords.has(word ?? '')));
 }
@@ -96,7 +96,7 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 function routeRefusal(status: number, said: ReportedError, wait: number | undefined): Fault {
   const code = failureCode(outageOf(status) ?? meaningOf(said));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
-  // Other statuses may be caused by the request: one conversation must not open the breaker for everybody.
+  // The request may cause other statuses: one conversation must not open the breaker for the others.
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status) });
 }
 

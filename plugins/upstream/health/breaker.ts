@@ -44,15 +44,15 @@ export interface Admission {
 
 const ordinaryAdmission: Admission = { isProbe: false };
 
-/** Ms after which a probe without a reported outcome is given up. */
+/** Ms after which a probe without a reported outcome expires. */
 const probeTimeout = 120_000;
 
 /**
- * Keeps requests away from a failing route. Closed: all pass. Open: none passes until the cooldown is over. Half-open: one
- * request, the probe, decides.
+ * The circuit breaker of a route. Closed: all requests pass. Open: none passes until the cooldown ends. Half-open: one request,
+ * the probe, decides.
  *
- * Failures of one conversation count once: clients repeat a request that makes an upstream fail, and one of them must not
- * open the breaker for everybody.
+ * Failures of one conversation count once: clients retry a request that makes an upstream fail, and a single client must not
+ * open the breaker for the others.
  */
 export class Breaker {
   readonly #options: BreakerOptions;

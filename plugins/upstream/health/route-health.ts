@@ -13,7 +13,7 @@ export class RouteHealth implements AsyncDisposable {
   readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreaker };
   /** Called when an operator has reset a route. */
   onReset: (id: string) => void = () => {};
-  /** Called when the state of a route has changed here; other instances learn of it. */
+  /** Called when the state of a route has changed on this instance, to notify the others. */
   onChange: () => void = () => {};
   readonly #parts: RouteSyncParts;
   readonly #states = new Map<string, RouteState>();

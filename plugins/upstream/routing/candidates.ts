@@ -47,7 +47,7 @@ export class Candidates {
     return this.#routes.some((route) => this.#isHealthy(route));
   }
 
-  /** Returns the next route that may be tried now; undefined when there is none, or the allowance is used up. */
+  /** Returns the next route that may be tried now; undefined when there is none, or the allowance is exhausted. */
   async next(calls: RouteCalls): Promise<AdmittedRoute | undefined> {
     this.#order(calls);
     while (this.#allowance.hasAttempts) {
@@ -62,7 +62,7 @@ export class Candidates {
     return undefined;
   }
 
-  /** The first one asked says which routes serve all of the request. */
+  /** The calls of the first attempt determine which routes support the whole request. */
   #order(calls: RouteCalls): void {
     if (this.#isOrdered) return;
     this.#isOrdered = true;

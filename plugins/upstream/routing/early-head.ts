@@ -28,7 +28,7 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
     })(),
     () => void answer.then(discard, () => undefined),
   );
-  // When the client leaves before the stream is read, nobody else handles the rejection.
+  // When the client disconnects before the stream is read, nothing else handles the rejection.
   answer.catch(() => undefined);
   const renderFailure = (error: GatewayError): string =>
     inner?.renderFailure?.(error) ?? renderStreamError(toGatewayError(error), caller);

@@ -134,7 +134,7 @@ export class Relay {
     parts.failures.report(parts.log, route.id, fault, next === undefined ? 'no route left' : `asking ${next.route.id}`);
   }
 
-  /** Asks the next route that may be tried. Does nothing when there is none. */
+  /** Starts an attempt on the next available route, if there is one. */
   async #startNext(): Promise<void> {
     if (this.#isOver) return;
     const admitted = await this.#context.candidates.next(this.#calls);

@@ -64,8 +64,8 @@ export class RouteAttempts {
   }
 
   /**
-   * A connection that was closed while idle says nothing about the route: retried at once, as the same attempt. A silent one
-   * may be at fault itself: where no other route is left, this one is asked once more, on a new connection.
+   * A connection that was closed while idle is no fault of the route: the request is retried within the same attempt. After a
+   * timeout on a reused connection, and if no other route is left, the route is tried once more on a new connection.
    */
   async #tryFresh(): Promise<RouteAnswer | Fault> {
     this.#context.allowance.useAttempt();

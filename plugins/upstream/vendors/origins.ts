@@ -46,7 +46,7 @@ const geminiRefusals = [
   'verbosity',
 ];
 
-/** Vendors whose formats others speak too, and those that serve the same models. */
+/** Vendors that defined a format, and vendors that serve the same models. */
 export const originVendors: readonly Vendor[] = [
   {
     name: 'openai',

@@ -23,8 +23,8 @@ type CallEntry = readonly [call: TrackedCall, entry: JsonObject];
 
 /**
  * Repairs entries of `tool_calls`: indexes are 0, 1, 2…, the first piece of a call has its id, type and name, and no other
- * piece has; the input is text, `{}` where there is none. What clients insist on is in the stream helper of the openai
- * SDK; LangChain concatenates repeated names.
+ * piece has; the input is a string, `{}` if missing. The requirements are those of the openai SDK's stream helper; LangChain
+ * concatenates repeated names.
  */
 export class CallRepair {
   readonly #id: string;

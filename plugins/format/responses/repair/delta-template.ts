@@ -26,7 +26,7 @@ export class DeltaTemplate {
   /** Times in a row that something was learned and did not apply. */
   #misses = 0;
 
-  /** Learns from a clean delta. @param grown what it has added to */
+  /** Derives the template from a clean delta. @param grown the text that the delta was appended to */
   learn({ name, data = '' }: StreamEvent, grown: GrowingText): void {
     // Deltas of some vendors have no constant pieces.
     if (grown === this.#grown && ++this.#misses > maxMisses) return;

@@ -71,7 +71,7 @@ export function isKnownEvent(type: string): boolean {
   return Object.hasOwn(itemTypes, type);
 }
 
-/** The type of the item that an event belongs to; undefined for one that belongs to none or says so itself. */
+/** The type of the item that an event belongs to; undefined if it belongs to none or contains the type. */
 export function itemTypeOf(type: string): string | undefined {
   return isKnownEvent(type) ? itemTypes[type] : undefined;
 }

@@ -26,7 +26,7 @@ export class StreamedItem {
   isDone = false;
   /** As far as the client has it. */
   readonly input = new GrowingText(['item_id', 'output_index']);
-  /** What came of it before the client knew of the item. */
+  /** Text that arrived before the item was announced to the client. */
   readonly held = new GrowingText([]);
   hasEndedInput = false;
   citations = 0;
@@ -109,7 +109,7 @@ export class StreamedItem {
     return part;
   }
 
-  /** What the client lacks of the parts. Nothing from a part on that differs from what it has. */
+  /** Completes the parts with text that the client has not received, up to the first part that differs. */
   #completeParts(list: StreamedText['list'], parts: JsonValue | undefined): JsonObject[] {
     const events: JsonObject[] = [];
     for (const [index, part] of listOf(parts).entries()) {

@@ -2,7 +2,7 @@ import { expect, inject, it, vi } from 'vitest';
 import { experiments } from '../chaos/experiments.ts';
 
 // Several gateways run one after the other, and databases disconnect for seconds.
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const postgres = {
   url: inject('postgresUrl'),

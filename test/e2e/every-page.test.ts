@@ -6,7 +6,7 @@ import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { type PageWeight, weighPage } from '../support/page-weight.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
 
 let browser: TestBrowser;
 let databaseUrl: string;

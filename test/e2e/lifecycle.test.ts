@@ -10,7 +10,7 @@ import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } fro
 import { redisUrl } from '../support/redis.ts';
 
 // Whole processes start, stop and restart here, on machines that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 /** Streams pause here until a test resumes them, and hundreds begin at once: no timeout may end one. */
 const patientYaml = (baseUrl: string) =>

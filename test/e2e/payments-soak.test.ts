@@ -3,7 +3,7 @@ import { paymentSoak } from '../payments/soak.ts';
 import { redisUrl } from '../support/redis.ts';
 
 // Two gateways are started, and twice another one in the place of one that was killed.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 400_000 });
 
 const postgres = {
   url: inject('postgresUrl'),

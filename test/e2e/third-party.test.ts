@@ -15,7 +15,7 @@ import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } fro
 const root = resolve(import.meta.dirname, '..', '..');
 
 // Every gateway is a process here: the test runner would load plugins differently.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
 let home: GatewayHome;

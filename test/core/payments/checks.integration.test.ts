@@ -64,7 +64,8 @@ describe('a check', () => {
   it('of a pending order puts the next one into database and queue', async () => {
     await check();
     const { delay, checks } = (await attempt()) ?? {};
-    expect(delay).toBeGreaterThan(15);
+    // About 20 seconds after the charge, less the time that a busy machine has taken since.
+    expect(delay).toBeGreaterThan(5);
     expect(delay).toBeLessThan(24);
     expect(checks).toBe(1);
     // Less the time between the two readings, on a busy machine.

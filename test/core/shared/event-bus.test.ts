@@ -17,6 +17,9 @@ const busOf = (events: Events, handlers: EventHandler[], log = silentLog) =>
 
 afterEach(() => vi.useRealTimers());
 
+/** On a busy machine. */
+const patience = { timeout: 15_000 };
+
 describe('an event', () => {
   it('reaches the handlers of its type on every instance, with the host', async () => {
     await using shared = new MemoryShared();
@@ -26,11 +29,13 @@ describe('an event', () => {
     await using there = busOf(shared.events, [handler]);
     await Promise.all([here.listen(), there.listen()]);
     await here.publish('key.rotated', rotated);
-    await vi.waitFor(() =>
-      expect(heard).toEqual([
-        [rotated, 'host'],
-        [rotated, 'host'],
-      ]),
+    await vi.waitFor(
+      () =>
+        expect(heard).toEqual([
+          [rotated, 'host'],
+          [rotated, 'host'],
+        ]),
+      patience,
     );
   });
 
@@ -56,7 +61,7 @@ describe('a handler', () => {
     await bus.listen();
     await bus.publish('key.rotated', rotated);
     await bus.publish('key.rotated', rotated);
-    await vi.waitFor(() => expect(calls).toBe(2));
+    await vi.waitFor(() => expect(calls).toBe(2), patience);
     expect(error.mock.calls).toEqual([['plugin mail, handler of key.rotated failed', failure]]);
   });
 
@@ -71,7 +76,7 @@ describe('a handler', () => {
     await using bus = busOf(shared.events, [handler]);
     await bus.listen();
     for (const keyId of ['1', '2']) await bus.publish('key.rotated', { ...rotated, keyId });
-    await vi.waitFor(() => expect(steps).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2']));
+    await vi.waitFor(() => expect(steps).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2']), patience);
   });
 
   it('gets events that come after a pause, and nothing is logged', async () => {
@@ -82,7 +87,7 @@ describe('a handler', () => {
     await bus.listen();
     for (const expected of [1, 2]) {
       await bus.publish('key.rotated', rotated);
-      await vi.waitFor(() => expect(calls).toBe(expected));
+      await vi.waitFor(() => expect(calls).toBe(expected), patience);
       // The queue notices only after the handler that it is empty.
       await sleep(1);
     }
@@ -112,8 +117,9 @@ describe('a handler', () => {
     await bus.listen();
     for (let count = 0; count < 1_003; count++) await bus.publish('key.rotated', rotated);
     resolve();
-    await vi.waitFor(() =>
-      expect(error).toHaveBeenLastCalledWith('plugin mail, handler of key.rotated: 2 events dropped'),
+    await vi.waitFor(
+      () => expect(error).toHaveBeenLastCalledWith('plugin mail, handler of key.rotated: 2 events dropped'),
+      patience,
     );
     expect(error).toHaveBeenCalledTimes(2);
   });

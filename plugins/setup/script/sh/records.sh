@@ -121,7 +121,9 @@ recover_records() {
 # Those of runs that were killed, in the folder $1.
 remove_temporary_files() {
   for temporary_file in "$1/$temporary_name".*; do
-    if [ -e "$temporary_file" ] || [ -L "$temporary_file" ]; then rm -f "$temporary_file"; fi
+    if [ -f "$temporary_file" ] && [ ! -L "$temporary_file" ] && ends_with_id "$temporary_file"; then
+      rm -f "$temporary_file"
+    fi
   done
 }
 

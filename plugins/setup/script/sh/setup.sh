@@ -146,8 +146,7 @@ remember_tool() {
     find_saved_model "$tool_id"
   fi
   if [ -n "$saved_model" ] && ! find_model "$saved_model"; then saved_model=''; fi
-  remembered_model=$saved_model
-  save_tool "$tool_id" "$remembered_model" && remove_row "$records/moving" "$tool_id"
+  save_tool "$tool_id" "$saved_model" && remove_row "$records/moving" "$tool_id"
 }
 
 # Verdicts, what a person must paste, and what to do next.

@@ -58,9 +58,18 @@ END
 # Removes what runs that were killed meanwhile have left.
 remove_dead_stages() {
   for dead_stage in "$home/$temporary_name".* "${state%/*}/$temporary_name".* "$state/$temporary_name".*; do
-    lock_pid=${dead_stage##*.}
-    if [ -d "$dead_stage" ] && [ ! -L "$dead_stage" ] && ! is_alive; then rm -rf "$dead_stage"; fi
+    if [ -d "$dead_stage" ] && [ ! -L "$dead_stage" ] && ends_with_id "$dead_stage" && ! is_alive; then
+      rm -rf "$dead_stage"
+    fi
   done
+}
+
+# True when the path $1 ends with the id of a process: $lock_pid. Other names are not those of this script.
+ends_with_id() {
+  lock_pid=${1##*.}
+  case $lock_pid in
+    '' | *[!0-9]*) return 1 ;;
+  esac
 }
 
 # One run at a time: ends the script while another one is changing something.

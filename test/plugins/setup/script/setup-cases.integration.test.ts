@@ -509,6 +509,18 @@ describe('a run that was killed', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
+  it('does not remove what only begins like a temporary file of this script', async () => {
+    const { run, write, read } = await open();
+    await write('.merger/config.toml', config);
+    await run('--yes --tools merger');
+    const others = ['.daypass-setup.old/mine', '.merger/.daypass-setup.old', '.merger/.daypass-setup.1x'];
+    for (const path of others) await write(path, 'mine');
+    await write(`${records}/files/merger.1.new/path`, '');
+    await run('--yes --tools merger');
+    await run('--undo --yes');
+    for (const path of others) expect(await read(path)).toBe('mine');
+  });
+
   it('is not taken for one that is still at work', async () => {
     const { run, write, snapshot } = await open();
     await run('--yes');

@@ -5,8 +5,9 @@ function Show-Difference([string] $path, $before, $after) {
   Write-Line "+++ $path"
   $old = @(Split-Lines $before)
   $new = @(Split-Lines $after)
-  foreach ($line in @(Select-Near (Get-Changes $old $new))) {
-    $shown = ConvertTo-Printable (Hide-Secrets $line)
+  $changes = @(Hide-Changes (Get-Changes $old $new) $old $new)
+  foreach ($line in @(Select-Near $changes)) {
+    $shown = ConvertTo-Printable $line
     $colour = if ($line -cmatch '\A\+') { 'Green' } elseif ($line -cmatch '\A-') { 'Red' } else { '' }
     Write-Line $shown $colour
   }
@@ -98,32 +99,126 @@ function Select-Near($changes) {
   }
 }
 
-# Hides keys of this gateway, what looks like a key of another service, and all that follows a name such as apiKey or password
-# on its line. Too much is hidden rather than too little: a line may hold several secrets. Only a string of JSON that other
-# members or brackets follow is hidden alone: settings may be one line.
+# The same changes without secrets. What a line is depends on those above it, which a difference may not show.
+function Hide-Changes($changes, $old, $new) {
+  $oldShown = @(Hide-Lines $old)
+  $newShown = @(Hide-Lines $new)
+  $oldIndex = 0
+  $newIndex = 0
+  foreach ($change in $changes) {
+    $sign = $change.Substring(0, 1)
+    if ($sign -ceq '-') { $sign + $oldShown[$oldIndex] } else { $sign + $newShown[$newIndex] }
+    if ($sign -cne '+') { $oldIndex++ }
+    if ($sign -cne '-') { $newIndex++ }
+  }
+}
+
+# The lines of a file without secrets, as setup.sh hides them: too much is hidden rather than too little. The value of a secret may
+# begin on the line of its name and go on below.
+function Hide-Lines($lines) {
+  $below = ''
+  $depth = 0
+  foreach ($line in $lines) {
+    $indent = $line.Length - $line.TrimStart().Length
+    if ($below -ceq 'deeper' -and $line -cmatch '\A\s*(#|\z)') {
+      Hide-Keys $line
+      continue
+    }
+    if (Test-Below $below $depth $line $indent) {
+      if ($below -ceq 'next' -or ($below -ceq 'key' -and $line -cmatch '-----END ') -or
+        ($below -ceq 'quotes' -and $line -cmatch '"""|''{3}')) { $below = '' }
+      if ($line.Trim()) { $line.Substring(0, $indent) + '***' } else { $line }
+      continue
+    }
+    $hidden = Hide-Secrets $line
+    $below = $hidden.below
+    $depth = $indent
+    $hidden.text
+  }
+}
+
+# True when the line belongs to a secret of the kind $below that begins above it, at the indentation $depth.
+function Test-Below([string] $below, [int] $depth, [string] $line, [int] $indent) {
+  switch -CaseSensitive ($below) {
+    { $_ -in 'key', 'quotes', 'next' } { return $true }
+    'table' { return $line -cnotmatch '\A\s*\[' }
+    'bracket' { return $line -cnotmatch '\A\s*[\]})]' -or $indent -gt $depth }
+    'deeper' { return $indent -gt $depth -or ($indent -ge $depth -and $line -cmatch '\A\s*- ') }
+    'base64' { return $line -cmatch '\A[\s"'']*[A-Za-z0-9+/=_-]+[\s"'',\\]*\z' }
+  }
+  return $false
+}
+
+# Hides what looks like a key, and all that follows a name such as apiKey or password on its line: a line may hold several
+# secrets. Only a string of JSON that other members or brackets follow is hidden alone: settings may be one line.
+# Gives text, and below: how the value goes on in the lines below, or ''.
 function Hide-Secrets([string] $text) {
-  $text = Hide-Keys $text
+  if ($text -cmatch '-----BEGIN ') {
+    $below = if ($text -cmatch '-----END ') { '' } else { 'key' }
+    return @{ text = [regex]::Replace($text, '-----BEGIN .*', '-----BEGIN ***'); below = $below }
+  }
+  $line = $text
   $shown = ''
-  $name = '(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["'']?[ \t]*[\]:= \t]'
+  $name = '(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["'']?[ \t]*[\],:= \t]'
   # In Turkish, I is not the capital letter of i.
   $options = [Text.RegularExpressions.RegexOptions] 'IgnoreCase, CultureInvariant'
   while ($true) {
     $found = [regex]::Match($text, $name, $options)
-    if (-not $found.Success) { return $shown + $text }
+    if (-not $found.Success) { break }
     $end = $found.Index + $found.Length
-    $rest = $text.Substring($end).TrimStart(" `t:=".ToCharArray())
-    if ($rest -cmatch '\A([\[{|>]\s*)?\z') { return $shown + $text }
+    $rest = $text.Substring($end).TrimStart("] `t:=,".ToCharArray()).TrimEnd()
+    # A limit, such as max_tokens.
+    if ($found.Value -cmatch 'okens["'']?[ \t]*[:=]\z' -and $rest -cmatch '\A[0-9_]+([\],} \t]|\z)') {
+      $shown += $text.Substring(0, $end)
+      $text = $text.Substring($end)
+      continue
+    }
+    $below = Get-Below $found.Value $rest $line
+    if ($below -and $below -cne 'quotes') { return @{ text = Hide-Keys ($shown + $text); below = $below } }
     $shown += $text.Substring(0, $end) + ' ***'
     $string = [regex]::Match($rest, '\A"(?:[^"\\]|\\.)*"(?=[\]} \t]*(?:,[ \t]*["{/]|,?\z))')
-    if (-not $string.Success) {
-      if ($rest -cmatch ',\s*\z') { return $shown + ',' }
-      return $shown
+    if ($string.Success) {
+      $text = $rest.Substring($string.Length)
+      continue
     }
-    $text = $rest.Substring($string.Length)
+    if (-not $below -and $rest -cmatch '[\[{(]\z') { $below = 'bracket' }
+    $comma = if ($rest -cmatch ',\z') { ',' } else { '' }
+    return @{ text = (Hide-Keys $shown) + $comma; below = $below }
   }
+  $text = Hide-Keys ($shown + $text)
+  $below = if ($text -cne $line -and (Test-Below 'base64' 0 $line 0)) { 'base64' } else { '' }
+  return @{ text = $text; below = $below }
 }
 
+# How the value of a secret goes on below the line, of which $rest is behind its name; or ''.
+function Get-Below([string] $name, [string] $rest, [string] $line) {
+  if ($rest -ceq '\' -or (-not $rest -and $name -cmatch ',\z')) { return 'next' }
+  if (-not $rest -and $name -cmatch '\]\z') {
+    if ($line -cmatch '\A\s*\[') { return 'table' }
+    return ''
+  }
+  if ($rest -cmatch '\A([|>][0-9+-]*)?\z') { return 'deeper' }
+  if ($rest -cmatch '\A[\[{(]\z') { return 'bracket' }
+  if ($rest -cmatch '\A("""|''{3})' -and $rest -cnotmatch '\A...*("""|''{3})\z') { return 'quotes' }
+  return ''
+}
+
+# Hides what is a key by its looks: of this gateway, with a known start, after Bearer or Basic, in a URL before its @, a UUID, and
+# long runs of letters and digits. Not hidden are the address of this gateway and its models.
 function Hide-Keys([string] $text) {
-  $text = [regex]::Replace($text, [regex]::Escape($data.keyPrefix) + '[-_][A-Za-z0-9_-]+', $data.keyPrefix + '-***')
-  return [regex]::Replace($text, 'sk-[A-Za-z0-9_-]+', 'sk-***')
+  $prefix = [regex]::Escape($data.keyPrefix)
+  $text = [regex]::Replace($text, $prefix + '[-_][A-Za-z0-9_-]+', $data.keyPrefix + '-***')
+  $text = [regex]::Replace($text, 'sk-[A-Za-z0-9_-]+', 'sk-***')
+  $text = [regex]::Replace($text, '://[^/@\s"'']*:[^@\s"'']*@', '://***@')
+  $text = [regex]::Replace($text, '(?<=([Bb]earer|BEARER|[Bb]asic|BASIC)[ \t]+)[^\s"'']*([0-9=]|[a-z][A-Z])[^\s"'']*', '***')
+  $run = 'A-Za-z0-9_+/.~%-'
+  $known = '[spr]k[-_]|xox[abeoprs]-|xapp-|glpat-|github_pat_|gh[opsur]_|hf_|ya29\.|SG\.|A[KS]IA|AIza|eyJ'
+  $uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+  $random = "(?!$prefix/)[$run]*?(?<![A-Za-z0-9])" +
+  '([A-Za-z0-9]{40}|(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16})'
+  $parts = [regex]::Split($text, '(' + [regex]::Escape($data.baseUrl) + ')')
+  for ($index = 0; $index -lt $parts.Count; $index += 2) {
+    $parts[$index] = [regex]::Replace($parts[$index], "(?<![$run])(($known)[$run]{8,}|$uuid(?![$run])|$random[$run]*)=*", '***')
+  }
+  return $parts -join ''
 }

@@ -135,7 +135,7 @@ function Complete-DryRun($jobs) {
     }
     foreach ($variable in $job.variables) {
       if (-not (Test-VariableSet $variable $job.tool.id)) {
-        Write-Line (Hide-Secrets "+ variable $($variable.name) = $($variable.value)") 'Green'
+        Write-Line (Hide-Secrets "+ variable $($variable.name) = $($variable.value)").text 'Green'
       }
     }
   }

@@ -5,7 +5,6 @@ let loaded: Promise<Parser> | undefined;
 
 /** Reads PowerShell by a grammar: no PowerShell runs in these tests. */
 export async function createParser(): Promise<(text: string) => Node> {
-  // One for all: the memory of the grammar is damaged when a parser is collected as garbage while others are in use.
   const parser = await (loaded ??= loadParser());
   return (text) => {
     const tree = parser.parse(text);

@@ -50,7 +50,13 @@ function childrenAt(cursor: TreeCursor, source: string): SyntaxNode[] {
   return children;
 }
 
-export const toTree = (root: Node): SyntaxNode => new SyntaxNode(root.walk(), root.text);
+export function toTree(root: Node): SyntaxNode {
+  const cursor = root.walk();
+  const tree = new SyntaxNode(cursor, root.text);
+  // A cursor that is collected as garbage instead frees memory of another one.
+  cursor.delete();
+  return tree;
+}
 
 /** The name of a variable, in lower case. */
 export const nameOf = ({ text }: SyntaxNode): string => text.replaceAll(/^\$\{?|\}$/g, '').toLowerCase();

@@ -42,7 +42,7 @@ export interface GatewayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Ms for a start that has failed to release what it has opened, and for one hook of a plugin. */
+/** Timeouts in ms: releasing resources after a failed start, and one hook of a plugin. */
 const deadlines = { release: 4_000, hook: 30_000 };
 
 /** One running gateway, made from one gateway.yaml. */

@@ -26,7 +26,7 @@ export interface ServicesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Ms for each service to close after a start that has failed. */
+/** Ms that each service has to close after a failed start. */
 const abandonTimeout = 1_000;
 
 /** The open services of a process. They are closed in reverse order. */

@@ -9,7 +9,7 @@ import type { Identity } from './identity.ts';
 
 /** Where a server that runs as another user keeps its files when that user cannot enter the data folder. */
 export const systemFolder = '/var/lib/daypass';
-/** Ms for `initdb`. */
+/** Timeout of `initdb` in ms. */
 const initTimeout = 60_000;
 
 const run = promisify(execFile);

@@ -13,7 +13,7 @@ import { hasExited, postmasterPid, signal } from './postmaster.ts';
 import { readAccess, type ServerAccess, urlOf, writeAccess } from './server-access.ts';
 import { isRunning, startServer } from './server-process.ts';
 
-/** Ms for the server to stop before it is forced to. */
+/** Ms that the server has to stop before it is killed. */
 const stopTimeout = 10_000;
 
 /**

@@ -13,7 +13,7 @@ const lockTimeout = 120_000;
 
 /** Ms that a migration waits for a locked table; later statements on the table wait as long. */
 const tableLockTimeout = 5_000;
-/** Of both connections. A deadline that the database sets must not count either. */
+/** Settings of both connections: no statement timeout, not even one configured in the database. */
 const unhurried = {
   connectionTimeoutMillis: 10_000,
   options: '-c statement_timeout=0',

@@ -30,7 +30,7 @@ export interface OpenDatabaseOptions {
 /** Ms. A slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
-/** Ms for the embedded server to stop after a start that has failed, before it is forced to. */
+/** Ms that the embedded server has to stop after a failed start, before it is killed. */
 const failedStopTimeout = 1_500;
 
 /**

@@ -7,7 +7,7 @@ import type { Identity } from './identity.ts';
 import { hasExited, postmasterPid, removeStalePid, signal } from './postmaster.ts';
 import { answers, type ServerAccess } from './server-access.ts';
 
-/** Ms for the server to start, recovery after a crash included, and to exit after a start that has failed. */
+/** Timeouts in ms: the start of the server, including crash recovery, and its exit after a failed start. */
 const timeouts = { start: 60_000, exit: 2_000 };
 /** Ms between two checks of a server that starts or stops, and of waiting after which it is logged. */
 const pollInterval = 25;

@@ -28,7 +28,7 @@ export interface CatalogProblem {
 
 /** What `gateway check` prints of a section of a plugin. */
 export interface ConfigReview {
-  /** Of the line in `gateway check`. */
+  /** Name of the line in `gateway check`. */
   readonly name: string;
   /** What is configured, in a few words; `notice` is a warning about it, or several. */
   describe(host: Pick<Host, 'section' | 'isProduction' | 'catalog'>): {

@@ -28,7 +28,7 @@ export interface Serving {
   readonly readConnection: ReadClientConnection;
 }
 
-/** Ms for which the remainder of a refused body is read and discarded, so that the client reads the answer. */
+/** Ms for which the remainder of a rejected body is read and discarded, so that the client reads the response. */
 const discardTime = 5_000;
 
 /** Ms for which stages may keep running after their exchange is over. */

@@ -57,7 +57,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Ms for which a refused connection stays open, so that the client reads the answer before a reset. */
+/** Ms for which a rejected connection stays open, so that the client reads the response before a reset. */
 const lingering = 1_000;
 
 /** Ms between two lines in the log. */

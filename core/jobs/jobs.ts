@@ -20,7 +20,7 @@ export interface QueueState {
   /** Jobs that could run, and wait for a worker. */
   readonly waiting: number;
   readonly running: number;
-  /** Ms for which the job has waited that has waited longest. */
+  /** Ms that the oldest waiting job has waited. */
   readonly longestWait: number;
   /** Jobs that failed permanently in the last 24 hours, newest first; at most 100. */
   readonly failed: readonly FailedJob[];

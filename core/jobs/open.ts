@@ -34,7 +34,7 @@ export interface JobQueue extends Jobs {
   work(): void;
 }
 
-/** Ms for the queue to accept a job, to accept the schedules, to open a worker, and for running jobs to end at a stop. */
+/** Timeouts in ms: adding a job, setting the schedules, opening a worker, and finishing running jobs on shutdown. */
 const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
 /** Ms between attempts to start working. */
 const retries = { first: 500, longest: 30_000 };

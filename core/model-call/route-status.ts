@@ -4,7 +4,7 @@ import type { Registry, StatusReport } from '../extension/registry.ts';
 /** A route as operators see it: at `/readyz?verbose`, in `gateway routes` and on the front page. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model
-  /** Of the breaker; `no_model` while a route that does not have the model is asked after the others. */
+  /** State of the breaker; `no_model` while a route without the model is tried last. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
   readonly reason: string | null;

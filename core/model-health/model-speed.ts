@@ -4,9 +4,9 @@ import { readUsage, startOfHours } from '../records/usage.ts';
 
 /** How fast a model answers. Ms to the first token, medians. */
 export interface ModelSpeed {
-  /** Of this hour and the last one; undefined without answers. */
+  /** Median of this hour and the last one; undefined without responses. */
   readonly lastHourMs: number | undefined;
-  /** Of the last seven days; undefined while there are too few answers to call it usual. */
+  /** Median of the last seven days; undefined with too few responses. */
   readonly usualMs: number | undefined;
 }
 

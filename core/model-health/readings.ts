@@ -7,7 +7,7 @@ import { listIncidents } from './incident-store.ts';
 import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
-/** Ms for which a reading is used, and for one to be made. */
+/** Ms for which a reading is used, and the timeout of a new one. */
 const ages = { now: 2_000, days: 30_000, speed: 60_000 };
 /** Ms more for which the slow ones are used while they are read again: no visitor waits for 90 days of usage. */
 const staleFor = 600_000;
@@ -21,7 +21,7 @@ interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
   readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;
   readonly days: FreshValue<Awaited<ReturnType<typeof readDailyAnswers>>>;
-  /** Of the last 90 days, those that are going on included. */
+  /** Incidents of the last 90 days, including current ones. */
   readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
 }
 

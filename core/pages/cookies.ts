@@ -38,7 +38,7 @@ function nameOf(cookie: CookieName, prefix: string, isHttps: boolean): string {
   return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
 }
 
-/** Of each request its cookies: what one part of the gateway sets, the others see. */
+/** The cookies of each request, so that cookies set by one part are visible to the others. */
 const known = new WeakMap<Request, Cookies>();
 
 export function cookiesOf(request: Request, host: Pick<Host, 'section' | 'service'>): Cookies {
@@ -106,7 +106,7 @@ export class Cookies {
   }
 }
 
-/** Of two cookies with one name neither counts, as in hapi's list of them. */
+/** Ignores cookies whose name occurs twice, as hapi does. */
 function parseCookies(header = ''): Record<string, unknown> {
   const pairs = header.split(';').map((pair) => pair.trim().split('='));
   const groups = Map.groupBy(pairs, ([name = '']) => name);

@@ -4,7 +4,7 @@ import { FieldErrors } from './page.ts';
 import { formTokenField } from './form-token.ts';
 import { withoutNul } from './without-nul.ts';
 
-/** Of each schema its validator: forms are registered once. */
+/** Validators by schema: forms are registered once. */
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 const ajv = new Ajv({

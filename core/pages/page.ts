@@ -166,7 +166,7 @@ export class Redirect {
 
 /** A file that the browser saves. */
 export class Download {
-  /** Of letters, digits, `.`, `-` and `_`. */
+  /** Consists of letters, digits, `.`, `-` and `_`. */
   readonly fileName: string;
   readonly type: string;
   /** Bytes, or a stream of them, which is destroyed when the client leaves. */

@@ -129,7 +129,7 @@ export class PageRoutes {
   }
 }
 
-/** Of the page, also after a form that was sent to another path. */
+/** URL of the page, also after a form that was submitted to another path. */
 function addressOf({ path }: Page, { params }: Pick<Visit, 'params'>): string {
   return path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

@@ -119,7 +119,7 @@ export class Sessions {
     return rows.length > 0;
   }
 
-  /** Of these sessions those that have not ended, with the accounts that they belong to. */
+  /** Selects the sessions that are still open, with their accounts. */
   async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
     const rows = await this.#database.query<{ id: string; email: string | null }>(
       `select s.id, a.email from session s join account a on a.id = s.account_id

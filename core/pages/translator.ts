@@ -22,7 +22,7 @@ export class Translator {
     return this.#texts.en.has(key);
   }
 
-  /** Of a key that does not exist the key itself is shown: a page with one odd word beats no page. */
+  /** Shows the key itself if it does not exist: better than an error page. */
   in(language: Language): Translate {
     const numbers = new Intl.NumberFormat(language);
     const plurals = new Intl.PluralRules(language);

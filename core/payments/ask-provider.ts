@@ -10,7 +10,7 @@ import {
   type PaymentEvidence,
 } from './payment-provider.ts';
 
-/** Ms for one call to a provider, and for its turn among the calls that the provider takes in a second. */
+/** Timeouts in ms: one call to a provider, and its wait for a slot under the provider's rate limit. */
 const deadlines = { call: 10_000, turn: 5_000 };
 /** Calls in a second, where the provider states no other number. */
 const usualRate = 5;

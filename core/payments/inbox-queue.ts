@@ -3,7 +3,7 @@ import { withDeadline } from '../timing/deadline.ts';
 
 /** Notifications that are processed at once, and that wait in memory; further ones wait in the database for a sweep. */
 const bounds = { running: 4, waiting: 1_000 };
-/** Ms for those that are running to end at a stop. */
+/** Ms that running work has to finish on shutdown. */
 const closeTimeout = 5_000;
 
 type Work = () => Promise<void>;

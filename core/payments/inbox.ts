@@ -14,7 +14,7 @@ export interface NotificationReply {
   readonly contentType: string;
 }
 
-/** Ms for the database to take a notification. */
+/** Ms that the database has to store a notification. */
 const storeDeadline = 2_000;
 /** Characters of texts that have an index. */
 const longestKey = 300;

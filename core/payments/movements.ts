@@ -19,7 +19,7 @@ export interface Movement {
   /** The provider's id of the payment. */
   readonly paymentId: string | undefined;
   readonly issuer: string | undefined;
-  /** Of a payment, what it did; of a refund `provider` or `manual`. */
+  /** The outcome of a payment; for a refund, `provider` or `manual`. */
   readonly outcome: string;
   readonly isFlagged: boolean;
 }

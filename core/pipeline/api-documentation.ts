@@ -24,7 +24,7 @@ export interface DocumentedHeader {
   readonly in: 'request' | 'response';
   /** Key of the text that describes the header. */
   readonly text: string;
-  /** Of the text's placeholders. */
+  /** Values of the text's placeholders. */
   readonly values?: Readonly<Record<string, string | number>>;
   readonly example: string;
   /** True for a header that carries the caller's key. */

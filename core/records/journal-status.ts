@@ -5,11 +5,11 @@ import type { Host } from '../host.ts';
 export interface JournalStatus {
   readonly waiting_records: number;
   readonly waiting_bytes: number;
-  /** Ms for which the oldest record has waited. */
+  /** Age of the oldest waiting record in ms. */
   readonly oldest_ms: number;
   /** Requests not recorded since the start. */
   readonly lost_records: number;
-  /** Of the disk with the data folder; null where it cannot be read. */
+  /** Free space on the disk of the data folder; null if unknown. */
   readonly free_disk_bytes: number | null;
 }
 

@@ -24,7 +24,7 @@ export const recordColumns = Object.entries(columns)
   })
   .join(', ');
 
-/** Of the table: `started_at` alone would be the number in the list, which has no index. */
+/** Sorts by the table's column: unqualified, `started_at` would be the selected number, which has no index. */
 const newestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**

@@ -6,7 +6,7 @@ export interface FreshValueOptions<T> {
   readonly maxAge: number;
   /** Ms more for which readers still get the old value, while it is read again; 0 when left out. */
   readonly staleFor?: number;
-  /** Ms for one reading. */
+  /** Timeout of a reading in ms. */
   readonly deadline: number;
   now(): number; // epoch ms
 }

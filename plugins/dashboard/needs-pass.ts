@@ -2,7 +2,7 @@ import { activePeriod, readAccounts } from '#core/accounts/account-record.ts';
 import { configuredProvider } from '#core/payments/connections.ts';
 import { accountOf, type PageRequest } from '#core/pages/page.ts';
 
-/** True for an account that must buy days before a model answers. Only where days are sold: elsewhere nobody could. */
+/** True for an account that must buy days before it can call models. False where plans cannot be bought. */
 export async function needsPass(request: PageRequest): Promise<boolean> {
   const { host } = request;
   if (configuredProvider(host) === undefined) return false;

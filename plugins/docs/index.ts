@@ -25,7 +25,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Documents for programs are in English, and the same for everybody: written once for each configuration. */
+/** Documents for programs are in English and the same for all clients: generated once for each configuration. */
 function routeDocuments(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');

@@ -150,7 +150,7 @@ export class Journal implements Disposable {
     return this.#finished.reduce((sum, { records }) => sum + records, this.#records);
   }
 
-  /** Ms for which the oldest of them has waited; 0 without any. */
+  /** Age of the oldest of them in ms; 0 without any. */
   get oldestAge(): number {
     const firstAt = this.#finished[0]?.firstAt ?? this.#firstAt;
     return firstAt === undefined ? 0 : performance.now() - firstAt;

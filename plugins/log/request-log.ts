@@ -10,7 +10,7 @@ import { PostgresRecordStore, type RecordStore } from './record-store.ts';
 import { Rejected } from './rejected.ts';
 import { Shipper } from './shipper.ts';
 
-/** Ms for which records are shipped when the process stops; the rest waits for the next start. */
+/** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. */
 const stopDeadline = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {

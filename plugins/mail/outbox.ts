@@ -28,7 +28,7 @@ export interface ClaimedMail {
   readonly eventId: string;
   readonly accountId: string;
   readonly event: MailedEvent;
-  /** Of the event. */
+  /** Payload of the event. */
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
 }

@@ -7,7 +7,7 @@ import { mailSection } from './section.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 import { type SmtpOutcome, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
 
-/** Ms for which one run begins further mails. */
+/** Ms after which a run starts no further mails. */
 const longestRun = 20_000;
 /** Ms between two warnings about the mail server. */
 const warnInterval = 60_000;

@@ -67,7 +67,7 @@ interface Progress {
 }
 
 interface SmtpFailure extends Error {
-  /** Of the server, when it has answered. */
+  /** The server's code, if it responded. */
   readonly responseCode?: number;
   /** The command that it has answered. */
   readonly command?: string;

@@ -41,7 +41,7 @@ export function readEvidence(body: JsonObject, asked: ChargeReference, settings:
   const amount = readRupiah(body['gross_amount']);
   return {
     ...evidence,
-    // Parts of a rupiah were not asked for: somebody has to look.
+    // A fraction of a rupiah was never charged: the operator must look at it.
     state: amount === undefined ? 'disputed' : state,
     paymentId: evidence.providerReference,
     ...(amount !== undefined && { paid: { amount, currency: textOf(body, 'currency') ?? 'IDR' } }),

@@ -6,8 +6,8 @@ import { textOf } from './evidence.ts';
 import { type MidtransSettings, requireKey } from './section.ts';
 
 /**
- * Reads a notification. The signature covers order, code and amount as they are written, but neither state nor
- * transaction: settlement, refund and cancel have the same one, for ever. So it is a hint, and never evidence.
+ * Reads a notification. The signature covers the text of order, code and amount, but neither state nor transaction:
+ * settlement, refund and cancel share the same signature. So it is a hint, and never evidence.
  */
 export function readMidtransNotification(
   { body }: RawNotification,

@@ -8,7 +8,7 @@ const path = '/account/key';
 const views = join(import.meta.dirname, '..', '..', 'views');
 const noFields = { type: 'object' } as const;
 
-/** Shows the key that nobody has seen. The answer is the only place where it is ever written. */
+/** Shows a key that was never shown. The response is the only place where it is written. */
 const showForm = defineForm({
   path: `${path}/show`,
   fields: noFields,

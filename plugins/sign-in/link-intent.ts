@@ -13,10 +13,10 @@ export function linkPurpose(provider: string): string {
 }
 
 /**
- * The account whose owner asked, by a form in this very session, to add a sign-in of this provider. The token is signed
- * with the secret of the session, so another site can neither make one nor use one of another reader.
+ * The account whose owner requested, by a form in this session, to add a sign-in of this provider. The token is signed with
+ * the secret of the session, so that another site cannot create one or use another person's.
  *
- * @returns undefined when nobody asked, not in this session, or too long ago
+ * @returns undefined without a request in this session, or when it has expired
  */
 export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
   const host = request.server.host();

@@ -52,7 +52,7 @@ function toEntry(incident: Incident, page: string, t: Translate): string {
   ].join('\n');
 }
 
-/** Times in UTC: nobody knows the zone of a feed reader. */
+/** Times are in UTC, because the time zone of a feed reader is unknown. */
 function describe({ startedAt, endedAt, lowestAnswered }: Incident, t: Translate): string {
   const lowest =
     lowestAnswered === undefined ? '' : ` ${t('status.lowest', { share: `${Math.floor(lowestAnswered * 100)}%` })}`;

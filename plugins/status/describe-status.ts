@@ -41,7 +41,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
   };
 }
 
-/** An incident that is going on: what it is, since when, and what happens to requests meanwhile. */
+/** A current incident: its kind, its start, and its effect on requests. */
 function describeCurrent(incident: Incident, { models, at }: ServiceStatus, { t, format }: Reader) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = incidentTitle(incident, t);

@@ -13,7 +13,7 @@ const maxAge = 10;
 
 const translator = new Translator([statusTexts]);
 
-/** `/status.json` and `/status.atom`, the same for every reader; `?language=id` for Indonesian. */
+/** `/status.json` and `/status.atom`, the same for all clients; `?language=id` for Indonesian. */
 export function feedRoutes(gateway: Pick<Registry, 'statusReports'>, host: () => Host): ServerRoute[] {
   return [
     route('/status.json', async (request, h) => {

@@ -9,7 +9,7 @@ const views = join(import.meta.dirname, '..', '..', 'views');
 /** Seconds after which an open page shows what time alone has changed. */
 const interval = 5;
 
-/** `/status`, for everybody. */
+/** `/status`, a public page. */
 export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
   const values = async (request: PageRequest) =>
     describeStatus(await readServiceStatus(gateway, request.host), request.host.service.name, request);

@@ -11,7 +11,7 @@ import { type DayStatus, describeDays, lastDays } from './days.ts';
 export interface ServiceStatus {
   readonly at: Date;
   readonly models: readonly ModelStatus[];
-  /** Of the last 90 days, the newest first. */
+  /** Incidents of the last 90 days, newest first. */
   readonly incidents: readonly Incident[];
   /** False while the database does not respond: then breakers alone say how models are, and there is no history. */
   readonly isComplete: boolean;

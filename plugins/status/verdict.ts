@@ -2,7 +2,7 @@ import type { ModelState } from '#core/model-health/model-health.ts';
 import type { Translate } from '#core/pages/texts.ts';
 
 export interface Verdict {
-  /** The worst state of a model; `no_data` when nobody has used any. */
+  /** The worst state of any model; `no_data` when no model had a request. */
   readonly state: ModelState;
   readonly text: string;
 }

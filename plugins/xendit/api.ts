@@ -15,7 +15,7 @@ const version = { 'api-version': '2024-11-11' };
  * Calls the API.
  *
  * @returns undefined when it does not exist (404)
- * @throws PaymentError for everything else that is not a success
+ * @throws PaymentError for every other failure
  */
 export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
   const { path, headers, ...request } = call;

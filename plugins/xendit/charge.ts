@@ -5,8 +5,8 @@ import { callXendit, textOf } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 /**
- * Creates a payment request. QRIS takes no expiry here: a request runs for 48 hours unless it is cancelled, and
- * core cancels it at `expiresAt`. No key makes it idempotent, so a lost answer leaves a request that nobody pays.
+ * Creates a payment request. Xendit's QRIS has no expiry option: a request is valid for 48 hours unless it is cancelled, and
+ * core cancels it at `expiresAt`. There is no idempotency key, so a lost response leaves an unused request.
  *
  * @throws PaymentError
  */

@@ -22,8 +22,8 @@ const requestStates: Readonly<Record<string, PaymentState>> = {
 };
 
 /**
- * Reads a payment request, and the payment for it: a request that has expired may have been paid, and still says that it
- * has expired. The state is `unknown` without Xendit's own reference, because ours cannot be looked up.
+ * Reads a payment request and its payment: an expired request may have been paid and still be reported as expired. The state
+ * is `unknown` without Xendit's reference, because Xendit has no lookup by ours.
  *
  * @throws PaymentError
  */
@@ -79,7 +79,7 @@ async function readPaid(
   return {
     reference,
     providerReference,
-    // Parts of a rupiah were not asked for: somebody has to look.
+    // A fraction of a rupiah was never charged: the operator must look at it.
     state: amount === undefined ? 'disputed' : refundedOf(refunds, amount),
     ...(paymentId !== undefined && { paymentId }),
     ...(amount !== undefined && { paid: { amount, currency: textOf(payment, 'currency') ?? 'IDR' } }),

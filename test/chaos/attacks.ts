@@ -4,10 +4,10 @@ import { hostileValues } from './hostile-json.ts';
 import { places } from './hostile-requests.ts';
 
 const MiB = 1024 * 1024;
-/** Of answers: each comes in every size. */
+/** Sizes of responses. */
 const allSizes = [MiB / 2, 2 * MiB, 8 * MiB, 31 * MiB];
 /**
- * Of requests, in turn. Mostly small: what holds the loop does so at 2 MiB, and 31 MiB of each would take half an hour. There
+ * Sizes of requests, in turn. Mostly small: what blocks the loop does so at 2 MiB, and 31 MiB of each would take half an hour. There
  * are 17, which shares no factor with the number of values, so that every value comes in every size.
  */
 const requestSizes = [0.5, 2, 0.5, 2, 0.5, 8, 0.5, 2, 0.5, 2, 0.5, 31, 0.5, 2, 0.5, 2, 8].map((size) => size * MiB);

@@ -45,7 +45,7 @@ async function ask(url: string, key = home.key): Promise<Response> {
   });
 }
 
-/** Of a gateway that opens at 23:00 UTC. */
+/** The expected status of a gateway that opens at 23:00 UTC. */
 const statusAt = (time: Date) => (time.getUTCHours() >= 23 ? 200 : 403);
 
 describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {

@@ -207,7 +207,7 @@ class Soak {
   }
 }
 
-/** Of twenty orders two are not notified, one is paid wrongly, and one is not paid. */
+/** Among twenty orders, two get no notification, one a wrong amount, and one no payment. */
 function wayOf(index: number): Way {
   const place = index % 20;
   if (place < 2) return 'silent';

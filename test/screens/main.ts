@@ -32,9 +32,9 @@ const views = [
 ] as const;
 /** Px of a page that are shown; what is longer goes on alike. */
 const longest = 900;
-/** Of minor pages each width and each theme once: the pictures are part of the repository. */
+/** Minor pages get each width and each theme once: the pictures are part of the repository. */
 const viewsOfMinor = new Set<string>(['1280-dark', '360-light']);
-/** Of WebP; letters stay readable. */
+/** WebP quality at which text stays readable. */
 const quality = 25;
 
 await using postgres = await startPostgres();

@@ -2,7 +2,7 @@ import type { Reader, ScreenWorld } from './world.ts';
 
 /** A page, or one of its states, as the screenshots and the audit visit it. */
 export interface Screen {
-  /** Of the file. */
+  /** Base name of the file. */
   readonly name: string;
   readonly reader: Reader;
   readonly path: string;

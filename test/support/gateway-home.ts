@@ -16,7 +16,7 @@ import { createLogger } from '#core/logger.ts';
 export interface GatewayProcess extends AsyncDisposable {
   readonly process: ChildProcess;
   readonly url: string;
-  /** Of the operator's listener. */
+  /** URL of the operator listener. */
   readonly operatorUrl: string;
   /** Everything it has printed. */
   readonly output: () => string;

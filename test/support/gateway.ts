@@ -21,7 +21,7 @@ export interface GatewayOptions {
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly url: string;
-  /** Of the operator's listener. */
+  /** URL of the operator listener. */
   readonly operatorUrl: string;
   /** A key whose period ends in a day. */
   readonly key: string;

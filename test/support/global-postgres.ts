@@ -17,7 +17,7 @@ declare module 'vitest' {
   }
 }
 
-/** Of a server that no run outlives. The write-ahead log is part of the memory that it takes. */
+/** Settings of a server that lives for one run. Its write-ahead log is in memory. */
 const settings = ['fsync = off', "max_wal_size = '256MB'"];
 
 const log = { info: () => undefined, warn: console.warn, error: console.error };

@@ -30,7 +30,7 @@ export interface LiveReader {
   readonly source: LiveSource;
 }
 
-/** Of these sessions those that have not ended and have this role. */
+/** Selects the sessions that are still open and have this role. */
 export type FilterSessions = (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly isOperator: boolean }>>;
 
 type HubHost = Pick<Host, 'keep' | 'log' | 'instance' | 'shared' | 'database'>;

@@ -27,7 +27,7 @@ export interface LiveSource {
 }
 
 export interface LiveViewOptions {
-  /** Of the page, for the log. */
+  /** Path of the page, for the log. */
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;

@@ -7,7 +7,7 @@ import { PageError } from '#core/pages/page-error.ts';
 /** Downloads of one account: each reads all of its records. */
 const limits = { limit: 6, period: 3600, burst: 3 };
 
-/** Ms for a download, however slowly its client reads. */
+/** Timeout of a download in ms, however slowly the client reads. */
 const longest = 15 * 60_000;
 
 /** What the service has about the account, as one JSON file. */

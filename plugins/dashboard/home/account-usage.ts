@@ -53,7 +53,7 @@ class UsageReadings implements Disposable {
   readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: keptAccounts });
   readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: keptAccounts, ttl: earlierKeptFor });
   readonly #stop: () => void;
-  /** Of the readings that are kept. */
+  /** The hour of the cached readings. */
   #hour = 0;
 
   constructor(host: Host) {

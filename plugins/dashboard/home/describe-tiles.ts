@@ -58,7 +58,7 @@ function countSoFar(hours: readonly HourSum[], now: number): number {
 function compare(all: number, before: number, { t, format }: Reader): string {
   if (before < 1) return '';
   const change = all / before - 1;
-  // Beyond a factor of ten a percentage says nothing.
+  // Above a factor of ten, a percentage is meaningless.
   if (change > 9) return '';
   const share = format.percent(Math.round(Math.abs(change) * 100) / 100);
   if (Math.abs(change) < 0.005) return t('home.tile.same');

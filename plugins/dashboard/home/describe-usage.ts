@@ -7,7 +7,7 @@ import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
 
-/** Ms for which a description holds: what it says of the time changes by the minute. */
+/** Ms for which a description is valid: its relative times change every minute. */
 const minute = 60_000;
 
 type UsageView = ReturnType<typeof describe>;

@@ -36,7 +36,7 @@ function covers({ start, end }: Pick<KnownAttempt, 'start' | 'end'>, time: numbe
   return start <= time && time <= end;
 }
 
-/** Of two that ran at that time, the one that served has sent it; then the one that was not stopped for it. */
+/** Precedence among attempts that ran at that time: the one that served, then one that was not stopped for it. */
 const order: readonly KnownAttempt['outcome'][] = ['served', 'failed', 'aborted'];
 function byOutcome(a: Pick<KnownAttempt, 'outcome'>, b: Pick<KnownAttempt, 'outcome'>): number {
   return order.indexOf(a.outcome) - order.indexOf(b.outcome);

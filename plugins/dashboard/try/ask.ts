@@ -4,13 +4,13 @@ import { accessTokens } from '#core/accounts/access-token.ts';
 import { accountOf, type PageRequest } from '#core/pages/page.ts';
 import { tryBounds, type TryMessage } from './conversation.ts';
 
-/** Ms for a whole answer; longer than the deadline of a model call, whose error then says more. */
+/** Timeout of a response in ms; longer than the deadline of a model call, whose error is more specific. */
 const deadline = 300_000;
 
 /** Bytes of a response that are read. */
 const longestResponse = 4 * 1024 * 1024;
 
-/** What came of a request. */
+/** The result of a request. */
 export interface Asked {
   /** `x-request-id`; '' when the gateway did not respond. */
   readonly id: string;

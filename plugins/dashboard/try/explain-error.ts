@@ -9,7 +9,7 @@ export interface TryError {
   readonly action?: { readonly path: string; readonly label: string };
 }
 
-/** Of each cause what happened and what to do; texts are `try.error.CAUSE` and `try.error.CAUSE.text`. */
+/** Causes of errors. The texts of each are `try.error.CAUSE` and `try.error_text.CAUSE`. */
 export const tryCauses = [
   'signed_out',
   'no_plan',

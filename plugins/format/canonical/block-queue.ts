@@ -114,7 +114,7 @@ export class BlockQueue {
     this.#options.emit({ type: 'citation', index: this.#index, citation });
   }
 
-  /** Of the live block. */
+  /** Index of the live block. */
   get #index(): number {
     return this.complete.length;
   }

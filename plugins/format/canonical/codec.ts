@@ -57,7 +57,7 @@ export interface ReplyDecoder {
 }
 
 export interface ReplyContext {
-  /** Of the exchange; ids in the reply are derived from it. */
+  /** Id of the exchange; ids in the reply are derived from it. */
   readonly id: string;
   /** The name that the client requested. */
   readonly model: string;

@@ -120,7 +120,7 @@ export interface ToolCall {
 
 export interface ToolResult {
   readonly type: 'tool_result';
-  /** Of its call. */
+  /** Id of its call. */
   readonly id: string;
   readonly parts: readonly Part[]; // may be empty
   readonly isError: boolean;

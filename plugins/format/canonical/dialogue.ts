@@ -13,7 +13,7 @@ export interface AssistantTurn {
 /** The input to the model: results of its calls, and the user's message. */
 export interface UserTurn {
   readonly role: 'user';
-  /** Of the calls of the turn before, in their order; they come first. */
+  /** Results of the calls of the previous turn, in their order; they come first. */
   readonly results: ToolResult[];
   readonly parts: Part[];
 }

@@ -17,7 +17,7 @@ export interface GuardedRoute {
 }
 
 export interface GuardOptions extends GuardedRoute {
-  /** Of the exchange; calls without an id get one derived from it. */
+  /** Id of the exchange; calls without an id get one derived from it. */
   readonly id: string;
   /** Estimates the tokens of the request, where the upstream has not counted them. */
   readonly inputTokens: () => number;

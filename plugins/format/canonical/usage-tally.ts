@@ -11,7 +11,7 @@ export class UsageTally {
   #estimatedInput: number | undefined;
   #reported: Usage = {};
   #written = 0;
-  /** Of the routes that broke off. */
+  /** Usage of the routes that broke off. */
   readonly #broken: FullUsage[] = [];
 
   /** @param estimateInput estimates the tokens of the client's request; called at most once */

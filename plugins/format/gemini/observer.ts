@@ -41,7 +41,7 @@ export class GeminiObserver implements ReplyObserver {
     this.#isSettled = true;
   }
 
-  /** Of several candidates, a vendor may send fewer than requested. */
+  /** With several candidates, a vendor may send fewer than requested. */
   get isComplete(): boolean {
     return this.#isSettled || (this.#finished.size > 0 && this.#finished.size === this.#begun.size);
   }

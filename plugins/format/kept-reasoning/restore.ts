@@ -6,7 +6,7 @@ import type { Thought } from './thoughts.ts';
 export interface RestoreTarget {
   /** True when the route takes the text of reasoning, whatever made it. */
   readonly takesText: boolean;
-  /** Of the upstream, see opaque-state.ts. */
+  /** Tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
   /** The data of a state that this upstream has made and takes back. */
   ownState(state: OpaqueState | undefined): string | undefined;

@@ -10,7 +10,7 @@ import { type NameRules, ToolNames } from '../canonical/tool-names.ts';
 export interface AdaptationTarget {
   readonly profile: Profile;
   readonly notes: Notes;
-  /** Of the upstream, see opaque-state.ts. */
+  /** Tag of the upstream, see opaque-state.ts. */
   readonly origin: string;
   readonly kept?: KeptReasoning | undefined;
 }

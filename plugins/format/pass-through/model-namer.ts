@@ -4,7 +4,7 @@ import { findMember, type MemberSpan } from '../request/top-level-members.ts';
 
 /** Where the answers of a format name their model. */
 export interface ModelPlace {
-  /** Of a whole answer. */
+  /** Member of a non-streaming reply. */
   readonly member: string;
   /** The member of an event that holds an answer; left out where an event names the model itself. */
   readonly parent?: string;

@@ -28,7 +28,7 @@ export class ResponsesObserver implements ReplyObserver {
   #unfinished: string[] = [];
   #room: number = bounds.unfinishedItems;
   #openItems = 0;
-  /** Of the last event that the client got. */
+  /** Data of the last event sent to the client. */
   #lastData = '';
 
   constructor(id: string) {

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 
 /** A kind of part whose text is streamed: what its events are called, and where the text stands. */
 export interface StreamedText {
-  /** Of the part. */
+  /** Type of the part. */
   readonly type: string;
   /** Names of its events, without `.delta` and `.done`. */
   readonly events: string;

@@ -27,7 +27,7 @@ export function upstreamFormat(route: Route, { format, purpose, body }: ClientRe
   return spoken;
 }
 
-/** Of those that an upstream speaks, the client's own format, or the one that can express most. */
+/** Selects the client's own format if the upstream supports it, otherwise the most expressive one. */
 export function preferredFormat(client: TextFormat, spoken: readonly string[]): TextFormat | undefined {
   return spoken.includes(client.name) ? client : textFormats.find(({ name }) => spoken.includes(name));
 }

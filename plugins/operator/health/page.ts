@@ -11,7 +11,7 @@ import { type TableSection, withRows } from '../table-section.ts';
 import { view } from '../views.ts';
 import { readVersions } from './versions.ts';
 
-/** Seconds after which the state is read anew. */
+/** Seconds between two updates of the state. */
 const interval = 10;
 /** Rows of a table. */
 const listed = 30;

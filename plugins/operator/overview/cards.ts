@@ -14,9 +14,9 @@ export interface FactsCard {
   readonly facts: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Ms for which the oldest record may wait before the journal counts as late: it is shipped every second. */
+/** Age of the oldest record in ms above which the journal counts as late: it is shipped every second. */
 const lateJournal = 30_000;
-/** Ms for which a job may wait for a worker. */
+/** Ms that a job may wait for a worker before it counts as late. */
 const lateJob = 60_000;
 /** Bytes of free disk below which the journal is in danger. */
 const leastDisk = 1_000_000_000;

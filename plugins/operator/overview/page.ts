@@ -11,7 +11,7 @@ import { describeTiles } from './tiles.ts';
 
 /** Routes on the overview, at least; all routes of a model stay together. */
 const listedRoutes = 6;
-/** Seconds after which figures and cooldowns are shown anew. */
+/** Seconds between two updates of figures and cooldowns. */
 const interval = 5;
 
 /** `/operator`: today's figures, what needs the operator, routes, journal and jobs. */

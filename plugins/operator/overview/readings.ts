@@ -17,7 +17,7 @@ const deadline = 5_000;
 export const sparkDays = 14;
 export const trafficMinutes = 60;
 
-/** What the overview is read from, besides the flags: those must be gone once they are resolved. */
+/** The cached sources of the overview. Flags are not cached: they must disappear when they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
   const { database, jobs } = host;
   const now = () => host.now();

@@ -5,7 +5,7 @@ import { overviewReadings } from '../overview/readings.ts';
 import { view } from '../views.ts';
 import { describeRoutes } from './route-rows.ts';
 
-/** Seconds after which cooldowns are shown anew. */
+/** Seconds between two updates of cooldowns. */
 const interval = 5;
 
 /** `/operator/routes`: every route with its breaker, and the way to reset it. */

@@ -104,7 +104,7 @@ export function merchantOf(qr: string, { host }: Pick<PageRequest, 'host'>): str
   }
 }
 
-/** What came of asking the provider at the reader's wish. */
+/** The result of a check that the buyer requested. */
 function describeCheck({ attempt, readAt }: Order, { t, format, query }: PageRequest): Note | undefined {
   if (!('checked' in query)) return undefined;
   if (attempt?.error !== undefined)

@@ -16,7 +16,7 @@ const plainRefresh = 10;
 
 type Pages = Pick<Registry, 'pages'>;
 
-/** Shows the key that nobody has seen. The answer is the only place where it is written. */
+/** Shows a key that was never shown. The response is the only place where it is written. */
 const keyForm = (gateway: Pages) =>
   defineForm({
     path: '/orders/{code}/key',

@@ -78,7 +78,7 @@ export function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (glyphOf(character)?.width ?? 0), 0);
 }
 
-/** Of a point to a line between two points. */
+/** Distance of a point from the line between two points. */
 function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const length = dx * dx + dy * dy;

@@ -17,7 +17,7 @@ export interface ActionOptions {
   readonly times?: number | undefined;
 }
 
-/** What became of it. */
+/** The result of an action. */
 export interface ActionResult {
   readonly charge: SandboxCharge;
   readonly statuses: readonly number[];

@@ -35,7 +35,7 @@ interface Row {
   readonly refunded: string;
 }
 
-/** A charge that has run out says so, although nothing has written it. */
+/** Reads an overdue charge as expired, although no statement has updated it. */
 const columns = `reference, provider_reference, amount, currency, qr, notification_url, expires_at, paid_amount, payment_id, paid_at,
   case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,
   (select coalesce(sum(r.amount), 0) from payments_sandbox_refund r where r.reference = c.reference) as refunded`;
@@ -77,7 +77,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
   return row === undefined ? undefined : chargeIn(row);
 }
 
-/** Pays, at any time: as with a real provider, money may come when nobody expects it any more. Once for each charge. */
+/** Pays a charge, once, at any time: as with a real provider, a payment may arrive late. */
 export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
   await database.query(
     `update payments_sandbox_charge
@@ -87,7 +87,7 @@ export async function payCharge(database: Queries, reference: string, amount: nu
   );
 }
 
-/** Ends a charge that nobody has paid. */
+/** Ends an unpaid charge. */
 export async function endCharge(database: Queries, reference: string, state: 'expired' | 'failed'): Promise<void> {
   await database.query(`update payments_sandbox_charge set state = ? where reference = ? and state = 'pending'`, [
     state,

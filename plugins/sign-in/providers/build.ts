@@ -11,10 +11,10 @@ type Protocol = CustomProtocol1 | CustomProtocol2;
 /** bell's constructors of providers, by name; bell's types do not have them. */
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
-/** Of the others these are known to take a code challenge (RFC 7636). */
+/** Further providers that are known to support a code challenge (RFC 7636). */
 const withCodeChallenge = new Set(['auth0', 'azure', 'cognito', 'gitlab', 'okta']);
 
-/** Ms for all that a provider is asked at one callback. */
+/** Timeout in ms of all calls to a provider during one callback. */
 const profileTimeout = 2 * providerTimeout;
 
 /** @throws Error when bell lacks something in `config` */

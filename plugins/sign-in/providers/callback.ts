@@ -19,7 +19,7 @@ interface BellCredentials {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Ends a sign-in that came back from the provider: signs in, links, or says what went wrong. */
+/** Completes a sign-in after the return from the provider: signs in, links the identity, or shows an error. */
 export async function finishSignIn(request: Request, h: ResponseToolkit, provider: string): Promise<ResponseObject> {
   const host = request.server.host();
   const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;

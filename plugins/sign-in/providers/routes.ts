@@ -6,7 +6,7 @@ import { type BellProviders, buildProvider, clientSecretOf } from './build.ts';
 import { finishSignIn } from './callback.ts';
 import { checkStep } from './step.ts';
 
-/** Ms for which a sign-in that was started can be finished. */
+/** Ms within which a sign-in must be completed. */
 const stateLifetime = 10 * 60 * 1000;
 
 /** Path that starts a sign-in, and to which the provider sends the reader back. */

@@ -34,7 +34,7 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
   return withQuery(request, h, pick(query, ['next', 'link']));
 }
 
-/** bell reads the query, and keeps that of the start in its cookie: only what is known may be in it. */
+/** Restricts the query to known parameters: bell reads it, and stores that of the start in its cookie. */
 function withQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
   Object.assign(request, { query });
   return h.continue;

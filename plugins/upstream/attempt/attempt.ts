@@ -60,7 +60,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.clock = new AttemptClock({ deadline, silence, onTimeout: (cause) => this.#expire(cause) });
   }
 
-  /** Of the upstream's answer; 0 before it has come. */
+  /** Status of the upstream's response; 0 before it arrives. */
   get status(): number {
     return this.#status;
   }

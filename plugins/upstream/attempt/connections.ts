@@ -67,7 +67,7 @@ export class Connections implements AsyncDisposable {
 
 export interface Target {
   readonly origin: string;
-  /** Of the base URL, without a trailing slash: `/v1`. */
+  /** Path of the base URL, without a trailing slash: `/v1`. */
   readonly path: string;
 }
 

@@ -10,7 +10,7 @@ const concurrency = 48;
 const deadline = 4;
 const dripInterval = 100; // ms
 
-/** Of the experiment with whole answers alone: many more, on a longer deadline. */
+/** Numbers of the experiment with non-streaming responses only: many more, with a longer deadline. */
 const slowloris = { count: 3_000, concurrency: 150, deadline: 8 };
 
 const stageWith = (seconds: number) =>

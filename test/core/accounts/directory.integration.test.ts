@@ -267,7 +267,7 @@ describe('while the database does not answer', () => {
     expect(line.logged[1]).toBe('accounts can be read again');
   });
 
-  it('a look-up that hangs times out', async () => {
+  it('a lookup that hangs times out', async () => {
     line.hold = new Promise(() => {});
     await expect(directory.findByDigest(digest)).rejects.toMatchObject({ code: 'unavailable' });
   });

@@ -171,7 +171,7 @@ describe('an error in a stream', () => {
     expect(renderStreamError(failure, callerOf('responses'))).toContain('"code":"context_length_exceeded"');
   });
 
-  it('of responses goes on from what was sent before, and is failed whatever that said', () => {
+  it('of responses continues from the events sent before, and is failed whatever they said', () => {
     const sent = { id: 'resp_9', model: 'test', status: 'in_progress' };
     const [event] = eventsIn(renderResponseFailed(error, 'req_1', 7, sent));
     expect(event?.data).toMatchObject({

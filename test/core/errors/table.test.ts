@@ -35,7 +35,7 @@ describe('the status of an error', () => {
     expect(formats.map((format) => statusOf(code, format))).toEqual(statuses);
   });
 
-  it('of what cannot be served is none that Gemini’s clients repeat', () => {
+  it('of an unsupported request is not one that Gemini’s clients retry', () => {
     expect(statusOf('not_supported', 'gemini')).toBe(400);
     expect(new GatewayError('not_supported', 'no').wording('google', 400).type).toBe('INVALID_ARGUMENT');
   });

@@ -309,7 +309,7 @@ describe('a body that stalls', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('that never closes ends all the same', async () => {
+  it('that never closes still ends', async () => {
     const body = new Readable({ read() {}, destroy() {} });
     await using sending = await send({ status: 200, headers: streams, body }, createExchange(), stalls);
     expect(await (await sending.client).text()).toContain('stalled');

@@ -53,7 +53,7 @@ describe('a call to a provider', () => {
     });
   });
 
-  it('that nobody accepts has had no effect', async () => {
+  it('that is not accepted by any server had no effect', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     const call = callProvider({ method: 'POST', url, body: {}, signal: new AbortController().signal });
     await expect(call).rejects.toMatchObject({ kind: 'temporary' });

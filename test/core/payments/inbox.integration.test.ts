@@ -157,7 +157,7 @@ describe('an authentic notification', () => {
     expect(check?.delay).toBeLessThan(6);
   });
 
-  it('with characters that PostgreSQL refuses is stored all the same', async () => {
+  it('with characters that PostgreSQL rejects is still stored', async () => {
     expect((await notify({ key: `nul \0 \ud800 ${order.id}`, reference: `${referenceOf(order)}\0` })).status).toBe(200);
   });
 });

@@ -114,7 +114,7 @@ describe('a refund', () => {
     expect(await reread()).toMatchObject({ state: 'refunded', flags: [], refunds: [{ state: 'done' }] });
   });
 
-  it('that is refused has not failed while the provider does not say what became of it', async () => {
+  it('that is rejected has not failed until the provider reports its status', async () => {
     fake.fail('refund', new PaymentError('rejected', 'REFUND_IN_PROGRESS'), true);
     fake.fail('status', new PaymentError('temporary', 'HTTP 500'));
     expect(await refund()).toMatchObject({ state: 'paid', flags: [], refunds: [{ state: 'pending' }] });

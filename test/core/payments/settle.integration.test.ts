@@ -299,7 +299,7 @@ describe('a refund', () => {
     expect(refunds).toMatchObject([{ key: `${order.code}-R1`, amount: 95_000, currency: 'IDR', state: 'done' }]);
   });
 
-  it('of money that nobody saw coming buys nothing', async () => {
+  it('that arrives before its payment prevents the activation', async () => {
     await settleNow(paid({ state: 'refunded' }));
     await settleNow(paid());
     expect((await reread()).state).toBe('refunded');

@@ -96,7 +96,7 @@ describe('leave', () => {
     expect((await run(trace({ leave: refuse }, { enter: () => reply('0') }))).status).toBe(403);
   });
 
-  it('that throws closes the body that nobody reads any more', async () => {
+  it('that throws closes the body, which is no longer read', async () => {
     const body = new Readable({ read() {} });
     await run(trace({ leave: fail }, { enter: () => ({ status: 200, headers: {}, body }) }));
     expect(body.destroyed).toBe(true);

@@ -7,7 +7,7 @@ import { createExchange } from '../../support/exchange.ts';
 
 /** A whole answer. */
 export const reply = (body: string): Reply => ({ status: 200, headers: {}, body });
-/** Of an exchange that went well. */
+/** The outcome of a successful exchange. */
 export const outcome: Outcome = {
   kind: 'answered',
   status: 200,

@@ -144,7 +144,7 @@ describe('an endpoint', () => {
     expect(order).toEqual(['enter', 'answer']);
   });
 
-  it('that nobody answers is refused and says so', async () => {
+  it('that no stage answers is refused with a message', async () => {
     const answered = await run(trace({}), createExchange({ endpoint: chatEndpoint }));
     expect(answered.status).toBe(400);
     expect(String(answered.body)).toContain('POST /v1/chat/completions');
@@ -152,7 +152,7 @@ describe('an endpoint', () => {
 });
 
 describe('start', () => {
-  it('that throws is logged and stops nobody', async () => {
+  it('that throws is logged and does not stop the other stages', async () => {
     const traced = trace({ start: fail }, { enter: () => reply('hi') });
     expect((await run(traced)).body).toBe('hi');
     expect(traced.events).toContain('log: stage "a" failed in start');

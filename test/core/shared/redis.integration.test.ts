@@ -104,7 +104,7 @@ describe.skipIf(redisUrl === undefined)('a slot in Redis', () => {
 });
 
 describe.skipIf(redisUrl === undefined)('a connection to Redis', () => {
-  it('that was broken says so once its channels are heard again', async () => {
+  it('that was interrupted reports a gap once its channels are subscribed again', async () => {
     const channel = `gap-${randomUUID()}`;
     await using proxy = await startProxy();
     await using shared = await openRedis(proxy.url);

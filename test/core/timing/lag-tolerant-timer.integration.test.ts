@@ -7,7 +7,7 @@ import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
 /** Holds the event loop, as a stopped process does. */
 const block = (milliseconds: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-describe('a patient timer', () => {
+describe('a lag-tolerant timer', () => {
   const onEnd = vi.fn<() => void>();
   beforeEach(() => {
     onEnd.mockReset();
@@ -55,7 +55,7 @@ describe('a patient timer', () => {
   });
 });
 
-describe('a patient timer that fires late', () => {
+describe('a lag-tolerant timer that fires late', () => {
   it('ends only after what has arrived meanwhile is read', async () => {
     const { promise: accepted, resolve: accept } = Promise.withResolvers<Socket>();
     const server = createServer(accept).listen(0, '127.0.0.1');

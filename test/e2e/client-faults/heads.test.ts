@@ -62,7 +62,7 @@ describe('request headers', () => {
   });
 });
 
-describe('a request that is no HTTP', () => {
+describe('a request that is not valid HTTP', () => {
   it.each([
     ['BREW /v1/models HTTP/1.1\r\nHost: gateway\r\n\r\n', 400, 'malformed', null],
     [

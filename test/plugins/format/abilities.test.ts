@@ -19,7 +19,7 @@ describe('the abilities of a model', () => {
     expect(others).toEqual([]);
   });
 
-  it('of one that only makes images are no conversation', () => {
+  it('of an image model include no conversation', () => {
     expect(abilities(routeOf(['images'], 0))).toMatchObject({ conversations: [], others: ['images'] });
   });
 

@@ -60,7 +60,7 @@ describe('a request', () => {
     expect((await enter({ body: { model: 'test', messages, stream } })).get(adapter).isStream).toBe(expected);
   });
 
-  it('that calls no model is left alone, and its body too', async () => {
+  it('that calls no model is not touched, nor is its body read', async () => {
     const exchange = await enter({ endpoint: modelsEndpoint, body: 'no JSON' });
     expect(exchange.find(adapter)).toBeUndefined();
   });

@@ -7,7 +7,7 @@ export interface Call {
   readonly id?: string;
   readonly name: string;
   readonly arguments?: JsonValue;
-  /** Of a freeform tool, in place of arguments. */
+  /** Input of a freeform tool, in place of arguments. */
   readonly input?: string;
 }
 

@@ -7,7 +7,7 @@ import { filterOf, readQuery, requestsPath } from '../query.ts';
 import { exportStream, type RecordWriter } from './export-stream.ts';
 import { csvHeading, toCsvLine, toJsonLine } from './exported-request.ts';
 
-/** Of one account: an export reads all of its records, so one runs at a time. */
+/** Limits per account: an export reads all of its records, so only one runs at a time. */
 const limits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
 
 interface ExportFormat {

@@ -4,7 +4,7 @@ import type { RequestFilter } from '#core/records/filter.ts';
 import type { RequestRecord } from '#core/records/columns.ts';
 import { listRequests, maxPage, type RequestPage } from '#core/records/read-requests.ts';
 
-/** Ms for a whole export, however slowly its client reads. */
+/** Timeout of an export in ms, however slowly the client reads. */
 const longest = 15 * 60_000;
 
 /** Writes records as text. */

@@ -33,7 +33,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readonly #numbers = new EventNumbers();
   readonly #template = new DeltaTemplate();
   readonly #output: RepairedOutput;
-  /** Of the response; undefined until the client knows of it. */
+  /** Id of the response; undefined until it was sent to the client. */
   #id: string | undefined;
   #isOver = false;
 

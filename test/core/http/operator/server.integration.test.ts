@@ -54,7 +54,7 @@ async function askSocket(socketPath: string): Promise<number | undefined> {
   return response.statusCode;
 }
 
-/** Of the socket. */
+/** Path of the socket. */
 const path = () => join(folder, 'operator.sock');
 
 describe('the listener of the operator', () => {
@@ -111,7 +111,7 @@ describe('the socket of the operator', () => {
     expect(await askSocket(path())).toBe(200);
   });
 
-  it('of another process is left alone', async () => {
+  it('of another process is not touched', async () => {
     await occupy({ path: path() });
     await expect(listening({ path: path() })).rejects.toThrow(
       'the path is in use; set operator.socket to another path',

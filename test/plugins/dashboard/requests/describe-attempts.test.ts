@@ -85,7 +85,7 @@ describe('attempts', () => {
     );
   });
 
-  it('that lost against a faster route are no failures', () => {
+  it('that lost to a faster route are not failures', () => {
     const [first, second] = failover.attempts;
     const slow = { ...first, outcome: 'aborted', fault: 'gone', status: null, duration_ms: 1200 } as const;
     expect(attemptsOf({ ...failover, attempts: [slow, second] })[0]).toMatchObject({
@@ -114,7 +114,7 @@ describe('attempts', () => {
     expect(attemptsOf(failover, routesAs('names', true))[0]?.text).toContain('org-acme');
   });
 
-  it('that are damaged in the record are shown all the same', () => {
+  it('that are damaged in the record are still shown', () => {
     expect(attemptsOf({ attempts: [{}] })).toHaveLength(1);
   });
 });

@@ -34,7 +34,7 @@ describe('a row', () => {
     expect(rowOf({ ...failover, route: null, outcome: 'failed', status: 502 })?.route).toBe('other/gpt-5');
   });
 
-  it('of an answer from the cache has its first byte, since nobody counted tokens', () => {
+  it('of a cached response has its first byte, since tokens were not counted', () => {
     expect(rowOf({ cache: 'hit', first_byte_ms: 9, duration_ms: 12 })).toMatchObject({
       route: 'cache',
       firstToken: '9\u00a0ms',

@@ -73,7 +73,7 @@ it('nothing is lost or made up, however the rest is cut', () => {
   );
 });
 
-describe('what is no text', () => {
+describe('content other than text', () => {
   it('is left out when it is a thought, and does not end the text', () => {
     const seam = new ContinuationSeam('It was');
     const thought: Fragment[] = [

@@ -353,7 +353,7 @@ describe('thoughts inside the text', () => {
     }
   });
 
-  it('that never end are thoughts all the same', () => {
+  it('that never end are still thoughts', () => {
     expect(inline('<think>Hm', 'm')).toMatchObject([{ type: 'reasoning', text: 'Hmm' }]);
   });
 
@@ -403,7 +403,7 @@ describe('a whole reply', () => {
     expect(() => whole({ object: 'error', message: 'broke' })).toThrow('broke');
   });
 
-  it('that says the prompt is too long says so to the client', () => {
+  it('about a prompt that is too long is reported to the client as such', () => {
     const [failure] = new ChatDecoder().whole({ error: { message: 'maximum context length is 5' } });
     expect(failure).toMatchObject({ error: { details: { upstream: { isContextOverflow: true } } } });
   });

@@ -213,7 +213,7 @@ describe('tools', () => {
     expect(tools).toHaveLength(4);
   });
 
-  it('that nobody here can run are left out, unless there are no others', () => {
+  it('that no route can run are dropped, unless there are no others', () => {
     const foreign = { type: 'computer' };
     const own = { type: 'function', function: { name: 'a' } };
     expect(decodeWith({ tools: [foreign, own] }).notes).toEqual(['dropped tool computer']);

@@ -196,7 +196,7 @@ describe('thoughts', () => {
     expect(notes).toEqual(['dropped thoughtSignature of unknown origin']);
   });
 
-  it('that are said to be missing are no loss', () => {
+  it('that are placeholders for a missing signature are not reported as lost', () => {
     for (const thoughtSignature of ['skip_thought_signature_validator', noSignature]) {
       const { conversation, notes } = decode({ contents: [hello, calling({ name: 'ls' }, { thoughtSignature })] });
       expect(conversation.items.map(({ type }) => type)).toEqual(['message', 'tool_call']);

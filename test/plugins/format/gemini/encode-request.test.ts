@@ -227,7 +227,7 @@ describe('tools', () => {
     expect(choiceOf(choice)).toEqual(written);
   });
 
-  it('that may not be called are left out where none has to be', () => {
+  it('that may not be called are dropped when no call is required', () => {
     expect(toolsOf({ tools: [ls, cat], toolChoice: { type: 'auto', allowed: ['cat'] } }).tools).toEqual([
       { functionDeclarations: [{ name: 'cat' }] },
     ]);

@@ -334,7 +334,7 @@ describe('tools', () => {
     expect(notes).toEqual(['dropped web_search', 'dropped strict of tools']);
   });
 
-  it('that are gone, but were called, are told and cannot be called', () => {
+  it('that were called before but are no longer offered are declared and cannot be called', () => {
     const { tools, tool_choice } = toolsOf({ items: [hi, calls('c1', 'a', '{}'), calls('c2', 'a', '{}')] });
     expect(tools).toMatchObject([{ name: 'a', input_schema: { type: 'object' } }]);
     expect(tools).toHaveLength(1);

@@ -357,7 +357,7 @@ describe('content', () => {
     expect(reader.hasContent).toBe(true);
   });
 
-  it('of Messages begins with a block that says something by itself', () => {
+  it('of Messages begins with a block that has content by itself', () => {
     const reader = messages();
     reader.push(bytes(block({ type: 'tool_use', id: 't', name: 'look', input: {} })));
     expect(reader.hasContent).toBe(true);

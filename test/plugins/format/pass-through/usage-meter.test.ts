@@ -36,7 +36,7 @@ describe('a stream', () => {
     expect(meter.output).toBe(100);
   });
 
-  it('of events that are no JSON still has a guess', () => {
+  it('of events that are not JSON is still estimated', () => {
     const meter = new UsageMeter({});
     for (let piece = 0; piece < 100; piece++) meter.delta(streamEvent('data: {"broken\n\n'));
     expect(meter.output).toBeGreaterThan(0);

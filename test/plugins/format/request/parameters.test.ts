@@ -135,7 +135,7 @@ describe('a parameter', () => {
     expect(complaint(nulls, descriptors[format].client.parameters)).toBeUndefined();
   });
 
-  it('that nobody knows is the upstream’s to judge', () => {
+  it('that is unknown is left to the upstream', () => {
     expect(complaint({ tomorrow: { never: 'knows' } }, chatParameters)).toBeUndefined();
   });
 

@@ -56,7 +56,7 @@ function parsed(text: string): JsonObject | undefined {
 type Parser = (text: string, name: string) => JsonValue | undefined;
 const firstWins: Parser = (text, name) => membersOf(text).find(([one]) => one === name)?.[1];
 const lastWins: Parser = (text, name) => membersOf(text).findLast(([one]) => one === name)?.[1];
-/** Of Go's encoding/json: the last member counts whose name is the same but for its case. */
+/** As Go's encoding/json: the last member with the name counts, ignoring case. */
 const ignoringCase: Parser = (text, name) =>
   membersOf(text).findLast(([one]) => one.replace('ſ', 's').toLowerCase() === name)?.[1];
 const parsers = { firstWins, lastWins, ignoringCase };
@@ -132,7 +132,7 @@ describe.each(Object.entries(parsers))('an upstream whose parser is %s', (_name,
   });
 });
 
-describe('a body that is written anew', () => {
+describe('a body that is serialized again', () => {
   it('keeps numbers that no double can say', async () => {
     const there = await sent(
       'chat',

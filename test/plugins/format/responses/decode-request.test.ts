@@ -228,7 +228,7 @@ describe('tools', () => {
     expect(notes).toEqual(['dropped tool code_interpreter']);
   });
 
-  it('that only their vendor runs are refused when there is no other, or when they are forced', () => {
+  it('that only their vendor can run are rejected when there is no other tool, or when they are forced', () => {
     const tools = [{ type: 'file_search', vector_store_ids: [] }];
     expect(refusal({ input: 'Hi', tools })).toMatchObject({
       code: 'not_supported',

@@ -117,7 +117,7 @@ describe('a stream', () => {
     expect(await textOf(await attemptAt(upstream.url, true).run())).toContain(`data: ${JSON.stringify(role)}\n\n`);
   });
 
-  it('that breaks off before anybody reads it fails when it is read, after what came before', async () => {
+  it('that breaks off before it is read fails when it is read, after the content that came before', async () => {
     await using upstream = await createUpstream(async (_request, response) => {
       response.sse();
       await response.event(content('a'));

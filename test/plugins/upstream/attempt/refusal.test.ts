@@ -34,7 +34,7 @@ describe('retry-after', () => {
     expect(readRetryAfter({ 'retry-after-ms': value, 'retry-after': '9' }, now)).toBe(9);
   });
 
-  it('that is missing is no wait', () => {
+  it('that is missing means no wait', () => {
     expect(readRetryAfter({}, now)).toBeUndefined();
   });
 });

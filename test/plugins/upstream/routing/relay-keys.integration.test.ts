@@ -80,7 +80,7 @@ describe('keys', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
-  it('that all cool down are used all the same when there is no other route', async () => {
+  it('that are all cooling down are used anyway when there is no other route', async () => {
     await using only = await createUpstream([refuse(401), serve]);
     const there = [routeTo(upstreamAt(only.url))];
     await refusalOf(fixture.relay(exchangeFor(there)));

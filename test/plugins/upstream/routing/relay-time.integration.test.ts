@@ -106,7 +106,7 @@ const relayedAfterRefusal = async (then: Handler) => {
   return { outcome: await relayed, spare };
 };
 
-describe('a backup that finds the request at fault', () => {
+describe('a backup that rejects the request', () => {
   it('does not prevent the first route from serving it', async () => {
     expect((await relayedAfterRefusal(serve)).outcome).toMatchObject({ status: 200 });
   });
@@ -320,7 +320,7 @@ describe('a stream', () => {
     expect(attemptsOf(exchange)).toEqual(['one/model-there failed 200']);
   });
 
-  it('that fails in the same packet as its first content fails for its reader and nobody else', async () => {
+  it('that fails in the same packet as its first content fails for its reader only', async () => {
     const { upstream, reply } = await relayStream((_request, response) => {
       const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
       response.raw(head + chunk(eventOf(content('a'))) + chunk(eventOf({ error: { message: 'no' } })));
@@ -329,7 +329,7 @@ describe('a stream', () => {
     expect((await refusalOf(textOf(reply))).code).toBe('upstream_failed');
   });
 
-  it('whose upstream stays open after the last event ends all the same', async () => {
+  it('whose upstream stays open after the last event still ends', async () => {
     const { upstream, reply } = await relayStream((_request, response) => response.sse(content('a'), finish, '[DONE]'));
     await using _ = upstream;
     expect(await textOf(reply)).toContain('[DONE]');

@@ -536,6 +536,11 @@ async function startWay(from: number, to: string): Promise<AsyncDisposable> {
   };
 }
 
+it('a cron pattern that cannot be read is refused with the name of its job', async () => {
+  const job = { ...watched('tick', () => {}).definition, schedule: { pattern: '99 * * * *' } };
+  await expect(openerOf({})([job])).rejects.toThrow('job "tick": the cron pattern "99 * * * *" is not valid');
+});
+
 describe('the connections of jobs to PostgreSQL', () => {
   it('end no process when they break while BullMQ holds them between two queries', async () => {
     const pool = new pg.Pool(jobsPool(database.url));

@@ -1,9 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { connectionFault, Fault, routeFault, withModelName } from '../../../../plugins/upstream/attempt/fault.ts';
+import { throttled } from '#core/model-call/upstream-error.ts';
+import {
+  answerFault,
+  connectionFault,
+  describeFault,
+  Fault,
+  routeFault,
+  withModelName,
+} from '../../../../plugins/upstream/attempt/fault.ts';
 
 /** @param socket what came over the connection; left out when there was none */
 const broken = (code: string, socket?: { requests: number; bytesRead: number; bytesBefore: number }) =>
   Object.assign(new Error('10.0.0.7:443 said no'), { code, ...(socket !== undefined && { socket }) });
+
+it('a limit that is reported inside an answer is described with its wait, without secrets', () => {
+  const fault = answerFault(throttled(6.2, 'Limit of sk-secret-1 reached.'), 200, ['sk-secret-1']);
+  expect(describeFault(fault)).toMatch(/^throttled: 200 retry after 7 s \(Limit of .* reached\.\)$/);
+  expect(describeFault(fault)).not.toContain('sk-secret-1');
+  expect([fault.kind, fault.error.details.retryAfter]).toEqual(['throttled', 6.2]);
+});
 
 describe('a broken connection', () => {
   it.each(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])(

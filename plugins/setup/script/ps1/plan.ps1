@@ -52,7 +52,9 @@ function Update-Plan($plan) {
   $plan.reason = ''
   $plan.left = @()
   Assert-Writable $plan.path
-  $plan.current = Read-Content $plan.path
+  # As if the changes that a dry run has shown were made.
+  $isPretended = $session.pretended.Contains($plan.path)
+  $plan.current = if ($isPretended) { $session.pretended[$plan.path] } else { Read-Content $plan.path }
   $record = Find-Record $plan
   if ($record -and (ConvertFrom-Content $record.format) -cne $plan.format) {
     Stop-Tool 'it was set up in another way by an earlier version; run -Undo for this tool first'

@@ -17,7 +17,13 @@ function Install-Setup($options) {
     $isMoved = Move-FormerTools $moved $saved
     $jobs = @(New-Jobs $tools $options.model $saved)
   }
-  if ($options.isDryRun) { return Complete-DryRun $jobs }
+  if ($options.isDryRun) {
+    if ($moved.Count -gt 0) {
+      Write-Line ''
+      Write-Line 'Then:'
+    }
+    return Complete-DryRun $jobs
+  }
   foreach ($job in $jobs) { Save-Job $job $options.model $saved }
   Write-Line ''
   foreach ($job in $jobs) { Write-Job $job 'written' }

@@ -108,7 +108,10 @@ function Undo-File($record) {
     for ($count = 1; $count -le 3; $count++) {
       Find-WayBack $way $record
       if ($session.isDryRun) {
-        if ($way.verdict -in 'restored', 'removed', 'cleaned') { Show-Difference $way.path $way.current $way.after }
+        if ($way.verdict -in 'restored', 'removed', 'cleaned') {
+          Show-Difference $way.path $way.current $way.after
+          $session.pretended[$way.path] = $way.after
+        }
         return $way
       }
       if (Set-WayBack $way) { break }

@@ -1,6 +1,8 @@
 # What a planned file shall become: $work/plan/N/after, and before, the file without our settings.
 # The result is its verdict: written, unchanged, manual (a person must paste the settings), skipped or failed with a reason.
 
+pretended=''
+
 # Computes the planned file $n, whose folder has the wanted settings alone.
 compute_file() {
   get format && get real && get is_secret && get tool
@@ -26,6 +28,8 @@ compute_file() {
 read_current() {
   mode=- old_mode=-
   [ "$is_secret" != yes ] || mode=600
+  find_content
+  [ -n "$content" ] || return 0
   if [ ! -e "$real" ]; then
     refuse_dead_folder
     return
@@ -36,9 +40,22 @@ read_current() {
   fi
   old_mode=$file_mode
   [ "$is_secret" = yes ] || mode=$file_mode
-  reason=$(cp "$real" "$plan/current" 2>&1) && return 0
+  reason=$(cp "$content" "$plan/current" 2>&1) && return 0
   verdict=failed reason=${reason##*: }
   return 1
+}
+
+# Sets $content to the file that has what is in $real: that file itself, or what it would be after the changes that a dry run has
+# shown; '' when it would be gone.
+find_content() {
+  content=$real
+  [ -n "$pretended" ] || return 0
+  encode_line "$real"
+  while IFS=$TAB read -r pretended_path pretended_file; do
+    [ "$pretended_path" != "$encoded" ] || content=$pretended_file
+  done <<END
+$pretended
+END
 }
 
 # A link into a folder that does not exist: a file system that is not mounted, perhaps.

@@ -13,6 +13,7 @@ set_up() {
   plan_tools
   if [ "$is_dry_run" = yes ]; then
     take_over
+    ! has_former_tools || say "${NL}Then:"
     show_plan
     return
   fi

@@ -84,11 +84,23 @@ show_undo() {
       compute_undo "$undo_record"
       print_verdict "$tool_name" "$verdict" "$shown${reason:+: $reason}"
       case $verdict in
-        restored | cleaned) show_files "$plan/current" "$plan/after" "$shown" ;;
-        removed) show_files "$plan/current" /dev/null "$shown" ;;
+        restored | cleaned)
+          show_files "$plan/current" "$plan/after" "$shown"
+          pretend "$plan/after"
+          ;;
+        removed)
+          show_files "$plan/current" /dev/null "$shown"
+          pretend ''
+          ;;
       esac
     done
   done
+}
+
+# What follows in a dry run is computed as if the file $real had the content of $1, or were gone.
+pretend() {
+  encode_line "$real"
+  pretended=$pretended$encoded$TAB$1$NL
 }
 
 # Lists the files under all names of the service, and asks once.

@@ -37,7 +37,10 @@ describe('a service with a new name', () => {
     const verified = await home.run(['--verify'], renamed);
     expect(verified.output).toMatch(/Tool alpha +outdated +it is set up under a former name of Daypass/);
     const tried = await home.run(['--dry-run'], renamed);
-    expect(tried.output).toContain('Settings under a former name of Daypass are taken out first:');
+    const [, first = '', then = ''] = tried.output.split(/are taken out first:|\nThen:\n/);
+    expect(first).toMatch(/Tool alpha +restored /);
+    expect(then).toMatch(/Tool alpha +change /);
+    expect(then).toMatch(/\n-\s*"gateway": \{"url": "http:\/\/old\.example" \}/);
     expect(await home.snapshot()).toMatchObject(old);
 
     const { status, stderr, output } = await home.run(['--yes'], renamed);

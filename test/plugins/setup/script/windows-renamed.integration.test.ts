@@ -41,7 +41,10 @@ describe('a service with a new name, in setup.ps1', () => {
     expect(verified.output).toMatch(/Tool alpha +outdated +it is set up under a former name of Daypass/);
     expect(verified.code).toBe(1);
     const tried = await run(computer, ['-DryRun']);
-    expect(tried.output).toContain('Settings under a former name of Daypass are taken out first:');
+    const [, first = '', then = ''] = tried.output.split(/are taken out first:|\nThen:\n/);
+    expect(first).toMatch(/Tool alpha +restored /);
+    expect(then).toMatch(/Tool alpha +change /);
+    expect(then).toMatch(/\n-\s*"gateway": \{"url": "http:\/\/old\.example" \}/);
     expect(await computer.snapshot()).toStrictEqual(former);
 
     const { code, output } = await run(computer, ['-Yes']);

@@ -78,7 +78,8 @@ describe('a refund', () => {
     await makeDue();
     await sweepPayments(host);
     expect((await reread()).state).toBe('refunded');
-    expect([...fake.refunds.keys()]).toEqual([`${order.code}-R1`]);
+    // The sweep repeats what other tests have left pending as well.
+    expect([...fake.refunds.keys()].filter((key) => key.startsWith(order.code))).toEqual([`${order.code}-R1`]);
   });
 
   it('asked for ten times at once is one', async () => {

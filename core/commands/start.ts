@@ -23,7 +23,7 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
       const reload = async (isRequested: boolean) => {
         try {
           const hasChanged = await gateway.reload();
-          if (!hasChanged && wasRefused) log.info(`${file()} is valid again, and as the active configuration`);
+          if (!hasChanged && wasRefused) log.info(`${file()} is valid again and matches the active configuration`);
           else if (!hasChanged && isRequested) log.info(`${file()} has not changed`);
           wasRefused = false;
         } catch (error) {

@@ -100,8 +100,8 @@ async function publishBatch(transaction: EntityManager, { events }: Pick<Service
 }
 
 /**
- * Reads recorded events in the order of their ids. An id can become visible after a larger one, when its transaction took
- * longer: a reader that must not miss any reads some of them again, and knows by their ids which it has seen.
+ * Reads recorded events in the order of their ids. An id can become visible after a larger one if its transaction took
+ * longer: a consumer that must not miss events reads recent ones again, and skips ids that it has seen.
  *
  * @param after id of the last event before these; `0` for the first ones
  * @param limit at most 1,000

@@ -1,12 +1,12 @@
 /**
- * What happens to accounts, orders and keys, as events that every instance hears of. Each is recorded once in
- * `account_event`, in the transaction of what it reports (`account-events.ts`). Plugins add their own types:
+ * Events of accounts, orders and keys, which every instance receives. Each is recorded once in `account_event`, in the
+ * transaction of the change that it reports (`account-events.ts`). Plugins add their own types:
  *
  *     declare module 'daypass' {
  *       interface EventTypes { 'note.written': { readonly accountId: string } }
  *     }
  *
- * Payloads are JSON: ids, amounts and times as text, no secrets. A handler reads the rest from the database.
+ * Payloads are JSON: ids, amounts and times as text, no secrets. Handlers read other data from the database.
  */
 export interface EventTypes {
   /** An order has been paid in full. Its period is in the ledger. */

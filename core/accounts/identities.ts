@@ -62,7 +62,7 @@ export interface IdentityOwner {
   readonly isBlocked: boolean;
 }
 
-/** Serialises what happens to one identity: two first sign-ins at once would otherwise make two accounts. */
+/** Serializes changes of an identity: two concurrent first sign-ins would otherwise create two accounts. */
 export async function lockIdentity(
   transaction: EntityManager,
   { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,

@@ -97,7 +97,7 @@ export const plansSection = defineSection({
 /** The label of a plan as gateway.yaml has it. */
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
 
-/** The label for readers of this language. Records, receipts of the provider and the API have the English one. */
+/** The label in a language. Records, receipts of the provider and the API use the English one. */
 export function labelIn(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
 }

@@ -57,8 +57,8 @@ async function filesOf({ name, path }: AssetSource): Promise<{ name: string; fil
 }
 
 /**
- * `GET /assets/VERSION/NAME`. An old version is answered with the file of this one, to be asked for again each time: a page
- * that was open over a deploy still finds its script.
+ * `GET /assets/VERSION/NAME`. An old version gets the current file with `no-cache`, so that a page that stays open across a
+ * deployment still finds its script.
  */
 export function routeAssets(server: Server, assets: AssetTable): void {
   server.route({

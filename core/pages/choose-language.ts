@@ -1,7 +1,7 @@
 import accept from '@hapi/accept';
 import { type Language, languages } from './texts.ts';
 
-/** The language of a reader: as chosen, else as the browser prefers. @param header Accept-Language */
+/** The language of a visitor: as chosen, otherwise as the browser prefers. @param header Accept-Language */
 export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
   const known = languages.find((language) => language === chosen);
   if (known !== undefined || header === undefined) return known ?? languages[0];

@@ -8,12 +8,12 @@ import { clientConnection } from '../http/client-connection.ts';
  *
  * - `session`: 256 random bits. It begins with `s` when it belongs to a session in the database and with `v` for a
  *   visitor: that one has no row and lives as long as the browser; forms are bound to it.
- * - `language`, `theme`: what the reader has chosen, for a year.
- * - `zone`: the IANA name of the reader's time zone.
+ * - `language`, `theme`: the visitor's choice, for a year.
+ * - `zone`: the IANA name of the visitor's time zone.
  */
 type CookieName = 'session' | Preference | 'zone';
 
-/** What a reader chooses for this browser. */
+/** A visitor's choices for this browser. */
 export type Preference = 'language' | 'theme';
 
 const sessionToken = /^[sv][\w-]{43}$/;

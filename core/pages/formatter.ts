@@ -9,7 +9,7 @@ import {
 } from './durations.ts';
 import type { Language } from './texts.ts';
 
-/** Writes values for one reader. Templates get what it returns and format nothing themselves. */
+/** Formats values for a visitor. Templates print its results and format nothing themselves. */
 export interface Formatter {
   /** IANA name of the zone that times are written in. */
   readonly timeZone: string;
@@ -56,7 +56,7 @@ const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' }
 
 const formatters = new Map<string, Formatter>();
 
-/** @param timeZone of the reader; the gateway's own when it is undefined or not a zone */
+/** @param timeZone of the visitor; default, also for an invalid one: the gateway's own */
 export function formatterFor(language: Language, timeZone: string | undefined): Formatter {
   const zone = canonicalZone(timeZone) ?? ownTimeZone();
   const key = `${language} ${zone}`;

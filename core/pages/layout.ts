@@ -37,7 +37,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
     initials: initialsOf(account?.name ?? ''),
     languages: languages.map((id) => ({ id, name: t(`language.${id}`), short: t(`language.short.${id}`) })),
     themes,
-    /** Paths of well-known pages; '' for those that do not exist here, or are not for this reader. */
+    /** Paths of well-known pages; '' for pages that do not exist here or that this visitor cannot open. */
     signIn: account === undefined && pages.some((page) => page.path === signInPath) ? signInPath : '',
     signOut: pages.some(({ forms = [] }) => forms.some((form) => form.path === signOutPath)) ? signOutPath : '',
     status: at('status'),

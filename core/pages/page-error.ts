@@ -1,4 +1,4 @@
-/** A page that cannot be shown, or a form that cannot be accepted, in words that its reader understands. */
+/** A page that cannot be shown, or a form that cannot be accepted, with a message for the visitor. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number; // 400 to 599

@@ -34,7 +34,7 @@ export interface Page {
   readonly navigation?: string | Navigation | readonly Navigation[];
   /**
    * Absolute path of an eta template. It gets what `show` returns as `it`, besides `it.t`, `it.icon`, `it.asset` and `it.formToken`.
-   * Left out where `show` returns a Redirect, a Download, or nothing to be shown.
+   * Omit it if `show` only returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
   /** Names of assets that the page loads as style sheets, after the gateway's own. */
@@ -110,7 +110,7 @@ export interface SignedInAccount {
 /** The values of a rejected form; empty otherwise. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
-  /** What is wrong with which field, in the reader's language. */
+  /** Error messages by field, in the visitor's language. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
@@ -125,7 +125,7 @@ export interface PageRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly language: Language;
   readonly t: Translate;
-  /** Writes money, numbers and times for this reader. */
+  /** Formats money, numbers and times for this visitor. */
   readonly format: Formatter;
   /** Always there when the page's role is not `public`. */
   readonly account: SignedInAccount | undefined;
@@ -134,14 +134,14 @@ export interface PageRequest {
   readonly isOperator: boolean;
   /** The browser, as it names itself; '' when it does not. */
   readonly userAgent: string;
-  /** IP address of the reader, as far as trusted proxies say. */
+  /** IP address of the client, according to trusted proxies. */
   readonly address: string;
   /** True for a browser on the gateway's own machine, not behind a proxy. */
   readonly isThisMachine: boolean;
   readonly form: FormState;
   /** A token that only this browser has, signed for one purpose: the path of a form. */
   formToken(path: string): string;
-  /** Keeps what the reader has chosen, in a cookie for a year. It counts from the next request on. */
+  /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
   remember(preference: Preference, value: string): void;
   /** Signs the account in: a session with a new id, in place of the one there was. */
   signIn(accountId: string): Promise<void>;

@@ -149,7 +149,7 @@ const roles: readonly Role[] = ['public', 'account', 'operator'];
 /** Paths that are not for pages. */
 const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
 
-/** @throws Error for a page that cannot work: found at the start, not by a reader */
+/** @throws Error for a page that cannot be rendered, so that it is found at the start */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
   if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta or /assets');

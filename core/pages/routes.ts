@@ -140,7 +140,7 @@ export function authFor({ role }: Page): NonNullable<RouteOptions['auth']> {
   return { strategy: 'session', mode: 'required', access: { scope: [role] } };
 }
 
-/** Pages differ by reader, so caches between gateway and browser must not store them. */
+/** Pages differ per visitor, so caches between gateway and browser must not store them. */
 export function asPage(response: ResponseObject, visit: Visit, cacheControl: string): ResponseObject {
   return response
     .type('text/html')

@@ -31,7 +31,7 @@ const always: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
-/** Two years, as the preload lists ask for; subdomains are not ours to decide. */
+/** Two years, as the preload lists require; without subdomains, which may not be the operator's. */
 const httpsOnly = 'max-age=63072000';
 
 /** The headers that tell browsers what an answer may do. */

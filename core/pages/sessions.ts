@@ -53,7 +53,7 @@ export class Sessions {
   }
 
   /**
-   * Opens a session. Its token is new: one that was planted before the sign-in is worth nothing.
+   * Opens a session with a new token, so that a token planted before the sign-in gives no access.
    *
    * @param language of the reader, in which the account gets mails from now on
    */

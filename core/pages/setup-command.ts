@@ -11,7 +11,7 @@ export function hasSetup({ pages }: { readonly pages: readonly { readonly path: 
   return pages.some(({ path }) => path === wellKnownPaths.connect);
 }
 
-/** The shell that a reader of a page most likely has. @param userAgent as the browser sends it */
+/** The shell that a visitor most likely has. @param userAgent as the browser sends it */
 export function setupShellOf(userAgent: string): SetupShell {
   return /Windows/.test(userAgent) ? 'powershell' : 'posix';
 }

@@ -9,7 +9,7 @@ import { operatorsSection } from './operators.ts';
 import { PageError } from './page-error.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
 
-/** Where readers without a session are redirected if a plugin has a page there; the original path comes as `next`. */
+/** Visitors without a session are redirected here if a plugin has a page at this path; `next` is the original path. */
 export const signInPath = '/sign-in';
 
 /** Where a plugin's form ends the session, if it has one; the layout has a button for it. */

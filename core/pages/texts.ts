@@ -1,4 +1,4 @@
-/** The languages that pages are written in; the first is spoken to readers who understand none of them. */
+/** The languages of pages; the first is the fallback. */
 export const languages = ['en', 'id'] as const;
 
 export type Language = (typeof languages)[number];

@@ -13,13 +13,13 @@ import { endSession, sessionsOf, sessionOf, startSession } from './sign-in.ts';
 import type { Language, Translate } from './texts.ts';
 import type { Translator } from './translator.ts';
 
-/** Themes that a reader can choose; `system` follows the browser. */
+/** Themes to choose from; `system` follows the browser. */
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
 const noForm: FormState = { values: {}, errors: {} };
 
-/** One request for a page: its reader, language and cookies. */
+/** One request for a page: visitor, language and cookies. */
 export class Visit implements PageRequest {
   readonly host: Host;
   readonly path: string;
@@ -95,7 +95,7 @@ export class Visit implements PageRequest {
     return isFromThisMachine(this.#request, this.host);
   }
 
-  /** True when this reader has the role. */
+  /** True when the visitor has the role. */
   has(role: Role): boolean {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }

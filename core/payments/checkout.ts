@@ -17,7 +17,7 @@ import { settle } from './settle.ts';
 
 /** Open orders of one account. */
 const mostOpenOrders = 5;
-/** Seconds between two status reads that a buyer asks for. */
+/** Seconds between two status reads requested by a buyer. */
 const checkPause = 5;
 
 const isOpen = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
@@ -248,9 +248,9 @@ async function insertOrder(
 }
 
 /**
- * The only way back from expired or failed: because its buyer asks for it.
+ * Reopens an expired or failed order, which only its buyer can request.
  *
- * @returns false when another tab has been first, which then charges it
+ * @returns false when another tab was first, which then charges it
  */
 async function reopen(
   transaction: EntityManager,

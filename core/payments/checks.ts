@@ -14,7 +14,7 @@ const lease = 60;
 const tolerance = 2;
 /** Seconds between checks that fail. */
 const backoff = { first: 5, longest: 300 };
-/** Seconds after the expiry of an order for which a provider that fails is asked again. */
+/** Seconds after the expiry of an order during which failing checks are retried. */
 const longestFailing = 7 * 86_400;
 /** Seconds after which a charge request has completed or timed out. */
 const longestCharge = 15;

@@ -19,7 +19,7 @@ export interface OpenFlag {
   readonly money: { readonly amount: number; readonly currency: string } | undefined;
 }
 
-/** Money that is missing or wrong comes before money that came twice. */
+/** Missing or wrong payments are more urgent than duplicate ones. */
 const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   wrong_amount: 'bad',
   wrong_currency: 'bad',

@@ -19,8 +19,8 @@ export interface PaymentProvider extends ProviderTerms {
 }
 
 /**
- * Calls to one provider. Each has a deadline in the signal, and rejects with a `PaymentError` only. Nothing is retried
- * in here; core knows what may be repeated.
+ * Calls to one provider. Each has a deadline in the signal, and rejects with a `PaymentError` only. Do not retry in an
+ * implementation; core decides what may be retried.
  */
 export interface PaymentConnection {
   /** Calls in a second that the provider takes from one account; 5 when left out. */
@@ -53,8 +53,8 @@ export interface PaymentConnection {
    */
   cancel?(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
-   * Returns money, all or part of it. Idempotent by `key`. `pending` until the provider confirms it, by notification or
-   * status. Left out where the provider cannot: the operator then refunds by hand.
+   * Refunds a payment, in full or in part. Idempotent by `key`. `pending` until the provider confirms it, by notification or
+   * status. Omit it if the provider does not support refunds; the operator then refunds manually.
    *
    * @throws PaymentError `rejected` when the window is over or the buyer's bank takes no refunds
    */
@@ -121,8 +121,8 @@ export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded
 export interface PaymentEvidence extends ChargeReference {
   readonly state: PaymentState;
   /**
-   * Names this payment at the provider; two of one charge are two payments. Left out where the provider has not named it
-   * yet: the first name that it gives later is taken for the same payment.
+   * The provider's id of this payment; two ids for one charge are two payments. Omit it while the provider has not assigned one:
+   * the first id reported later is taken for the same payment.
    */
   readonly paymentId?: string | undefined;
   /** The amount paid, parsed from text without floating point; undefined before payment. */
@@ -151,8 +151,8 @@ export interface PaymentNotification extends ChargeReference {
   /** The `key` of the refund that it is about: core reads `refundStatus` besides `status`. */
   readonly refundKey?: string;
   /**
-   * What the notification proves by itself, where its signature covers state, amount and both references (Tripay). Left
-   * out where it does not (Midtrans signs no state, Xendit no body): core then reads the status first.
+   * The evidence of the notification itself, if its signature covers state, amount and both references (Tripay). Omit it
+   * otherwise (Midtrans does not sign the state, Xendit not the body): core then reads the status first.
    */
   readonly evidence?: PaymentEvidence;
 }

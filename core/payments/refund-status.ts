@@ -43,8 +43,8 @@ const claim = (which: string) => `
 const due = 'r.key = ? and (r.raw is not null or r.next_check_at <= clock_timestamp())';
 
 /**
- * Asks the provider about a pending refund, or for it if that has not been answered yet. Idempotent by its key. Asking for it
- * is left to one worker: a provider may refuse the second request because of the first.
+ * Reads the status of a pending refund, or requests the refund if that has had no response yet. Idempotent by its key. Only one
+ * worker requests it, because a provider may reject a second request because of the first.
  */
 export async function settleRefund(host: Host, key: string): Promise<void> {
   const [refund] = await host.database.query<PendingRefund>(claim(due), [key]);

@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 
 /** What one day has brought, in one currency. */
 export interface DailyRevenue {
-  /** `2026-11-22`, in the time zone that was asked for. */
+  /** `2026-11-22`, in the requested time zone. */
   readonly day: string;
   /** Payments that activated an order, less what was paid back of them that day; in the smallest unit of the currency. */
   readonly amount: number;

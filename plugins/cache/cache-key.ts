@@ -38,7 +38,7 @@ async function exactBody({ body }: Exchange): Promise<JsonObject> {
   return (await (text.length > bounds.stepwiseBody ? inTurns(exactSteps(text)) : parseExact(text))) as JsonObject;
 }
 
-/** The name in answers of the model that is asked; undefined when the catalog has none. */
+/** The name of the requested model in replies; undefined when the catalog does not have it. */
 export async function calledModel(
   { body, params }: Exchange,
   catalog: Catalog,

@@ -21,7 +21,7 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
     if (!passing.push(chunk)) source.pause();
   });
   source.once('end', () => {
-    // A destroyed source may still end. Its reader has left, and only a part would be cached.
+    // A destroyed source may still end. Its client has disconnected, and only a part would be cached.
     if (passing.destroyed) return;
     if (chunks !== undefined) onEnd(Buffer.concat(chunks, size));
     passing.push(null);

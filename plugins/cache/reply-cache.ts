@@ -68,7 +68,7 @@ export class ReplyCache {
     const held = exchange.find(heldLead);
     if (held === undefined) return undefined;
     if (reply.status !== 200) {
-      // Also for an exchange whose client left while the store was asked: `release` had run before it got the lead.
+      // Also when the client disconnected during the lookup: `release` ran before the exchange got the lead.
       this.#endLead(exchange, held);
       return undefined;
     }

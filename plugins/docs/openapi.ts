@@ -126,7 +126,7 @@ function writeResponses(api: DescribedApi, { endpoint, documentation: { stream }
   const content = stream === undefined || stream === false ? json : { ...json, ...events };
   const error = { 'application/json': { schema: { $ref: `#/components/schemas/${dialect}_error` } } };
   return {
-    '200': { description: 'The answer.', headers, content },
+    '200': { description: 'The response.', headers, content },
     '4XX': { description: 'The request was refused.', headers, content: error },
     '5XX': { description: 'The service or its upstreams failed.', headers, content: error },
   };

@@ -60,7 +60,7 @@ export const rateLimitStage = defineStage({
       const state = { ...limits, ...leftOf(take) };
       exchange.set(rateLimitState, state);
       const { lease } = take;
-      // The client may have left while the store was asked. The exchange may then be over, and its `done` has run.
+      // The client may have disconnected during the call to the store; the exchange may be over and its `done` has run.
       if (lease !== undefined && exchange.signal.aborted) limiter.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);

@@ -20,7 +20,7 @@ const sessionTimeout = 5_000;
 export interface LiveReader {
   readonly page: Pick<Page, 'path' | 'role'>;
   readonly live: LiveParts;
-  /** Readers with the same key see the same HTML. */
+  /** Streams with the same key show the same HTML. */
   readonly viewKey: string;
   /** Undefined for visitors. */
   readonly accountId: string | undefined;
@@ -44,8 +44,8 @@ interface Followed {
 }
 
 /**
- * The live streams of this process. Streams that see the same share a view; a change marks the views that follow it, and the
- * queue renders them. Streams end with their session, with the process, and when a reader has too many.
+ * The live streams of this process. Streams with the same content share a view; a change marks the views of its topic, and the
+ * queue renders them. A stream ends with its session, with the process, or when an account has too many.
  */
 export class LiveHub implements AsyncDisposable {
   readonly #host: HubHost;

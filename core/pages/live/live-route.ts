@@ -23,7 +23,7 @@ export interface LiveRouteParts {
 }
 
 /**
- * `GET <path>/live` for each page with live parts: the parts as server-sent events, for the readers that the page has. Events
+ * `GET <path>/live` for each page with live parts: the parts as server-sent events, with the access rules of the page. Events
  * besides the parts are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a
  * path, and `live-end` with the reason.
  */

@@ -25,7 +25,7 @@ export function formatEvent(name: string, data: string): string {
  */
 export class LiveStream {
   readonly body: Readable;
-  /** Called when the reader has taken everything. */
+  /** Called when the client has read everything. */
   onTaken: () => void = () => {};
   onClose: () => void = () => {};
   readonly #names: readonly string[];
@@ -82,7 +82,7 @@ export class LiveStream {
     this.#write(formatEvent('live-state', 'stopped'));
   }
 
-  /** Keeps proxies from closing the stream. Ends one whose reader has taken nothing since the last beats. */
+  /** Keeps proxies from closing the stream. Ends a stream whose client has read nothing since the last beats. */
   beat(): void {
     if (this.isReady) {
       this.#missedBeats = 0;
@@ -105,7 +105,7 @@ export class LiveStream {
     this.body.destroy();
   }
 
-  /** As `close`, once the reader has taken everything. */
+  /** As `close`, once the client has read everything. */
   finish(): void {
     this.#finish('');
   }

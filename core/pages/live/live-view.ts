@@ -37,7 +37,7 @@ export interface LiveViewOptions {
   readonly dequeue: (render: () => Promise<void>) => void;
 }
 
-/** One page as one reader sees it: rendered once for all of its streams, at most once in an interval. */
+/** One rendering of a page for all streams with the same content, at most once per interval. */
 export class LiveView {
   readonly #options: LiveViewOptions;
   /** In the order in which they were opened. */
@@ -159,7 +159,7 @@ function renderedPart(name: string, html: string): RenderedPart {
   return { version: hash('sha256', withoutCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
 }
 
-/** The page's script counts down by itself: that a second has passed is no change. */
+/** Removes countdowns, which the page's script updates: a passing second is not a change. */
 function withoutCountdowns(html: string): string {
   return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

@@ -1,7 +1,7 @@
 /** Content types that servers use for anything, and a missing one. */
 const vagueTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 
-/** Types of streams whose events a reader can tell apart: server-sent events, and JSON values one a line. */
+/** Content types of event streams: server-sent events, and JSON lines. */
 const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
 
 /** What a line of an event stream begins with. */

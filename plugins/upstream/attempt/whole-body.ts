@@ -57,7 +57,7 @@ export class WholeBody implements AnswerBody {
     if (this.#isEnding) return;
     this.#collected.add(chunk);
     if (this.#collected.size > bounds.wholeReply)
-      this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent an answer that is too large.'));
+      this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent a response that is too large.'));
     else if (this.#watcher !== undefined) this.#watch(this.#watcher, chunk);
   }
 

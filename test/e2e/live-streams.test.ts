@@ -4,12 +4,13 @@ import { bounds } from '#core/bounds.ts';
 import { type EventStream, openEventStream } from '../support/event-stream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, wholePipeline } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
-import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { createTcpProxy, type ProxyMode, type TcpProxy } from '../support/tcp-proxy.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let home: GatewayHome;
 let postgres: TcpProxy;
+let redis: TcpProxy | undefined;
 let one: GatewayProcess;
 let two: GatewayProcess;
 
@@ -21,7 +22,7 @@ models: { demo: { routes: [demo/chatty] }, other: { routes: [demo/chatty] } }
   const url = new URL(home.databaseUrl);
   postgres = await createTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
   url.host = `127.0.0.1:${postgres.port}`;
-  const environment = { DATABASE_URL: url.href, ...(redisUrl !== undefined && { REDIS_URL: redisUrl }) };
+  const environment = { DATABASE_URL: url.href, ...(redisUrl !== undefined && (await throughProxy(redisUrl))) };
   one = await home.start(environment);
   // Without Redis a database has one gateway.
   two = redisUrl === undefined ? one : await home.start(environment);
@@ -30,7 +31,15 @@ models: { demo: { routes: [demo/chatty] }, other: { routes: [demo/chatty] } }
 afterAll(async () => {
   await home?.[Symbol.asyncDispose]();
   await postgres?.[Symbol.asyncDispose]();
+  await redis?.[Symbol.asyncDispose]();
 });
+
+async function throughProxy(shared: string): Promise<{ REDIS_URL: string }> {
+  const url = new URL(shared);
+  redis = await createTcpProxy({ host: url.hostname, port: Number(url.port || 6379) });
+  url.host = `127.0.0.1:${redis.port}`;
+  return { REDIS_URL: url.href };
+}
 
 /** A session of the account, as a sign-in opens it. */
 async function newSession(accountId = home.accountId) {
@@ -41,6 +50,16 @@ async function newSession(accountId = home.accountId) {
 async function openHome(gateway: GatewayProcess, more: Record<string, string> = {}): Promise<EventStream> {
   const { headers } = await newSession();
   return openEventStream(`${gateway.url}/dashboard/live`, { ...headers, ...more }, 30_000);
+}
+
+function isLatest({ name }: { readonly name: string }): boolean {
+  return name === 'latest';
+}
+
+/** The first of the rows that the page shows now. */
+function newestRow({ events }: EventStream): string {
+  const { data = '' } = events.findLast(isLatest) ?? {};
+  return /data-row="(req_[^"]+)"/.exec(data)?.[1] ?? '';
 }
 
 async function call(gateway: GatewayProcess, model: string): Promise<void> {
@@ -56,7 +75,7 @@ async function call(gateway: GatewayProcess, model: string): Promise<void> {
 describe('the stream of an open page', { shuffle: false }, () => {
   it('shows a request that went through another instance', async () => {
     await using stream = await openHome(two);
-    await stream.find(({ name }) => name === 'latest');
+    await stream.find(isLatest);
     await call(one, 'demo');
     const rows = await stream.find(({ name, data }) => name === 'latest' && data.includes('dp/demo'));
     expect(rows.data).toContain('data-row="req_');
@@ -100,7 +119,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
   it('ends within seconds when its session is revoked', async () => {
     const { id, headers } = await newSession();
     await using stream = await openEventStream(`${one.url}/dashboard/live`, headers);
-    await stream.find(({ name }) => name === 'latest');
+    await stream.find(isLatest);
     await new Sessions(home.database).revoke(home.accountId, id);
     const end = await stream.find(({ name }) => name === 'live-end');
     expect(end.data).toBe('signed_out');
@@ -109,7 +128,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
 
   it('stays open while the database is away, says so, and goes on when it is back', async () => {
     await using stream = await openHome(one);
-    await stream.find(({ name }) => name === 'latest');
+    await stream.find(isLatest);
     postgres.turn('cut');
     await stream.find(({ name, data }) => name === 'live-state' && data === 'stopped');
     await call(one, 'demo');
@@ -118,6 +137,34 @@ describe('the stream of an open page', { shuffle: false }, () => {
     const before = stream.events.length;
     await call(one, 'demo');
     await vi.waitFor(() => expect(stream.events.slice(before).map(({ name }) => name)).toContain('latest'), 30_000);
+  });
+
+  it.skipIf(redisUrl === undefined).each<[string, ProxyMode]>([
+    ['is away', 'cut'],
+    ['does not answer', 'stall'],
+  ])('goes on while Redis %s, and then shows what other instances have done meanwhile', async (_, mode) => {
+    await using own = await openHome(one);
+    await using other = await openHome(two);
+    for (const stream of [own, other]) await stream.find(isLatest);
+    const before = newestRow(own);
+    redis?.turn(mode);
+    try {
+      await call(one, 'demo');
+      await vi.waitFor(() => expect(newestRow(own)).not.toBe(before), 20_000);
+      // A page that is opened meanwhile shows all of it.
+      await using late = await openHome(two);
+      await late.find(({ name, data }) => name === 'latest' && data.includes(newestRow(own)));
+    } finally {
+      redis?.turn('open');
+    }
+    const row = newestRow(own);
+    await other.find(({ name, data }) => name === 'latest' && data.includes(row));
+    await call(one, 'other');
+    await vi.waitFor(() => {
+      expect(newestRow(own)).not.toBe(row);
+      expect(newestRow(other)).toBe(newestRow(own));
+    }, 20_000);
+    for (const stream of [own, other]) expect(stream.events.map(({ name }) => name)).not.toContain('live-end');
   });
 
   it('is one of a bounded number for an account', async () => {
@@ -132,7 +179,7 @@ describe('the stream of an open page', { shuffle: false }, () => {
 
   it('does not hold up a gateway that stops', async () => {
     await using stream = await openHome(two);
-    await stream.find(({ name }) => name === 'latest');
+    await stream.find(isLatest);
     const begun = performance.now();
     expect(await two.end('SIGTERM')).toBe(0);
     await stream.ended;

@@ -176,6 +176,7 @@ class MemoryCache implements Cache {
 }
 
 class MemoryEvents implements Events {
+  readonly isConnected = true;
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 
   async publish(channel: string, message: string): Promise<void> {

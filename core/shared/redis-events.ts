@@ -33,6 +33,10 @@ export class RedisEvents implements Events {
     subscriber.on('ready', () => void this.#resume());
   }
 
+  get isConnected(): boolean {
+    return !this.#circuit.isOpen && this.#subscriber.status === 'ready';
+  }
+
   async publish(channel: string, message: string): Promise<void> {
     await this.#circuit.run(() => this.#client.publish(eventChannel(channel), message));
   }

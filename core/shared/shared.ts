@@ -95,6 +95,8 @@ export interface CacheEntry {
 
 /** Small messages to every instance, including this one. Lost without a subscriber, so never the only source of a fact. */
 export interface Events {
+  /** False while messages of other instances may be missed: what must be current is read again then. */
+  readonly isConnected: boolean;
   publish(channel: string, message: string): Promise<void>;
   /**
    * Returns the function that ends the subscription.

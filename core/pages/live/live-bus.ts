@@ -36,11 +36,17 @@ export class LiveBus implements AsyncDisposable {
   /** Accounts with changes not yet sent to other instances, by topic; undefined for all accounts. */
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
+  #isSubscribed = false;
   #timer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(services: BusServices) {
     this.#services = services;
+  }
+
+  /** False while changes of other instances may be missed: what is kept until one comes could be old unnoticed. */
+  get isConnected(): boolean {
+    return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
 
   /** @param accountIds undefined for all accounts */
@@ -103,9 +109,9 @@ export class LiveBus implements AsyncDisposable {
     if (this.#unsent.size > 0 && !this.#closing.signal.aborted) this.#sendSoon();
   }
 
-  #subscribe(): Promise<(() => void) | undefined> {
+  async #subscribe(): Promise<(() => void) | undefined> {
     const { shared, log } = this.#services;
-    return retryUntilDone(
+    const unsubscribe = await retryUntilDone(
       () =>
         shared.events.subscribe(
           channel,
@@ -121,6 +127,8 @@ export class LiveBus implements AsyncDisposable {
         },
       },
     );
+    this.#isSubscribed = unsubscribe !== undefined;
+    return unsubscribe;
   }
 
   #receive(text: string): void {

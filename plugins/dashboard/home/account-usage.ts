@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '#core/database/database.ts';
 import type { Host } from '#core/host.ts';
-import { liveBus } from '#core/pages/live/live-bus.ts';
+import { type LiveBus, liveBus } from '#core/pages/live/live-bus.ts';
 import type { RequestRecord } from '#core/records/columns.ts';
 import { listRequests } from '#core/records/read-requests.ts';
 import {
@@ -50,6 +50,7 @@ const readHours = (range: Range) => Math.max(48, hoursOf(range));
  */
 class UsageReadings implements Disposable {
   readonly #database: Database;
+  readonly #bus: LiveBus;
   readonly #current = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: keptAccounts });
   readonly #earlier = new LRUCache<string, Promise<UsageRow[]>>({ max: keptAccounts, ttl: earlierKeptFor });
   readonly #stop: () => void;
@@ -58,7 +59,8 @@ class UsageReadings implements Disposable {
 
   constructor(host: Host) {
     this.#database = host.database;
-    this.#stop = liveBus(host).listen(({ topic, accounts }) => {
+    this.#bus = liveBus(host);
+    this.#stop = this.#bus.listen(({ topic, accounts }) => {
       if (topic !== 'requests') return;
       if (accounts === undefined) this.#current.clear();
       else for (const id of accounts) this.#current.delete(id);
@@ -67,8 +69,9 @@ class UsageReadings implements Disposable {
 
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     this.#forgetHour(startOfHours(now, 1));
-    // Without notifications, readings could be old unnoticed; asking tells whether the database is away.
-    if (!this.#database.notifications.isConnected) this.#current.delete(accountId);
+    // Without notifications, or without what other instances announce, readings could be old unnoticed; asking tells whether
+    // the database is away.
+    if (!this.#database.notifications.isConnected || !this.#bus.isConnected) this.#current.delete(accountId);
     const readings = this.#current.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
     this.#current.set(accountId, readings);
     return kept(readings, range, () => this.#readCurrent(accountId, range, now));

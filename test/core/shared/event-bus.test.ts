@@ -132,7 +132,9 @@ it('a bus tries again while the shared store does not answer', async () => {
     .fn<Events['subscribe']>((...parameters) => shared.events.subscribe(...parameters))
     .mockRejectedValueOnce(new Error('away'));
   const handle = vi.fn<() => void>();
-  await using bus = busOf({ publish: shared.events.publish.bind(shared.events), subscribe }, [handlerOf(handle)]);
+  await using bus = busOf({ isConnected: true, publish: shared.events.publish.bind(shared.events), subscribe }, [
+    handlerOf(handle),
+  ]);
   await bus.listen();
   await vi.advanceTimersByTimeAsync(5_000);
   await bus.publish('key.rotated', rotated);

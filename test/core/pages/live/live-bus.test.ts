@@ -7,6 +7,11 @@ import { silentLog } from '../../../support/database.ts';
 class Wire implements Events {
   readonly messages: string[] = [];
   isDown = false;
+
+  get isConnected(): boolean {
+    return !this.isDown;
+  }
+
   readonly #listeners = new Set<{ listen: (message: string) => void; gap: (() => void) | undefined }>();
 
   async publish(_channel: string, message: string): Promise<void> {
@@ -94,6 +99,17 @@ it('sends what could not be sent once the store is back', async () => {
   wire.isDown = false;
   await pass(1_000);
   expect(named(two.heard)).toEqual([['orders', ['a', 'b']]]);
+});
+
+it('says whether it hears of other instances', async () => {
+  const { bus } = await open('one');
+  expect(bus.isConnected).toBe(true);
+  wire.isDown = true;
+  expect(bus.isConnected).toBe(false);
+  const deaf = new LiveBus({ instance: 'two', log: silentLog, shared: { kind: 'redis', events: wire } as never });
+  buses.push(deaf);
+  wire.isDown = false;
+  expect(deaf.isConnected).toBe(false);
 });
 
 it('counts everything as changed after a gap', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { publishLive } from '#core/pages/live/live-bus.ts';
+import { liveBus, publishLive } from '#core/pages/live/live-bus.ts';
 import type { Host } from '#core/host.ts';
 import { readAccountUsage } from '../../../../plugins/dashboard/home/account-usage.ts';
 import { hubHost } from '../../../core/pages/live/fixture.ts';
@@ -11,6 +11,7 @@ let now: number;
 let queries: number;
 let isConnected: boolean;
 let isAway: boolean;
+let isRedisConnected: boolean;
 let host: Host;
 
 beforeEach(() => {
@@ -27,7 +28,20 @@ beforeEach(() => {
     return [];
   };
   ({ host } = hubHost({ database: { query, notifications } as never, now: () => now }));
+  isRedisConnected = true;
 });
+
+/** A host of one of many instances. */
+function shareHost(): void {
+  const events = {
+    get isConnected() {
+      return isRedisConnected;
+    },
+    publish: () => Promise.resolve(),
+    subscribe: () => Promise.resolve(() => undefined),
+  };
+  host = { ...host, shared: { ...host.shared, kind: 'redis', events } as never };
+}
 afterEach(() => {
   isAway = false;
 });
@@ -66,6 +80,19 @@ it('keeps nothing while it could not hear of new records', async () => {
   await read();
   const asked = queries;
   isConnected = false;
+  await read();
+  expect(queries).toBeGreaterThan(asked);
+});
+
+it('keeps nothing while it could not hear of other instances', async () => {
+  shareHost();
+  await read();
+  await liveBus(host).ready();
+  await read();
+  const asked = queries;
+  await read();
+  expect(queries).toBe(asked);
+  isRedisConnected = false;
   await read();
   expect(queries).toBeGreaterThan(asked);
 });

@@ -56,8 +56,8 @@ export class Cookies {
   readonly #changed = new Map<CookieName, string | undefined>();
 
   /**
-   * hapi parses no cookies where it finds no route, and none for assets. Their error pages would otherwise take the reader
-   * for a new visitor, and replace the session.
+   * hapi parses no cookies for unknown routes and assets. Their error pages would otherwise treat the visitor as new, and
+   * replace the session.
    */
   get #sent(): Readonly<Record<string, unknown>> {
     return (

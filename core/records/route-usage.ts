@@ -11,6 +11,8 @@ export interface RouteUsage {
   readonly failed: number;
   /** Failed attempts by fault, `client` included. */
   readonly faults: Readonly<Record<string, number>>;
+  /** The last attempt that served, epoch ms. */
+  readonly lastServedAt: number | undefined;
   /** The last failure through the route. */
   readonly lastFault: RouteFault | undefined;
 }
@@ -62,13 +64,15 @@ function usageOf(route: string, rows: readonly Row[]): RouteUsage {
   const sum = (some: readonly Row[]) => some.reduce((total, { attempts }) => total + attempts, 0);
   const failed = rows.filter(({ outcome }) => outcome === 'failed');
   const ofRoute = failed.filter(({ fault }) => !notOfTheRoute.has(fault ?? ''));
+  const served = rows.filter(({ outcome }) => outcome === 'served');
   const last = ofRoute.at(-1);
   return {
     route,
     attempts: sum(rows),
-    served: sum(rows.filter(({ outcome }) => outcome === 'served')),
+    served: sum(served),
     failed: sum(ofRoute),
     faults: Object.fromEntries(failed.map(({ fault, attempts }) => [fault ?? 'unknown', attempts])),
+    lastServedAt: served.at(-1)?.at,
     lastFault: last && { fault: last.fault ?? 'unknown', at: last.at, error: last.error },
   };
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/accounts/accounts.ts';
 import { activePeriod } from '#core/accounts/account-record.ts';
 import type { RouteStatus } from '#core/model-call/route-status.ts';
@@ -15,6 +15,8 @@ import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 import { PageClient } from '../support/page-client.ts';
 
 const operator = 'ops@example.com';
+/** Readings are made again after five seconds. */
+const patience = { timeout: 30_000, interval: 200 };
 const attack = '"><img src=x onerror="wasAttacked=1">';
 
 let browser: TestBrowser;
@@ -90,6 +92,18 @@ describe('the operator pages', () => {
     for (const path of ['/operator', `/operator/accounts/${accountId}`, '/operator/health'])
       expect((await customer.get(path)).status).toBe(403);
     expect((await new PageClient(gateway.url).get('/operator')).location).toBe('/sign-in?next=%2Foperator');
+  });
+
+  it('ask for another key of an upstream that rejects it', async () => {
+    const route = 'one/model-there';
+    const error = 'key: 401 *revoked* <b>';
+    const write = (attempt: { outcome: 'served' } | { outcome: 'failed'; fault: 'key'; error: string }, at: number) =>
+      new RecordBook(gateway.database).write({ started_at: at, attempts: [{ route, ...attempt }] });
+    await write({ outcome: 'failed', fault: 'key', error }, Date.now() - 60_000);
+    const shown = /Upstream <strong>one<\/strong> rejects an API key[^<]*\(401 \*revoked\* &lt;b&gt;\)/;
+    await vi.waitFor(async () => expect((await client.get('/operator')).text).toMatch(shown), patience);
+    await write({ outcome: 'served' }, Date.now() - 30_000);
+    await vi.waitFor(async () => expect((await client.get('/operator')).text).not.toMatch(shown), patience);
   });
 
   it('are clean in both languages and themes, whatever is stored', async () => {

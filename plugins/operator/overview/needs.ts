@@ -1,21 +1,39 @@
 import type { PageRequest } from '#core/pages/page.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/payments/open-flags.ts';
-import { readEmphasis } from '../emphasis.ts';
+import { readEmphasis, type TextPiece } from '../emphasis.ts';
+import type { RejectedKey } from './rejected-keys.ts';
 
 /** Flags on the overview; the others are in the list of orders. */
 const listedFlags = 10;
+/** Characters of an upstream's message. */
+const longestError = 120;
 
-/** What waits for a decision of the operator: the worst first, then the oldest. */
-export async function describeNeeds(request: PageRequest) {
+/** What waits for the operator: rejected keys of upstreams, then flags of orders, the worst first, then the oldest. */
+export async function describeNeeds(request: PageRequest, rejectedKeys: readonly RejectedKey[]) {
   const { flags, total } = await listOpenFlags(request.host.database, listedFlags);
   return {
+    keyNeeds: rejectedKeys.map((key) => describeRejectedKey(key, request)),
     needs: flags.map((flag) => describeNeed(flag, request)),
-    needsTotal: request.t('operator.needs_open', { count: total }),
+    needsTotal: request.t('operator.needs_open', { count: total + rejectedKeys.length }),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
 }
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+
+function describeRejectedKey({ upstream, at, error }: RejectedKey, { t, format, host }: Reader) {
+  const pieces: TextPiece[] = readEmphasis(t('operator.key_rejected_text', { upstream }));
+  const words = error?.replace(/^key: /, '') ?? '';
+  const shown = words.length > longestError ? `${words.slice(0, longestError - 1)}…` : words;
+  // Not part of the text above: an asterisk in it is no emphasis.
+  if (shown !== '') pieces.push({ text: ` (${shown})`, isStrong: false });
+  return {
+    upstream,
+    status: { kind: 'bad', text: t('operator.key_rejected') },
+    pieces,
+    since: format.relative(new Date(at), new Date(host.now())),
+  };
+}
 
 /** One flag, ready to be printed. */
 export function describeNeed(flag: OpenFlag, { t, format, host }: Reader) {

@@ -1,11 +1,13 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { readRouteStatus } from '#core/model-call/route-status.ts';
+import { type RouteStatus, readRouteStatus } from '#core/model-call/route-status.ts';
 import type { Page, PageRequest } from '#core/pages/page.ts';
 import { describeRoutes, type RouteRow } from '../routes/route-rows.ts';
+import type { RecentRoutes } from '../routes/route-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { view } from '../views.ts';
 import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds } from './needs.ts';
+import { findRejectedKeys } from './rejected-keys.ts';
 import { overviewReadings } from './readings.ts';
 import { describeTiles } from './tiles.ts';
 
@@ -16,13 +18,17 @@ const interval = 5;
 
 /** `/operator`: today's figures, what needs the operator, routes, journal and jobs. */
 export function overviewPage(gateway: Pick<Registry, 'statusReports'>, running: RunningRequests): Page {
-  const values = async (request: PageRequest) => ({
-    tiles: await describeTiles(request, running),
-    ...(await describeNeeds(request)),
-    ...(await describeOverviewRoutes(gateway, request)),
-    cards: [describeJournal(gateway, request), await describeJobs(request)],
-    asOf: request.format.clock(new Date(request.host.now())),
-  });
+  const values = async (request: PageRequest) => {
+    const statuses = readRouteStatus(gateway, request.host);
+    const recent = await overviewReadings(request.host).routes.get();
+    return {
+      tiles: await describeTiles(request, running),
+      ...(await describeNeeds(request, findRejectedKeys(statuses, recent))),
+      ...describeOverviewRoutes(statuses, recent, request),
+      cards: [describeJournal(gateway, request), await describeJobs(request)],
+      asOf: request.format.clock(new Date(request.host.now())),
+    };
+  };
   return {
     path: '/operator',
     role: 'operator',
@@ -45,9 +51,12 @@ export function overviewPage(gateway: Pick<Registry, 'statusReports'>, running: 
   };
 }
 
-async function describeOverviewRoutes(gateway: Pick<Registry, 'statusReports'>, request: PageRequest) {
-  const recent = await overviewReadings(request.host).routes.get();
-  const all = describeRoutes(request.host, readRouteStatus(gateway, request.host), recent, request);
+function describeOverviewRoutes(
+  statuses: ReadonlyMap<string, RouteStatus>,
+  recent: RecentRoutes,
+  request: PageRequest,
+) {
+  const all = describeRoutes(request.host, statuses, recent, request);
   return {
     routes: mostUrgentRows(all),
     routesTotal: request.t('operator.all_routes', { count: all.length }),

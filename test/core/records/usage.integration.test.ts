@@ -222,6 +222,7 @@ describe('usage of routes', () => {
         served: 1,
         failed: 2,
         faults: { throttled: 1, route: 1, client: 1 },
+        lastServedAt: at,
         lastFault: { fault: 'throttled', at: at + 16, error: 'HTTP 429' },
       },
     ]);

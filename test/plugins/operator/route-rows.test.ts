@@ -54,6 +54,7 @@ function traffic(route: string, change: Partial<RouteTraffic>): RouteTraffic {
     served: 0,
     failed: 0,
     faults: {},
+    lastServedAt: undefined,
     lastFault: undefined,
     firstTokenMs: undefined,
     ...change,

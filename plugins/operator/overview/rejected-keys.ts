@@ -1,0 +1,36 @@
+import type { RouteStatus } from '#core/model-call/route-status.ts';
+import type { RecentRoutes, RouteTraffic } from '../routes/route-traffic.ts';
+
+/** An upstream that rejects an API key of gateway.yaml: revoked, or without credit. */
+export interface RejectedKey {
+  readonly upstream: string;
+  /** Of the latest rejection, epoch ms. */
+  readonly at: number;
+  /** The upstream's message; null when it sent none. */
+  readonly error: string | null;
+}
+
+/**
+ * Finds the upstreams whose latest failure is a rejected key: until it serves again or fails otherwise, and for as long as one of
+ * several keys is in a cooldown.
+ */
+export function findRejectedKeys(
+  statuses: ReadonlyMap<string, RouteStatus>,
+  { routes }: Pick<RecentRoutes, 'routes'>,
+): RejectedKey[] {
+  const rejected = [...routes.values()].flatMap((traffic) => rejectedKeyOf(traffic, statuses.get(traffic.route)));
+  const byUpstream = Map.groupBy(
+    rejected.toSorted((one, other) => other.at - one.at),
+    ({ upstream }) => upstream,
+  );
+  return [...byUpstream.values()].flatMap(([latest]) => latest ?? []);
+}
+
+function rejectedKeyOf(
+  { route, lastFault, lastServedAt }: RouteTraffic,
+  status: RouteStatus | undefined,
+): RejectedKey[] {
+  if (status === undefined || lastFault?.fault !== 'key') return [];
+  const isOver = lastServedAt !== undefined && lastServedAt > lastFault.at && !status.keys_cooling_down;
+  return isOver ? [] : [{ upstream: route.slice(0, route.indexOf('/')), at: lastFault.at, error: lastFault.error }];
+}

@@ -112,10 +112,12 @@ export function hedgeLostFault(): Fault {
 }
 
 /** For the record and the log; never sent to clients. */
-export function describeFault({ kind, error, status }: Fault): string {
+export function describeFault(fault: Fault): string {
+  const { kind, error, status } = fault;
+  // The message tells the client about all routes of the model. What the operator needs is what the upstream said.
+  if (kind === 'key') return `${kind}: ${refusalOfKey(fault)}`.slice(0, 500);
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  // Its message is about all routes of the model, for the client.
   const message = kind === 'throttled' ? `retry after ${Math.ceil(error.details.retryAfter ?? 0)} s` : error.message;
   const isNamed = status === undefined || message.includes(`status ${status}`);
   return `${kind}: ${isNamed ? '' : `${status} `}${message}${reason}`.slice(0, 500);
@@ -172,7 +174,7 @@ export function withModelName(fault: Fault, upstreamName: string, clientName: st
   return new Fault(kind, shown, fault);
 }
 
-/** The upstream's message about a key that it did not accept, on one line: for the log only. */
+/** The upstream's message about a key that it did not accept, on one line: for the log and the record. */
 export function refusalOfKey({ error, status }: Fault): string {
   return `${status ?? ''} ${wordsOf(error)}`.replace(/\s+/g, ' ').trim();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { throttled } from '#core/model-call/upstream-error.ts';
+import { keyRefused, throttled } from '#core/model-call/upstream-error.ts';
 import {
   answerFault,
   connectionFault,
@@ -18,6 +18,12 @@ it('a limit that is reported inside an answer is described with its wait, withou
   expect(describeFault(fault)).toMatch(/^throttled: 200 retry after 7 s \(Limit of .* reached\.\)$/);
   expect(describeFault(fault)).not.toContain('sk-secret-1');
   expect([fault.kind, fault.error.details.retryAfter]).toEqual(['throttled', 6.2]);
+});
+
+it('a rejected key is described by what the upstream said, without secrets', () => {
+  const fault = answerFault(keyRefused('Incorrect API key:\nsk-secret-1.'), 401, ['sk-secret-1']);
+  expect(describeFault(fault)).toMatch(/^key: 401 Incorrect API key: [^\n]*\.$/);
+  expect(describeFault(fault)).not.toContain('sk-secret-1');
 });
 
 describe('a broken connection', () => {

@@ -199,13 +199,14 @@ function removeItems({ current, before, options, edits, left }, list, want, form
   for (const [index, item] of want.items.entries()) {
     const { found, isSame } = itemLike(item);
     if (found === undefined) continue;
-    const former = formerLike(item).found;
-    if (!isSame || found.value !== item.value) {
+    const { found: former, isSame: wasSame } = formerLike(item);
+    if (!isSame) {
       if (former === undefined || former.value !== found.value) left.push(`${key}[${index}]`);
     } else if (former === undefined) {
+      // With the members that were added to it since: they belong to a model that the file no longer has.
       count += 1;
       edits.push({ start: found.lineStart, end: lineAfter(current, found.end), text: '' });
-    } else if (former.value !== item.value) {
+    } else if (!wasSame) {
       edits.push(replaceItem(current, found, reindent(linesOf(before, former), formerList.indent, list.indent)));
     }
   }

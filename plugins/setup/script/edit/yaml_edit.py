@@ -214,14 +214,15 @@ class Removal:
             found, is_same = item_like(item)
             if found is None:
                 continue
-            former = former_like(item)[0]
-            if not is_same or found.value != item.value:
+            former, was_same = former_like(item)
+            if not is_same:
                 if former is None or former.value != found.value:
                     self.left.append("%s[%d]" % (key, index))
             elif former is None:
+                # With the members that were added to it since: they belong to a model that the file no longer has.
                 count += 1
                 self.edits.append((found.line_start, line_after(self.current, found.end), ""))
-            elif former.value != item.value:
+            elif not was_same:
                 lines = lines_of(self.before, former.line_start, former.end)
                 self.edits.append(replace_item(self.current, found, reindent(lines, former_list.indent, node.indent)))
         return count

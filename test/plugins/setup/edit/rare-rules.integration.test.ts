@@ -218,6 +218,21 @@ const toml: readonly Rule[] = [
 const name = 'name: "m"\n';
 const yaml: readonly Rule[] = [
   {
+    rule: 'an entry goes with the members that were added to it',
+    call: call('yaml', 'remove', ['- id: m\n  k: 1\n  new: 2\n- id: n\n', '- id: m\n  k: 1\n', '- id: n\n'], byId),
+    result: removed('- id: n\n'),
+  },
+  {
+    rule: 'an entry that was there before keeps what its tool added',
+    call: call('yaml', 'remove', ['- id: m\n  k: 1\n  new: 2\n', '- id: m\n  k: 1\n', '- id: m\n  k: 1\n'], byId),
+    result: removed('- id: m\n  k: 1\n  new: 2\n'),
+  },
+  {
+    rule: 'an entry that was replaced comes back without the members that were added since',
+    call: call('yaml', 'remove', ['- id: m\n  k: 1\n  new: 2\n', '- id: m\n  k: 1\n', '- id: m\n  k: 3\n'], byId),
+    result: removed('- id: m\n  k: 3\n'),
+  },
+  {
     rule: 'a list is not continued behind a block scalar without a line end',
     call: call('yaml', 'merge', ['models:\n- id: a\n  t: |\n    x', 'models:\n  - id: "m"\n'], byId),
     result: refused('line 3, column 6: The last value has no line end.'),

@@ -18,6 +18,7 @@ import { Refusal } from './common.mjs';
  * @property {string[]} [identity] members that identify an entry of a list
  * @property {string[]} [initial] after the semicolon of `--identity`: members of a YAML file that stay where the file has them
  * @property {string} [at] `start`: new entries go to the start of their list
+ * @property {boolean} [replaces] `remove` takes changed entries of lists out as well: they are about to be replaced
  * @property {string} [keep] settings that are put in next: `remove` may leave their values, so that they keep their places
  * @typedef {{ text: string, left: string[] }} Removal the file without the settings, and the names of those left alone
  * @typedef {object} Format
@@ -46,7 +47,8 @@ const commands = {
     const current = folder.read('current');
     const wanted = folder.mustRead('wanted');
     const previous = folder.read('previous');
-    const clean = withoutPrevious(format, folder, options, current, previous);
+    // A changed entry of ours would else count as the user's own from now on, with the key in it.
+    const clean = withoutPrevious(format, folder, { ...options, replaces: true }, current, previous);
     const added = withoutInitial(wanted, clean.text || '', options);
     const isSame = current !== undefined && previous === wanted && format.merge(current, added, options) === current;
     // Entries at the start of a list stand in the order of the settings, and so none may keep its place.

@@ -45,7 +45,8 @@ def apply(form, folder, options):
     current = folder.read("current")
     wanted = folder.must_read("wanted")
     previous = folder.read("previous")
-    clean, left = without_previous(form, folder, options, current, previous)
+    # A changed entry of ours would else count as the user's own from now on, with the key in it.
+    clean, left = without_previous(form, folder, dict(options, replaces=True), current, previous)
     added = without_initial(wanted, clean or "", options)
     is_same = current is not None and previous == wanted and form.merge(current, added, options) == current
     # Entries at the start of a list stand in the order of the settings, and so none may keep its place.

@@ -3,7 +3,7 @@ import { hasAll, isEqual } from './json-tree.mjs';
 
 /** @typedef {import('./json-tree.mjs').Node} Node */
 /** @typedef {import('./json-tree.mjs').Child} Child */
-/** @typedef {{ identity?: string[], at?: string, keep?: string }} Options */
+/** @typedef {{ identity?: string[], at?: string, keep?: string, replaces?: boolean }} Options */
 /** @typedef {{ child: Child, isSame: boolean }} Match an entry with all members of a wanted one, or only its identity */
 
 /**

@@ -164,7 +164,8 @@ class Removal {
       }
       const formerNode = formerMatch && formerMatch.child.node;
       if (!match.isSame) this.leave(match.child.node, formerNode, `${path}[${index}]`);
-      else if (this.restore(match.child.node, formerNode)) gone.add(match.child);
+      const isOurs = match.isSame || (this.options.replaces && !formerNode);
+      if (isOurs && this.restore(match.child.node, formerNode)) gone.add(match.child);
     }
     return gone;
   }

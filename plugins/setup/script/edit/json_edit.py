@@ -140,7 +140,8 @@ class Removal:
             former_node = former_match[0].node if former_match else None
             if not is_same:
                 self.leave(child.node, former_node, "%s[%d]" % (path, index))
-            elif self.restore(child.node, former_node):
+            is_ours = is_same or (self.options.get("replaces") and former_node is None)
+            if is_ours and self.restore(child.node, former_node):
                 gone.add(child)
         return gone
 

@@ -5,8 +5,8 @@ import { finderIn, introductionOf, lineAfter, linesOf, reindent, replaceItem } f
 import { scan } from './yaml-scan.mjs';
 
 /**
- * @typedef {{identity?: string[], at?: string}} Options `identity`: the fields that identify an entry of a list; `at`:
- *   `start` to add entries at the front of a list
+ * @typedef {{identity?: string[], at?: string, replaces?: boolean}} Options `identity`: the fields that identify an entry of a
+ *   list; `at`: `start` to add entries at the front of a list; `replaces`: changed entries are taken out as well
  */
 
 /**
@@ -200,13 +200,12 @@ function removeItems({ current, before, options, edits, left }, list, want, form
     const { found, isSame } = itemLike(item);
     if (found === undefined) continue;
     const { found: former, isSame: wasSame } = formerLike(item);
-    if (!isSame) {
-      if (former === undefined || former.value !== found.value) left.push(`${key}[${index}]`);
-    } else if (former === undefined) {
+    if (!isSame && (former === undefined || former.value !== found.value)) left.push(`${key}[${index}]`);
+    if (former === undefined && (isSame || options.replaces)) {
       // With the members that were added to it since: they belong to a model that the file no longer has.
       count += 1;
       edits.push({ start: found.lineStart, end: lineAfter(current, found.end), text: '' });
-    } else if (!wasSame) {
+    } else if (isSame && !wasSame) {
       edits.push(replaceItem(current, found, reindent(linesOf(before, former), formerList.indent, list.indent)));
     }
   }

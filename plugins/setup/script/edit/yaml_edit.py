@@ -215,14 +215,13 @@ class Removal:
             if found is None:
                 continue
             former, was_same = former_like(item)
-            if not is_same:
-                if former is None or former.value != found.value:
-                    self.left.append("%s[%d]" % (key, index))
-            elif former is None:
+            if not is_same and (former is None or former.value != found.value):
+                self.left.append("%s[%d]" % (key, index))
+            if former is None and (is_same or self.options.get("replaces")):
                 # With the members that were added to it since: they belong to a model that the file no longer has.
                 count += 1
                 self.edits.append((found.line_start, line_after(self.current, found.end), ""))
-            elif not was_same:
+            elif is_same and not was_same:
                 lines = lines_of(self.before, former.line_start, former.end)
                 self.edits.append(replace_item(self.current, found, reindent(lines, former_list.indent, node.indent)))
         return count

@@ -62,6 +62,24 @@ describe.each([
     expect(read('after')).toBeUndefined();
   });
 
+  test.each([
+    {
+      format: 'json',
+      file: '[\n  {"id": "n"}\n]\n',
+      wanted: '[\n  {\n    "id": "m",\n    "key": "k"\n  }\n]\n',
+      other: ['"k"', '"k2"'],
+    },
+    { format: 'yaml', file: '- id: "n"\n', wanted: '- id: "m"\n  key: "k"\n', other: ['"k"', '"k2"'] },
+  ] as const)('takes no entry of ours in $format for the user’s, though it was changed', async (one) => {
+    const { format, file, wanted, other } = one;
+    const { run, read, write: change } = work({ current: file, wanted }, format);
+    await run('apply', '--identity', 'id;-');
+    const first = read('after') ?? '';
+    change({ current: first.replace(...other), previous: wanted });
+    await run('apply', '--identity', 'id;-');
+    expect([read('after'), read('before')]).toEqual([first, file]);
+  });
+
   test('keeps the file without the settings beside the file with them, run after run', async () => {
     const file = '{\r\n\t"env": {}, // mine\r\n}';
     const { run, read, write: change } = work({ current: file, wanted: settings });

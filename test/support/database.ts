@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { inject } from 'vitest';
 import type { Database } from '#core/database/database.ts';
 import { openDatabase } from '#core/database/open.ts';
@@ -36,5 +38,24 @@ export async function createBareDatabase(template: string = inject('templateData
 
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
-  await execute(inject('postgresUrl'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  const client = new pg.Client(inject('postgresUrl'));
+  await client.connect();
+  try {
+    await connectionsEnd(client, name);
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Waits half a second at most for connections that are being closed: BullMQ closes one without a listener for errors, and
+ * a server that ends it first would end the process of the tests.
+ */
+async function connectionsEnd(client: pg.Client, name: string): Promise<void> {
+  for (let looks = 0; looks < 20; looks++) {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name]);
+    if (rowCount === 0) return;
+    await setTimeout(25);
+  }
 }

@@ -37,8 +37,10 @@ export interface Services {
   readonly shared: Shared;
   readonly jobs: Jobs;
   readonly events: EventPublisher;
-  /** Epoch ms. Tests set their own. */
+  /** Wall time, epoch ms: for records, ids, people and the database. It may be set, back too. Tests set their own. */
   now(): number;
+  /** Ms of a clock that is never set: for everything that this process waits for. No other process can read it. */
+  monotonic(): number;
   /**
    * Returns the object under this key; `create` makes it on the first call, in whichever pipeline. For state that outlives
    * a reload: breakers, journals, connection pools. Disposed when the process stops, newest first.

@@ -100,6 +100,7 @@ export class OpenServices implements AsyncDisposable {
         jobs,
         events,
         now: () => Date.now(),
+        monotonic: () => performance.now(),
         keep: (key, create) => keeper.keep(key, create),
       };
       return new OpenServices(services, keeper, events, jobs, open);

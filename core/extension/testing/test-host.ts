@@ -20,7 +20,8 @@ export interface TestHostOptions {
 
 /** A host in memory with a stopped clock. It records everything that the plugin does. */
 export interface TestHost extends Host, AsyncDisposable {
-  readonly clock: { now: number; advance(ms: number): void };
+  /** Time passes by `advance`, on both clocks; `now` alone is set as an operator sets the wall clock. */
+  readonly clock: { now: number; readonly monotonic: number; advance(ms: number): void };
   /** Lines of the log, without their times. */
   readonly lines: readonly string[];
   readonly addedJobs: readonly { readonly name: string; readonly data: JsonObject }[];
@@ -40,15 +41,17 @@ const emptyCatalog: Catalog = {
 export function createTestHost(options: TestHostOptions = {}): TestHost {
   const clock = {
     now: options.now ?? Date.UTC(2026, 0, 1),
+    monotonic: 1_000,
     advance(ms: number) {
       clock.now += ms;
+      clock.monotonic += ms;
     },
   };
   const lines: string[] = [];
   const addedJobs: TestHost['addedJobs'][number][] = [];
   const publishedEvents: TestHost['publishedEvents'][number][] = [];
   const keeper = new Keeper();
-  const now = () => clock.now;
+  const monotonic = () => clock.monotonic;
   return {
     clock,
     lines,
@@ -59,7 +62,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     isProduction: false,
     log: createLogger((line) => lines.push(line.slice(line.indexOf(' ') + 1).trimEnd())),
     database: options.database ?? noDatabase(),
-    shared: new MemoryShared(now),
+    shared: new MemoryShared(monotonic),
     jobs: {
       backend: 'postgres',
       add: async (name, data) => void addedJobs.push({ name, data }),
@@ -75,7 +78,8 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
       contact: undefined,
     },
     catalog: options.catalog ?? emptyCatalog,
-    now,
+    now: () => clock.now,
+    monotonic,
     documentation: () => [],
     keep: (key, create) => keeper.keep(key, create),
     section: <S extends Section>({ name, schema }: S) =>

@@ -89,6 +89,14 @@ describe('a test host', () => {
     expect(host.now()).toBe(15);
   });
 
+  it('has a clock for waits that setting the wall clock does not change', () => {
+    const host = createTestHost();
+    const before = host.monotonic();
+    host.clock.advance(10);
+    host.clock.now -= 3_600_000;
+    expect(host.monotonic() - before).toBe(10);
+  });
+
   it('records jobs and events', async () => {
     const host = createTestHost();
     await host.jobs.add('remove', { id: 1 });

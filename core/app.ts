@@ -13,6 +13,7 @@ import { pipelineNotices } from './config/pipeline-rules.ts';
 import { productionNotices } from './config/production-notices.ts';
 import type { SectionValue } from './config/section.ts';
 import { data, listen, plugins } from './config/sections.ts';
+import { HealthMonitor } from './health/health-monitor.ts';
 import { createHost, type Host } from './host.ts';
 import { connectionReader } from './http/client-connection.ts';
 import { drain } from './http/drain.ts';
@@ -53,6 +54,7 @@ export class Gateway {
   readonly #services: OpenServices;
   readonly #vendors: VendorServers;
   #operator: OperatorServer | undefined;
+  #monitor: HealthMonitor | undefined;
   #config: Config;
   #isServing = true;
   #changing: Promise<unknown> = Promise.resolve();
@@ -142,6 +144,7 @@ export class Gateway {
     // Node writes it at a regular end only, and a gateway may be killed. The first time it takes a while.
     flushCompileCache();
     await this.#listen();
+    this.#monitor = new HealthMonitor(registry, host);
   }
 
   /** Where the operator asks, once `#listen` has opened it. */
@@ -213,6 +216,7 @@ export class Gateway {
     await using closing = new AsyncDisposableStack();
     closing.use(this.#services);
     closing.use(this.#vendors);
+    closing.use(this.#monitor);
     closing.defer(() => this.#handler.serving.pipeline.retire());
     if (this.#operator !== undefined) closing.use(this.#operator);
     closing.defer(() => stopServer(this.#assembly.server, 1_000));
@@ -220,15 +224,12 @@ export class Gateway {
 
   #health(host: () => Host): HealthSource {
     const isServing = () => this.#isServing;
-    const { statusReports } = this.#assembly.registry;
     return {
       get isServing() {
         return isServing();
       },
       host,
-      get reports() {
-        return statusReports.values();
-      },
+      registry: this.#assembly.registry,
     };
   }
 

@@ -12,6 +12,7 @@ export type {
 } from './extension/registry.ts';
 export { type Command, type CommandContext, CommandFailed } from './extension/command.ts';
 export type { Gauge, Reading } from './extension/gauge.ts';
+export type { HealthCheck, HealthVerdict } from './health/health-check.ts';
 export {
   type CheckContext,
   defineSection,

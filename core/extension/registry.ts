@@ -10,6 +10,7 @@ import type { Mistake } from '../config/mistake.ts';
 import type { Section } from '../config/section.ts';
 import { checkTableNames, type PluginTables } from '../database/tables.ts';
 import type { Gauge } from './gauge.ts';
+import type { HealthCheck } from '../health/health-check.ts';
 import type { Host } from '../host.ts';
 import { checkSchedule, type JobDefinition } from '../jobs/definition.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
@@ -79,6 +80,7 @@ export class Registry {
   readonly catalogReviews: CatalogReview[] = [];
   readonly configReviews: ConfigReview[] = [];
   readonly statusReports = new Map<string, StatusReport>();
+  readonly healthChecks = new Map<string, HealthCheck>();
   readonly gauges = new Map<string, Gauge>();
   readonly observers = new Map<string, Observer>();
   readonly operatorRoutes: ServerRoute[] = [];
@@ -166,6 +168,11 @@ export class Registry {
 
   statusReport(report: StatusReport): void {
     add(this.statusReports, 'status report', report);
+  }
+
+  /** Something that can be wrong while requests are served: reported to the operator, and logged when it changes. */
+  healthCheck(check: HealthCheck): void {
+    add(this.healthChecks, 'health check', check);
   }
 
   gauge(gauge: Gauge): void {

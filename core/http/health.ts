@@ -1,13 +1,13 @@
 import type { Request, ResponseObject, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi';
-import { type Check, checkDependencies } from './dependencies.ts';
+import type { Registry } from '../extension/registry.ts';
+import { type CheckedHealth, readHealth } from '../health/read-health.ts';
 import type { Host } from '../host.ts';
-import type { StatusReport } from '../extension/registry.ts';
 
 export interface HealthSource {
   /** False from SIGTERM on. */
   readonly isServing: boolean;
   host(): Host;
-  readonly reports: Iterable<StatusReport>;
+  readonly registry: Pick<Registry, 'healthChecks' | 'statusReports'>;
 }
 
 const options = { state: { parse: false } } as const;
@@ -24,8 +24,8 @@ export function routeHealthChecks(server: Server, source: HealthSource): void {
 }
 
 /**
- * The same paths for the operator. `/readyz?verbose` adds a check of each dependency and the reports of plugins; while a
- * dependency does not respond, the status is `degraded`, still with a 200.
+ * The same paths for the operator. `/readyz?verbose` adds the health checks and the reports of plugins; while a check fails, the
+ * status is `degraded`, still with a 200.
  */
 export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
   const handler = (request: Request, h: ResponseToolkit) =>
@@ -40,19 +40,20 @@ function answerVerdict({ isServing }: HealthSource, h: ResponseToolkit): Respons
 }
 
 async function answerInDetail(source: HealthSource, h: ResponseToolkit): Promise<ResponseObject> {
-  const checks = await checkDependencies(source.host());
+  const checks = await readHealth(source.registry, source.host());
   const status = source.isServing ? statusOf(checks) : 'stopping';
   return h.response({ status, checks: checks.map(toJson), ...readReports(source) }).code(source.isServing ? 200 : 503);
 }
 
-function readReports(source: HealthSource): Record<string, unknown> {
-  return Object.fromEntries([...source.reports].map(({ name, report }) => [name, report(source.host())]));
+function readReports({ registry, host }: HealthSource): Record<string, unknown> {
+  return Object.fromEntries([...registry.statusReports.values()].map(({ name, report }) => [name, report(host())]));
 }
 
-function statusOf(checks: readonly Check[]): 'ok' | 'degraded' {
+function statusOf(checks: readonly CheckedHealth[]): 'ok' | 'degraded' {
   return checks.every(({ ok }) => ok) ? 'ok' : 'degraded';
 }
 
-function toJson({ name, kind, ...result }: Check): object {
-  return { name: `${name} (${kind})`, ...result };
+function toJson({ name, kind, ...verdict }: CheckedHealth): object {
+  const shown = { name: kind === undefined ? name : `${name} (${kind})`, ...verdict };
+  return verdict.ok ? shown : { ...shown, since: new Date(verdict.since).toISOString() };
 }

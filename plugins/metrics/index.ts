@@ -1,5 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { dependencyGauge } from './dependency-gauge.ts';
+import { dependencyGauge, healthGauge } from './health-gauges.ts';
 import type { Metrics } from './metrics.ts';
 
 /** `GET /metrics` of the operator's listener, in the text format of Prometheus. */
@@ -19,6 +19,7 @@ export const plugin: GatewayPlugin = {
       read: () => [{ value: metrics?.requests.running ?? 0 }],
     });
     gateway.gauge(dependencyGauge);
+    gateway.gauge(healthGauge(gateway));
     // Before the first request. Every plugin has registered its gauges by then, and commands that serve nothing do not
     // load what counts.
     server.ext('onPreStart', async () => {

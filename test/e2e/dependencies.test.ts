@@ -77,7 +77,7 @@ async function recordCount(): Promise<number> {
 
 interface Readiness {
   readonly status: string;
-  readonly checks: { name: string; ok: boolean; error?: string }[];
+  readonly checks: { name: string; ok: boolean; reason?: string }[];
 }
 
 async function readiness(): Promise<Readiness & { readonly code: number }> {
@@ -136,8 +136,8 @@ describe('while PostgreSQL', () => {
     try {
       const { code, status, checks } = await readiness();
       expect([code, status]).toEqual([200, 'degraded']);
-      const reason = checks.find(({ ok }) => !ok)?.error;
-      expect(reason).toMatch(/^connection (lost|refused)$/);
+      const reason = checks.find(({ ok }) => !ok)?.reason;
+      expect(reason).toMatch(/^PostgreSQL is unavailable \(connection (lost|refused)\): /);
     } finally {
       database.turn('open');
     }

@@ -228,6 +228,7 @@ models:
   it('shows dependencies and the journal', async () => {
     expect(await figure('dependency_up{dependency="database"}')).toBe(1);
     expect(await figure('dependency_up{dependency="shared_state"}')).toBe(1);
+    expect(await figure('health_check{check="database"}')).toBe(1);
     expect(await figure('journal_waiting_bytes')).toBeGreaterThanOrEqual(0);
     expect(await figure('requests_without_record')).toBe(0);
   });

@@ -1,6 +1,6 @@
 import { configLoadState } from '#core/config/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { checkDependencies } from '#core/http/dependencies.ts';
+import { readHealth } from '#core/health/read-health.ts';
 import type { QueueState } from '#core/jobs/jobs.ts';
 import { listActions } from '#core/operator-actions/operator-actions.ts';
 import type { Page, PageRequest } from '#core/pages/page.ts';
@@ -16,12 +16,12 @@ const interval = 10;
 /** Rows of a table. */
 const listed = 30;
 
-/** `/operator/health`: dependencies, journal, jobs, configuration, versions, and what operators have done. */
-export function healthPage(gateway: Pick<Registry, 'statusReports'>): Page {
+/** `/operator/health`: health checks, journal, jobs, configuration, versions, and what operators have done. */
+export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChecks'>): Page {
   const values = async (request: PageRequest) => {
     const { host, format } = request;
-    const [dependencies, jobs, versions, queue, actions] = await Promise.all([
-      describeDependencies(request),
+    const [checks, jobs, versions, queue, actions] = await Promise.all([
+      describeChecks(gateway, request),
       describeJobs(request),
       describeVersions(request),
       overviewReadings(host)
@@ -30,7 +30,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports'>): Page {
       listActions(host.database, { limit: listed }),
     ]);
     return {
-      cards: [dependencies, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
+      cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
       sections: withRows([failedJobsTable(queue, request), actionTable(actions, request)]),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
@@ -53,17 +53,16 @@ export function healthPage(gateway: Pick<Registry, 'statusReports'>): Page {
   };
 }
 
-async function describeDependencies({ host, t }: PageRequest): Promise<FactsCard> {
-  const checks = await checkDependencies(host);
-  const areUp = checks.every(({ ok }) => ok);
+async function describeChecks(gateway: Pick<Registry, 'healthChecks'>, { host, t }: PageRequest): Promise<FactsCard> {
+  const checks = await readHealth(gateway, host);
   return {
-    title: t('operator.dependencies'),
-    status: areUp
-      ? { kind: 'ok', text: t('operator.dependencies_up') }
-      : { kind: 'bad', text: t('operator.dependencies_down') },
-    facts: checks.map(({ name, kind, ok, error = '' }) => ({
-      name: t(`operator.dependency.${name.replace(' ', '_')}`),
-      value: ok ? kind : `${kind}: ${error}`,
+    title: t('operator.checks'),
+    status: checks.every(({ ok }) => ok)
+      ? { kind: 'ok', text: t('operator.checks_pass') }
+      : { kind: 'bad', text: t('operator.checks_fail') },
+    facts: checks.map((checked) => ({
+      name: checked.name,
+      value: checked.ok ? (checked.kind ?? t('operator.check_passes')) : checked.reason,
     })),
   };
 }

@@ -1,4 +1,6 @@
 import type { PageRequest } from '#core/pages/page.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { type CheckedHealth, readHealth } from '#core/health/read-health.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/payments/open-flags.ts';
 import { readEmphasis, type TextPiece } from '../emphasis.ts';
 import type { RejectedKey } from './rejected-keys.ts';
@@ -8,18 +10,37 @@ const listedFlags = 10;
 /** Characters of an upstream's message. */
 const longestError = 120;
 
-/** What waits for the operator: rejected keys of upstreams, then flags of orders, the worst first, then the oldest. */
-export async function describeNeeds(request: PageRequest, rejectedKeys: readonly RejectedKey[]) {
-  const { flags, total } = await listOpenFlags(request.host.database, listedFlags);
+/** What waits for the operator: failing health checks, rejected keys of upstreams, then flags of orders, the worst first, then the oldest. */
+export async function describeNeeds(
+  gateway: Pick<Registry, 'healthChecks'>,
+  request: PageRequest,
+  rejectedKeys: readonly RejectedKey[],
+) {
+  const [{ flags, total }, checks] = await Promise.all([
+    listOpenFlags(request.host.database, listedFlags),
+    readHealth(gateway, request.host),
+  ]);
+  const failing = checks.filter((checked) => !checked.ok);
   return {
+    checkNeeds: failing.map((check) => describeFailing(check, request)),
     keyNeeds: rejectedKeys.map((key) => describeRejectedKey(key, request)),
     needs: flags.map((flag) => describeNeed(flag, request)),
-    needsTotal: request.t('operator.needs_open', { count: total + rejectedKeys.length }),
+    needsTotal: request.t('operator.needs_open', { count: total + rejectedKeys.length + failing.length }),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
 }
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+type FailingCheck = Extract<CheckedHealth, { ok: false }>;
+
+function describeFailing({ name, reason, since }: FailingCheck, { t, format, host }: Reader) {
+  return {
+    name,
+    reason,
+    status: { kind: 'bad', text: t('operator.check_fails') },
+    since: format.relative(new Date(since), new Date(host.now())),
+  };
+}
 
 function describeRejectedKey({ upstream, at, error }: RejectedKey, { t, format, host }: Reader) {
   const pieces: TextPiece[] = readEmphasis(t('operator.key_rejected_text', { upstream }));

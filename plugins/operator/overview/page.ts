@@ -17,13 +17,16 @@ const listedRoutes = 6;
 const interval = 5;
 
 /** `/operator`: today's figures, what needs the operator, routes, journal and jobs. */
-export function overviewPage(gateway: Pick<Registry, 'statusReports'>, running: RunningRequests): Page {
+export function overviewPage(
+  gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
+  running: RunningRequests,
+): Page {
   const values = async (request: PageRequest) => {
     const statuses = readRouteStatus(gateway, request.host);
     const recent = await overviewReadings(request.host).routes.get();
     return {
       tiles: await describeTiles(request, running),
-      ...(await describeNeeds(request, findRejectedKeys(statuses, recent))),
+      ...(await describeNeeds(gateway, request, findRejectedKeys(statuses, recent))),
       ...describeOverviewRoutes(statuses, recent, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],
       asOf: request.format.clock(new Date(request.host.now())),

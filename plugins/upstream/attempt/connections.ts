@@ -6,6 +6,12 @@ import { createConnector } from './connector.ts';
 import { undici } from './undici.ts';
 
 /**
+ * Ms after which a connection takes no further request; a running one finishes. Steady traffic keeps connections in use
+ * forever, and would stay at an address that the upstream's name has left. Opening one costs a millisecond of processor time.
+ */
+const longestAge = 60_000;
+
+/**
  * The connection pools to upstreams. They outlive reloads: open connections are worth keeping, and exchanges in flight use
  * them.
  */
@@ -39,6 +45,7 @@ export class Connections implements AsyncDisposable {
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: 60_000,
+      clientTtl: longestAge,
       maxHeaderSize: bounds.upstreamHead,
       pipelining: 1,
     });

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
+import { createRelayFixture, exchangeFor, type RelayFixture, routeTo, serve, upstreamAt } from '../fixture.ts';
+
+const minute = 60_000;
+
+let fixture: RelayFixture;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  fixture = createRelayFixture();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await fixture[Symbol.asyncDispose]();
+});
+
+const connectionsOf = ({ requests }: FaultyUpstream) => requests.map(({ connection }) => connection);
+const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
+
+describe('a connection in steady use', () => {
+  it('takes no further request once it is a minute old', async () => {
+    await using upstream = await createUpstream(serve);
+    const ask = async () => {
+      await fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
+      await new Promise(setImmediate); // The connection goes back to its pool after the answer.
+    };
+    await ask();
+    pass(minute - 1);
+    await ask();
+    pass(2);
+    await ask();
+    await ask();
+    expect(connectionsOf(upstream)).toEqual([1, 1, 2, 2]);
+  });
+
+  it('finishes the request that it has when it becomes too old', async () => {
+    const end = Promise.withResolvers<void>();
+    await using upstream = await createUpstream(async (request, response) => {
+      if (upstream.requests.length === 1) await end.promise;
+      await serve(request, response);
+    });
+    const ask = () => fixture.relay(exchangeFor([routeTo(upstreamAt(upstream.url))]));
+    const running = ask();
+    await upstream.waitForRequest(1);
+    pass(2 * minute);
+    expect((await ask()).status).toBe(200);
+    end.resolve();
+    expect((await running).status).toBe(200);
+    expect(await upstream.waitForClose(1)).toBe('answered');
+  });
+});

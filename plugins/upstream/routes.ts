@@ -40,6 +40,6 @@ export function routeStatus(host: Host): RouteStatus[] {
     .status([...routes.values()])
     .map((status) => {
       const { upstream, model } = routes.get(status.route) as Route;
-      return { ...status, keys_cooling_down: keysOf(upstream, host).coolingDown(host.now(), model) };
+      return { ...status, keys_cooling_down: keysOf(upstream, host).coolingDown(host.monotonic(), model) };
     });
 }

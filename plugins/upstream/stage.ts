@@ -39,10 +39,11 @@ export const upstreamStage = defineStage({
       budget,
       keys: ({ upstream }) => keysOf(upstream, host),
       log: host.log,
-      failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.now())),
+      failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
       routeHeaders: new RouteHeaders(host.service, options.route_headers),
       notesHeader: notesHeaderName(host.service),
       now: () => host.now(),
+      monotonic: () => host.monotonic(),
     };
     return {
       timeout: longestWait(options, host.catalog),

@@ -31,6 +31,7 @@ const keyStatuses = new Set([401, 402, 403]);
 export interface RefusalHeaders {
   readonly 'retry-after'?: string | string[] | undefined;
   readonly 'retry-after-ms'?: string | string[] | undefined;
+  readonly date?: string | string[] | undefined;
 }
 
 /**
@@ -140,15 +141,24 @@ function parse(body: Buffer): JsonObject | undefined {
   }
 }
 
-/** Seconds, an hour at most; undefined when missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`. */
+/**
+ * Seconds, an hour at most; undefined when missing or malformed. Formats: RFC 9110 §10.2.3, and `retry-after-ms`.
+ *
+ * @param now epoch ms; counts where the upstream does not say its own time
+ */
 export function readRetryAfter(headers: RefusalHeaders, now: number): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (isWait(milliseconds)) return Math.min(milliseconds / 1000, maxRetryDelay);
   const value = headers['retry-after']?.toString();
   if (value === undefined) return undefined;
   const seconds = Number(value);
-  const wait = Number.isNaN(seconds) ? (Date.parse(value) - now) / 1000 : seconds;
+  const wait = Number.isNaN(seconds) ? (Date.parse(value) - sentAt(headers, now)) / 1000 : seconds;
   return isWait(wait) ? Math.min(wait, maxRetryDelay) : undefined;
+}
+
+function sentAt({ date }: RefusalHeaders, now: number): number {
+  const at = Date.parse(date?.toString() ?? '');
+  return Number.isNaN(at) ? now : at;
 }
 
 /** An infinite wait is ignored: the key would never be used again. */

@@ -22,7 +22,7 @@ export interface AttemptChoice {
 
 /** Reports one attempt to the record, the key and the health of the route. The attempt begins when this is created. */
 export class AttemptReport {
-  readonly #parts: Pick<RelayParts, 'health' | 'log' | 'now'>;
+  readonly #parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>;
   readonly #exchange: Exchange;
   readonly #delivery: Delivery;
   readonly #admitted: AdmittedRoute;
@@ -31,7 +31,7 @@ export class AttemptReport {
   #contentAfter: number | undefined; // ms
 
   constructor(
-    parts: Pick<RelayParts, 'health' | 'log' | 'now'>,
+    parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>,
     exchange: Exchange,
     admitted: AdmittedRoute,
     choice: AttemptChoice,
@@ -75,13 +75,15 @@ export class AttemptReport {
 
   /** Applies the effects of a fault to the key and the route. */
   #learn(fault: Fault): void {
-    const { health, now } = this.#parts;
+    const { health } = this.#parts;
     const { route, keys, admission } = this.#admitted;
     const { key } = this.#choice;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
-    if (keyEffect === 'cooldown')
-      keys.coolDown(key, route.model, now(), now() + (fault.error.details.retryAfter ?? 1) * 1000);
+    if (keyEffect === 'cooldown') {
+      const now = this.#parts.monotonic();
+      keys.coolDown(key, route.model, now, now + (fault.error.details.retryAfter ?? 1) * 1000);
+    }
     if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.released(route, admission);
     else if (breaker === 'last') health.lacksModel(route, admission, describeFault(fault));
     else health.failed(route, admission, describeFault(fault), this.#sourceOf(fault));
@@ -94,10 +96,10 @@ export class AttemptReport {
 
   /** Only the operator can fix a key that is not accepted: the log has a line for each cooldown. */
   #refuse(fault: Fault): void {
-    const { log, now } = this.#parts;
+    const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
     const { key } = this.#choice;
-    const seconds = keys.refuse(key, now());
+    const seconds = keys.refuse(key, monotonic());
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
     log.warn(`upstream ${route.upstream.name} rejected ${which}; not used for ${seconds} s: ${refusalOfKey(fault)}`);

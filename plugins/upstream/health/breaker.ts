@@ -29,8 +29,8 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
 /** State of a breaker, as reported to people and other instances. */
 export interface BreakerStatus {
   readonly state: BreakerState;
-  /** Epoch ms; in the past unless open. */
-  readonly opensUntil: number;
+  /** Ms until it is half-open; not positive unless it is open. */
+  readonly opensFor: number;
   /** Why it opened last. */
   readonly reason: string | undefined;
   /** Openings since it was last closed. */
@@ -52,7 +52,7 @@ const probeTimeout = 120_000;
  * the probe, decides.
  *
  * Failures of one conversation count once: clients retry a request that makes an upstream fail, and a single client must not
- * open the breaker for the others.
+ * open the breaker for the others. `now` is ms of a monotonic clock.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -76,7 +76,8 @@ export class Breaker {
   }
 
   status(now: number): BreakerStatus {
-    return { state: this.#state(now), opensUntil: this.#opensUntil, reason: this.#reason, openings: this.#openings };
+    const opensFor = this.#opensUntil - now;
+    return { state: this.#state(now), opensFor, reason: this.#reason, openings: this.#openings };
   }
 
   /** True when the last known result is not a failure. */
@@ -136,10 +137,10 @@ export class Breaker {
     if (this.isProbedBy(admission)) this.#probeUntil = 0;
   }
 
-  /** Takes over the open breaker of another instance. */
-  adopt({ opensUntil, reason, openings }: BreakerStatus): void {
+  /** Takes over the open breaker of another instance, for no longer than its own would be open. */
+  adopt({ opensFor, reason, openings }: BreakerStatus, now: number): void {
     this.#isOpen = true;
-    this.#opensUntil = Math.max(this.#opensUntil, opensUntil);
+    this.#opensUntil = Math.max(this.#opensUntil, now + Math.min(opensFor, this.#options.longestCooldown));
     this.#reason = reason;
     this.#openings = Math.max(this.#openings, openings);
     this.#endProbe();

@@ -5,13 +5,13 @@ const range = { first: 60_000, longest: 3_600_000 };
 
 /** A cooldown as instances report it to each other. */
 export interface CooldownStatus {
-  readonly until: number; // epoch ms; in the past when it is over
+  readonly left: number; // ms; not positive when it is over
   /** Cooldowns since it was forgotten. */
   readonly times: number;
   readonly reason: string | undefined;
 }
 
-/** A pause that doubles each time, until it is forgotten. Times are epoch ms. */
+/** A pause that doubles each time, until it is forgotten. Times are ms of a monotonic clock. */
 export class Cooldown {
   #until = 0;
   #times = 0;
@@ -35,13 +35,13 @@ export class Cooldown {
     return true;
   }
 
-  get status(): CooldownStatus {
-    return { until: this.#until, times: this.#times, reason: this.#reason };
+  status(now: number): CooldownStatus {
+    return { left: this.#until - now, times: this.#times, reason: this.#reason };
   }
 
-  /** Takes over the cooldown of another instance. */
-  adopt({ until, times, reason }: CooldownStatus): void {
-    this.#until = until;
+  /** Takes over the cooldown of another instance, for no longer than its own would last. */
+  adopt({ left, times, reason }: CooldownStatus, now: number): void {
+    this.#until = now + Math.min(left, range.longest);
     this.#times = times;
     this.#reason = reason;
   }

@@ -20,7 +20,7 @@ export const coolingKeysGauge: Gauge = {
     host.catalog.upstreams
       .filter(({ isEnabled }) => isEnabled)
       .map((upstream) => ({
-        value: keysOf(upstream, host).coolingDown(host.now()),
+        value: keysOf(upstream, host).coolingDown(host.monotonic()),
         labels: { upstream: upstream.name },
       })),
 };

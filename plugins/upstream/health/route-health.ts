@@ -49,7 +49,7 @@ export class RouteHealth implements AsyncDisposable {
    */
   admit({ id }: Route): Admission | undefined | Promise<Admission | undefined> {
     const { breaker } = this.#of(id);
-    const admission = breaker.admit(this.#parts.now());
+    const admission = breaker.admit(this.#parts.monotonic());
     if (admission?.isProbe !== true) return admission;
     const settle = (isClaimed: boolean) => {
       if (isClaimed) return admission;
@@ -67,7 +67,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** False while the route is tried last because it does not have the model. */
   isAvailable({ id }: Route): boolean {
-    return this.#of(id).cooldown.until <= this.#parts.now();
+    return this.#of(id).cooldown.until <= this.#parts.monotonic();
   }
 
   /** The first content has come, which is enough for a probe, unless the route was slow. */
@@ -90,7 +90,7 @@ export class RouteHealth implements AsyncDisposable {
     this.#endProbe(id, admission);
     const slowness = timing && throughput.observe(timing);
     if (slowness !== undefined) this.#fail(id, admission, `slow: ${slowness}`, source(), true);
-    else if (breaker.succeeded(this.#parts.now(), admission)) this.#close(id, 'the route responds again');
+    else if (breaker.succeeded(this.#parts.monotonic(), admission)) this.#close(id, 'the route responds again');
   }
 
   /** @param source see `Breaker.failed` */
@@ -101,7 +101,7 @@ export class RouteHealth implements AsyncDisposable {
   /** The route does not have the model: it is tried last for a cooldown. */
   lacksModel(route: Route, admission: Admission, reason: string): void {
     const { cooldown } = this.#of(route.id);
-    const now = this.#parts.now();
+    const now = this.#parts.monotonic();
     this.released(route, admission);
     if (!cooldown.begin(now, reason)) return;
     this.#parts.log.warn(`route ${route.id} is tried last for ${seconds(cooldown.until - now)}: ${reason}`);
@@ -116,13 +116,14 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Ms until the breaker of one of these routes admits a request. */
   waitFor(routes: readonly Route[]): number {
-    const now = this.#parts.now();
-    const waits = routes.map(({ id }) => this.#of(id).breaker.status(now).opensUntil - now);
+    const now = this.#parts.monotonic();
+    const waits = routes.map(({ id }) => this.#of(id).breaker.status(now).opensFor);
     return Math.max(0, Math.min(...waits));
   }
 
   status(routes: readonly Route[]): RouteStatus[] {
-    return routes.map(({ id }) => this.#of(id).status(id, this.#parts.now()));
+    const { monotonic, now } = this.#parts;
+    return routes.map(({ id }) => this.#of(id).status(id, monotonic(), now()));
   }
 
   /** Closes the breaker of a route, here and in every other instance. */
@@ -149,15 +150,15 @@ export class RouteHealth implements AsyncDisposable {
   #fail(id: string, admission: Admission, message: string, source: string | undefined, isSlow: boolean): void {
     const state = this.#of(id);
     this.#endProbe(id, admission);
-    const now = this.#parts.now();
+    const now = this.#parts.monotonic();
     // Upstreams send whole pages; the log, the list of routes and the front page have one line.
     const reason = message.replace(/\s+/g, ' ').trim();
     if (!state.breaker.failed(now, reason, source, admission)) return;
     // Kept until the breaker closes: another failure in between does not make the route fast.
     state.isSlow ||= isSlow;
-    const { opensUntil, openings } = state.breaker.status(now);
+    const { opensFor, openings } = state.breaker.status(now);
     const what = openings === 1 ? 'breaker opened' : 'probe failed, breaker stays open';
-    this.#parts.log.warn(`route ${id}: ${what} for ${seconds(opensUntil - now)}: ${reason}`);
+    this.#parts.log.warn(`route ${id}: ${what} for ${seconds(opensFor)}: ${reason}`);
     this.#sync.announce(id);
   }
 

@@ -4,9 +4,12 @@ import type { BreakerStatus } from './breaker.ts';
 import type { TypicalThroughput } from './throughput.ts';
 import type { CooldownStatus } from './cooldown.ts';
 
-/** The state of a route as one instance reports it: sent to the others, and stored for instances that start later. */
+/**
+ * The state of a route as one instance reports it: sent to the others, and stored for instances that start later. It has
+ * remaining times, because the clocks of two instances, or of one before and after it was set, do not agree.
+ */
 export interface RouteReport {
-  /** Epoch ms of the last change, later than every change that its sender knew. The latest report counts. */
+  /** Order of the last change, later than every change that its sender knew; epoch ms where clocks agree. The latest counts. */
   readonly at: number;
   readonly breaker: BreakerStatus;
   readonly cooldown: CooldownStatus;
@@ -19,16 +22,17 @@ const memory = 3600;
 
 const keyOf = (id: string) => `upstream/routes/${id}`;
 
-/** @throws SharedUnavailable */
-export async function readReport({ cache }: Shared, id: string): Promise<RouteReport | undefined> {
+/** Reads a report as it is now: what has gone by since it was stored is subtracted. @throws SharedUnavailable */
+export async function readReport({ cache }: Shared, id: string, now: number): Promise<RouteReport | undefined> {
   const entry = await cache.get(keyOf(id));
-  return entry === undefined ? undefined : parseReport(parse(entry.value.toString()));
+  return entry === undefined ? undefined : parseReport(parse(entry.value.toString()), now, entry.age * 1000);
 }
 
 /** @throws SharedUnavailable */
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
-  const end = Math.max(now, report.breaker.opensUntil, report.cooldown.until);
-  await cache.set(keyOf(id), Buffer.from(JSON.stringify(report)), (end - now) / 1000 + memory);
+  const longest = Math.max(0, report.breaker.opensFor, report.cooldown.left);
+  const seconds = Math.ceil(longest / 1000) + memory;
+  await cache.set(keyOf(id), Buffer.from(JSON.stringify(withTimes(report, now))), seconds);
 }
 
 /**
@@ -37,10 +41,10 @@ export async function storeReport({ cache }: Shared, id: string, report: RouteRe
  * @throws SharedUnavailable
  */
 export async function storeReset(shared: Shared, id: string, now: number): Promise<void> {
-  const known = await readReport(shared, id);
+  const known = await readReport(shared, id, now);
   if (known === undefined) return;
-  const breaker: BreakerStatus = { state: 'closed', opensUntil: 0, reason: undefined, openings: 0 };
-  const cooldown: CooldownStatus = { until: 0, times: 0, reason: undefined };
+  const breaker: BreakerStatus = { state: 'closed', opensFor: 0, reason: undefined, openings: 0 };
+  const cooldown: CooldownStatus = { left: 0, times: 0, reason: undefined };
   await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, cooldown }, now);
 }
 
@@ -51,21 +55,44 @@ export interface RouteMessage {
   readonly report: RouteReport;
 }
 
+export function writeMessage({ report, ...rest }: RouteMessage, now: number): string {
+  return JSON.stringify({ ...rest, report: withTimes(report, now) });
+}
+
 /** Undefined for a malformed message, such as one of another version. */
-export function parseMessage(text: string): RouteMessage | undefined {
+export function parseMessage(text: string, now: number): RouteMessage | undefined {
   const value = parse(text);
   if (!isJsonObject(value)) return undefined;
   const { instance, id } = value;
-  const report = parseReport(value['report']);
+  const report = parseReport(value['report'], now, 0);
   if (typeof instance !== 'string' || typeof id !== 'string' || report === undefined) return undefined;
   return { instance, id, report };
 }
 
-function parseReport(value: unknown): RouteReport | undefined {
+/** Adds the times by the sender's clock, which is all that earlier versions read. */
+function withTimes(report: RouteReport, now: number): object {
+  const { breaker, cooldown } = report;
+  return {
+    ...report,
+    breaker: { ...breaker, opensUntil: now + breaker.opensFor },
+    cooldown: { ...cooldown, until: now + cooldown.left },
+  };
+}
+
+/** @param age ms since it was written */
+function parseReport(value: unknown, now: number, age: number): RouteReport | undefined {
   if (!isJsonObject(value)) return undefined;
   const { at, breaker, cooldown } = value;
-  const isWhole = typeof at === 'number' && isJsonObject(breaker) && isJsonObject(cooldown);
-  return isWhole ? (value as unknown as RouteReport) : undefined;
+  if (!Number.isSafeInteger(at) || !isJsonObject(breaker) || !isJsonObject(cooldown)) return undefined;
+  const opensFor = timeLeft(breaker['opensFor'], age, breaker['opensUntil'], now);
+  const left = timeLeft(cooldown['left'], age, cooldown['until'], now);
+  if (Number.isNaN(opensFor + left)) return undefined;
+  return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
+}
+
+/** Ms left of a pause; of one that an earlier version reports, by the clocks of both. */
+function timeLeft(left: unknown, age: number, until: unknown, now: number): number {
+  return left === undefined ? Number(until) - now : Number(left) - age;
 }
 
 function parse(text: string): unknown {

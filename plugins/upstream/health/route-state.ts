@@ -4,13 +4,13 @@ import { Cooldown } from './cooldown.ts';
 import type { RouteReport } from './route-report.ts';
 import { Throughput } from './throughput.ts';
 
-/** What this instance knows of one route. Times are epoch ms. */
+/** What this instance knows of one route. `now` is ms of a monotonic clock, `at` wall time in epoch ms. */
 export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();
   /** While the route does not have the model. */
   readonly cooldown = new Cooldown();
-  /** Last change, here or in another instance; 0 before the first. See `RouteReport`. */
+  /** Order of the last change, here or in another instance; 0 before the first. See `RouteReport`. */
   changedAt = 0;
   /** It was slow when its breaker opened: a probe must then reach its end at the usual throughput. */
   isSlow = false;
@@ -20,15 +20,15 @@ export class RouteState {
   }
 
   /** Notes a change that other instances have to know. */
-  touch(now: number): void {
-    this.changedAt = Math.max(now, this.changedAt + 1);
+  touch(at: number): void {
+    this.changedAt = Math.max(at, this.changedAt + 1);
   }
 
   report(now: number): RouteReport {
     return {
       at: this.changedAt,
       breaker: this.breaker.status(now),
-      cooldown: this.cooldown.status,
+      cooldown: this.cooldown.status(now),
       throughput: this.isSlow ? this.throughput.usual : undefined,
     };
   }
@@ -39,17 +39,18 @@ export class RouteState {
     this.changedAt = at;
     this.isSlow = throughput !== undefined;
     if (throughput !== undefined) this.throughput.adopt(throughput);
-    this.cooldown.adopt(cooldown);
-    if (breaker.state !== 'closed') this.breaker.adopt(breaker);
+    this.cooldown.adopt(cooldown, now);
+    if (breaker.state !== 'closed') this.breaker.adopt(breaker, now);
     // The counts of a closed breaker are each instance's own.
     else if (this.breaker.status(now).state !== 'closed') this.breaker.reset();
   }
 
-  status(route: string, now: number): RouteStatus {
-    const { state, opensUntil, reason = null } = this.breaker.status(now);
-    if (state !== 'closed') return { route, state, open_until: new Date(opensUntil).toISOString(), reason };
-    const { until, reason: lack = null } = this.cooldown.status;
-    if (until <= now) return { route, state, open_until: null, reason: null };
-    return { route, state: 'no_model', open_until: new Date(until).toISOString(), reason: lack };
+  status(route: string, now: number, at: number): RouteStatus {
+    const { state, opensFor, reason = null } = this.breaker.status(now);
+    const timeAfter = (ms: number) => new Date(at + ms).toISOString();
+    if (state !== 'closed') return { route, state, open_until: timeAfter(opensFor), reason };
+    const { left, reason: lack = null } = this.cooldown.status(now);
+    if (left <= 0) return { route, state, open_until: null, reason: null };
+    return { route, state: 'no_model', open_until: timeAfter(left), reason: lack };
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from '#core/logger.ts';
 import type { Shared } from '#core/shared/shared.ts';
 import { retryUntilDone } from '#core/timing/backoff.ts';
 import { BackgroundWork } from './background-work.ts';
-import { parseMessage, readReport, type RouteMessage, storeReport } from './route-report.ts';
+import { parseMessage, readReport, storeReport, writeMessage } from './route-report.ts';
 import type { RouteState } from './route-state.ts';
 
 export interface RouteSyncParts {
@@ -10,6 +10,7 @@ export interface RouteSyncParts {
   readonly shared: Shared;
   readonly log: Logger;
   now(): number; // epoch ms
+  monotonic(): number; // ms
 }
 
 /** The routes of this instance, by id. */
@@ -103,21 +104,20 @@ export class RouteSync implements AsyncDisposable {
 
   /** @throws SharedUnavailable */
   async #send(id: string, state: RouteState): Promise<void> {
-    const { instance, shared, now } = this.#parts;
-    const report = state.report(now());
-    const message: RouteMessage = { instance, id, report };
-    const sent = shared.events.publish(channel, JSON.stringify(message));
+    const { instance, shared, now, monotonic } = this.#parts;
+    const report = state.report(monotonic());
+    const sent = shared.events.publish(channel, writeMessage({ instance, id, report }, now()));
     await Promise.all(this.#isShared ? [sent, storeReport(shared, id, report, now())] : [sent]);
   }
 
   #receive(text: string): void {
-    const message = parseMessage(text);
+    const message = parseMessage(text, this.#parts.now());
     if (message === undefined || message.instance === this.#parts.instance) return;
     const { id, report } = message;
     const state = this.#states.of(id);
     // The sender did not know the newer change, and has overwritten it in the store.
     if (report.at < state.changedAt) this.#send(id, state).catch(() => this.catchUp());
-    else state.adopt(report, this.#parts.now());
+    else state.adopt(report, this.#parts.monotonic());
   }
 
   /** Reads what the store has, and stores what is newer here. @throws SharedUnavailable */
@@ -126,9 +126,9 @@ export class RouteSync implements AsyncDisposable {
   }
 
   async #compare(id: string, state: RouteState): Promise<void> {
-    const { shared, now } = this.#parts;
-    const stored = await readReport(shared, id);
-    if (stored !== undefined && stored.at >= state.changedAt) state.adopt(stored, now());
+    const { shared, now, monotonic } = this.#parts;
+    const stored = await readReport(shared, id, now());
+    if (stored !== undefined && stored.at >= state.changedAt) state.adopt(stored, monotonic());
     else if (state.changedAt > 0) await this.#send(id, state);
   }
 }

@@ -2,7 +2,7 @@ import type { Upstream } from '#core/catalog/catalog.ts';
 import { doubledDelay } from '#core/timing/backoff.ts';
 import { pickBySession } from '../routing/route-order.ts';
 
-/** An API key of an upstream. Times are epoch ms. */
+/** An API key of an upstream. Times are ms of a monotonic clock, as every `now` here. */
 interface PooledKey {
   readonly value: string;
   /** End of the cooldown after the upstream refused it; for all models. */
@@ -86,7 +86,7 @@ export class KeyPool {
     return this.#keys.filter((key) => models(key).some((one) => cooldownEnd(key, one) > now)).length;
   }
 
-  /** The upstream has throttled it for a model. @param until epoch ms */
+  /** The upstream has throttled it for a model. @param until ms, as `now` */
   coolDown(value: string, model: string, now: number, until: number): void {
     const key = this.#find(value);
     if (key === undefined) return;

@@ -14,7 +14,7 @@ export interface FailedRoute {
   readonly fault: Fault;
 }
 
-type CandidateParts = Pick<RelayParts, 'health' | 'keys' | 'now'>;
+type CandidateParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
 
 /** The routes of a model that a request has not tried yet, in their order, and why some were passed over. */
 export class Candidates {
@@ -34,7 +34,7 @@ export class Candidates {
     this.#allowance = allowance;
     this.#routes = availableFirst(
       orderRoutes(routes, session),
-      (route) => parts.keys(route).isReady(parts.now(), route.model) && parts.health.isAvailable(route),
+      (route) => parts.keys(route).isReady(parts.monotonic(), route.model) && parts.health.isAvailable(route),
     );
   }
 
@@ -86,8 +86,10 @@ export class Candidates {
 
   /** Ms until something may serve that was not tried: a route, or another key of one. */
   #waitFor(failed: readonly FailedRoute[]): number | undefined {
-    const { health, keys, now } = this.#parts;
-    const hasKeys = failed.some(({ route, fault }) => fault.kind === 'key' && keys(route).isReady(now(), route.model));
+    const { health, keys, monotonic } = this.#parts;
+    const hasKeys = failed.some(
+      ({ route, fault }) => fault.kind === 'key' && keys(route).isReady(monotonic(), route.model),
+    );
     if (hasKeys || this.#isOverBudget || !this.isEmpty) return 0;
     return this.#skipped.length > 0 ? health.waitFor(this.#skipped) : undefined;
   }
@@ -123,8 +125,8 @@ export class Candidates {
   }
 
   #isHealthy(route: Route): boolean {
-    const { health, keys, now } = this.#parts;
-    return health.isHealthy(route) && keys(route).isReady(now(), route.model);
+    const { health, keys, monotonic } = this.#parts;
+    return health.isHealthy(route) && keys(route).isReady(monotonic(), route.model);
   }
 }
 
@@ -133,8 +135,8 @@ export class Candidates {
  *
  * @param last with which the last of them was throttled
  */
-export function throttlingOf({ keys, now }: CandidateParts, route: Route, last?: Fault): Fault | undefined {
-  const wait = keys(route).throttledFor(now(), route.model);
+export function throttlingOf({ keys, monotonic }: CandidateParts, route: Route, last?: Fault): Fault | undefined {
+  const wait = keys(route).throttledFor(monotonic(), route.model);
   const cause = last?.kind === 'throttled' ? last.error.cause : undefined;
   const words = cause instanceof Error ? cause.message : undefined;
   return wait === undefined ? undefined : new Fault('throttled', throttled(wait / 1000, words), { status: 429 });

@@ -5,7 +5,7 @@ import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 const interval = 60_000;
 
 interface LoggedRoute {
-  readonly at: number; // epoch ms
+  readonly at: number; // ms, monotonic
   /** Failures since then. */
   unlogged: number;
 }
@@ -16,8 +16,9 @@ interface LoggedRoute {
  */
 export class FailureLog {
   readonly #routes = new Map<string, LoggedRoute>();
-  readonly #now: () => number; // epoch ms
+  readonly #now: () => number;
 
+  /** @param now ms of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now;
   }

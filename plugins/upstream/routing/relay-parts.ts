@@ -31,4 +31,5 @@ export interface RelayParts {
   readonly notesHeader: string;
   keys(route: Route): KeyPool;
   now(): number; // epoch ms
+  monotonic(): number; // ms; for cooldowns
 }

@@ -44,7 +44,7 @@ export class RouteAttempts {
     for (;;) {
       const result = await this.#tryFresh();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
-      const isReady = this.#admitted.keys.isReady(parts.now(), this.route.model);
+      const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
       // Of several throttled keys, the one that is available first counts.
       if (!isReady || !this.#mayTryAgain()) return throttlingOf(parts, this.route, result) ?? result;
     }
@@ -81,7 +81,7 @@ export class RouteAttempts {
     const { parts, exchange, adapter, session, notes, hedgeTimer } = this.#context;
     const { route, keys } = this.#admitted;
     const isContinuation = this.#calls !== adapter;
-    const key = keys.pick(parts.now(), route.model, session);
+    const key = keys.pick(parts.monotonic(), route.model, session);
     const request = this.#calls.encode(route);
     const reader = this.#calls.read(route);
     const ending: RouteAnswer['ending'] = { fault: undefined };

@@ -122,7 +122,9 @@ export function exchangeFor(
 }
 
 export interface RelayFixture extends AsyncDisposable {
-  now: number; // epoch ms
+  now: number; // epoch ms, while nobody sets the clock
+  /** Ms by which the wall clock was set. */
+  step: number;
   readonly keys: (route: Route) => KeyPool;
   readonly health: RouteHealth;
   readonly budget: RetryBudget;
@@ -149,7 +151,8 @@ export function createRelayFixture(
     instance: 'test',
     shared: new MemoryShared(),
     log: createLogger(log),
-    now: () => fixture.now,
+    now: () => fixture.now + fixture.step,
+    monotonic: () => fixture.now,
   });
   const budget = new RetryBudget(0.1);
   const failures = new FailureLog(() => fixture.now);
@@ -158,6 +161,7 @@ export function createRelayFixture(
     budget,
     settled: ({ url }) => connections.pool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
+    step: 0,
     keys,
     relay: (exchange) =>
       new Relay(
@@ -179,7 +183,8 @@ export function createRelayFixture(
           routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
           keys,
-          now: () => fixture.now,
+          now: () => fixture.now + fixture.step,
+          monotonic: () => fixture.now,
         },
         exchange,
       ).run(),

@@ -26,6 +26,11 @@ describe('retry-after', () => {
     },
   );
 
+  it('as a time is read by the clock of the vendor, which may differ from ours by hours', () => {
+    const headers = { date: 'Thu, 01 Jan 2026 05:00:00 GMT', 'retry-after': 'Thu, 01 Jan 2026 05:00:30 GMT' };
+    expect(readRetryAfter(headers, now)).toBe(30);
+  });
+
   it('in milliseconds is finer, and comes first', () => {
     expect(readRetryAfter({ 'retry-after-ms': '1500', 'retry-after': '9' }, now)).toBe(1.5);
   });

@@ -142,9 +142,9 @@ describe('an open breaker', () => {
     const pauses = [];
     let now = 0;
     for (let probe = 0; probe < 4; probe++) {
-      const { opensUntil } = breaker.status(now);
-      pauses.push(opensUntil - now);
-      now = opensUntil;
+      const { opensFor } = breaker.status(now);
+      pauses.push(opensFor);
+      now += opensFor;
       breaker.failed(now, 'still down', undefined, probeAt(now));
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000]);
@@ -152,7 +152,7 @@ describe('an open breaker', () => {
 
   it('ignores failures of requests that were sent before it opened', () => {
     fail(10, 500);
-    expect(breaker.status(500).opensUntil).toBe(1_000);
+    expect(breaker.status(500).opensFor).toBe(500);
   });
 
   it('gives the probe to another when its client has left', () => {
@@ -206,6 +206,11 @@ describe('an open breaker', () => {
 });
 
 it('adopts the state of another instance', () => {
-  breaker.adopt({ state: 'open', opensUntil: 5_000, reason: 'down there', openings: 2 });
+  breaker.adopt({ state: 'open', opensFor: 2_000, reason: 'down there', openings: 2 }, 1_000);
+  expect([admits(2_999), admits(3_000)]).toEqual([false, true]);
+});
+
+it('adopts no pause of another instance that is longer than its longest', () => {
+  breaker.adopt({ state: 'open', opensFor: 86_400_000, reason: 'down there', openings: 2 }, 1_000);
   expect([admits(4_999), admits(5_000)]).toEqual([false, true]);
 });

@@ -9,17 +9,21 @@ const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const begin = Date.parse('2026-01-01T00:00:00Z');
 
 let now: number;
+/** Ms by which the wall clock was set. */
+let step: number;
 let lines: string[];
 let health: RouteHealth;
 beforeEach(() => {
   now = begin;
+  step = 0;
   lines = [];
   const add = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
   health = new RouteHealth({
     instance: 'test',
     shared: new MemoryShared(),
     log: { info: add('info'), warn: add('warn'), error: add('error') },
-    now: () => now,
+    now: () => now + step,
+    monotonic: () => now,
   });
   Object.assign(health.options, { failures: 2, cooldown: 5_000 });
 });
@@ -46,8 +50,8 @@ describe('a shared store that is down at first', () => {
     const shared = new MemoryShared();
     vi.spyOn(shared.events, 'subscribe').mockRejectedValueOnce(new SharedUnavailable('away'));
     const log = { info: () => undefined, warn: (line: string) => void lines.push(line), error: () => undefined };
-    await using late = new RouteHealth({ instance: 'late', shared, log, now: () => now });
-    await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now });
+    await using late = new RouteHealth({ instance: 'late', shared, log, now: () => now, monotonic: () => now });
+    await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now, monotonic: () => now });
     await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
     Object.assign(other.options, { failures: 1, cooldown: 5_000 });
     other.failed(route, admission, 'route: 503', undefined);
@@ -59,7 +63,7 @@ describe('a shared store that is down at first', () => {
     const shared = new MemoryShared();
     vi.spyOn(shared.events, 'subscribe').mockRejectedValue(new SharedUnavailable('away'));
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const late = new RouteHealth({ instance: 'late', shared, log, now: () => now });
+    const late = new RouteHealth({ instance: 'late', shared, log, now: () => now, monotonic: () => now });
     await late[Symbol.asyncDispose]();
     expect(shared.events.subscribe).toHaveBeenCalledTimes(1);
   });
@@ -117,6 +121,31 @@ describe('a route that has become slow', () => {
       health.contentCame(route, await untilProbe());
       expect(state()).toBe('closed');
     });
+  });
+});
+
+describe('a wall clock that is set back by a day', () => {
+  it('does not keep a breaker open for longer than its cooldown', async () => {
+    fail('route: 503');
+    fail('route: 503');
+    step = -86_400_000;
+    expect(health.waitFor([route])).toBe(5_000);
+    now += 5_000;
+    expect(await health.admit(route)).toMatchObject({ isProbe: true });
+  });
+
+  it('does not keep a route without the model behind the others for longer', () => {
+    health.lacksModel(route, admission, 'no_model: 404');
+    step = -86_400_000;
+    now += 60_000;
+    expect(health.isAvailable(route)).toBe(true);
+  });
+
+  it('shows when the breaker lets a request in by the clock as it is now', () => {
+    fail('route: 503');
+    fail('route: 503');
+    step = -86_400_000;
+    expect(health.status([route])[0]?.open_until).toBe(new Date(begin - 86_400_000 + 5_000).toISOString());
   });
 });
 

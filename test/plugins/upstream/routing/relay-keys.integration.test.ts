@@ -110,6 +110,18 @@ describe('keys', () => {
     expect((await fixture.relay(exchangeFor([route]))).status).toBe(200);
   });
 
+  it.each([429, 401])('that cool down after a %i are available as soon when the clock is set back', async (status) => {
+    await using upstream = await createUpstream([refuse(status, { 'retry-after': '60' }), serve]);
+    await using backup = await createUpstream(serve);
+    const routes = [routeTo(upstreamAt(upstream.url)), routeTo(upstreamAt(backup.url, { name: 'two' }))];
+    await fixture.relay(exchangeFor(routes));
+    fixture.step = -86_400_000;
+    fixture.now += 60_000;
+    const exchange = exchangeFor(routes);
+    await fixture.relay(exchange);
+    expect(attemptsOf(exchange)).toEqual(['one/model-there served 200']);
+  });
+
   it.each([
     ['seconds', { 'retry-after': '2' }, 2_000],
     ['milliseconds', { 'retry-after-ms': '2000' }, 2_000],

@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
+import { backgroundGauge } from './background.ts';
 import { catalogSections } from './catalog/sections.ts';
 import type { GatewayDocument } from './config/document.ts';
 import { operatorSection } from './config/operator-section.ts';
@@ -34,6 +35,7 @@ export async function assemble(
     registry.section(section);
   const { server, listener, refusals } = createServer(log);
   registry.gauge(refusals.gauge);
+  registry.gauge(backgroundGauge);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
   await preparePages(server, registry, host);

@@ -25,10 +25,19 @@ export function createLogger(write: (line: string) => void = (line) => process.s
   };
 }
 
-/** An error's stack, followed by those of its causes. */
+/** An error's stack, followed by those of its causes. Never throws, whatever was thrown. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return describeThrown(error);
   const own = error.stack ?? `${error.name}: ${error.message}`;
   if (error instanceof AggregateError) return [own, ...error.errors.map(describeError)].join('\n');
   return error.cause === undefined ? own : `${own}\ncaused by ${describeError(error.cause)}`;
+}
+
+function describeThrown(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    // An object without a prototype, say.
+    return `a thrown ${typeof value} without a text`;
+  }
 }

@@ -28,18 +28,21 @@ export class BatchLoader<Value> {
     if (this.#waiting.size >= bounds.waitingLookups) return Promise.reject(new BatchFull());
     const entry = Promise.withResolvers<Value | undefined>();
     this.#waiting.set(key, entry);
-    if (!this.#isRunning) void this.#run();
+    if (!this.#isRunning) this.#run().catch((error: unknown) => this.#fail(error));
     return entry.promise;
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    await Promise.resolve(); // collects the lookups of this turn
-    while (this.#waiting.size > 0) {
-      if (this.#pause !== undefined) await setTimeout(this.#pause);
-      await this.#runBatch([...this.#waiting].slice(0, this.#pause === undefined ? maxBatch : bounds.waitingLookups));
+    try {
+      await Promise.resolve(); // collects the lookups of this turn
+      while (this.#waiting.size > 0) {
+        if (this.#pause !== undefined) await setTimeout(this.#pause);
+        await this.#runBatch([...this.#waiting].slice(0, this.#pause === undefined ? maxBatch : bounds.waitingLookups));
+      }
+    } finally {
+      this.#isRunning = false;
     }
-    this.#isRunning = false;
   }
 
   async #runBatch(batch: [string, PromiseWithResolvers<Value | undefined>][]): Promise<void> {
@@ -48,11 +51,16 @@ export class BatchLoader<Value> {
       const values = await this.#read(batch.map(([key]) => key));
       for (const [key, { resolve }] of batch) resolve(values.get(key));
     } catch (error) {
-      // Those who wait would get the same failure later.
-      const waiting = [...this.#waiting];
-      this.#waiting.clear();
-      for (const [, { reject }] of [...batch, ...waiting]) reject(error);
+      for (const [, { reject }] of batch) reject(error);
+      this.#fail(error);
     }
+  }
+
+  /** Those who wait would get the same failure later. */
+  #fail(error: unknown): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(error);
   }
 }
 

@@ -37,7 +37,9 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
     log,
     file,
     load,
-    print: (line) => void process.stdout.write(`${line}\n`),
+    print: (line) => {
+      process.stdout.write(`${line}\n`);
+    },
     async withHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
       const { config, registry } = await load();
       // Databases, queues and their libraries are loaded only by commands that use them.

@@ -21,7 +21,10 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
       if (registry.unloaded.length > 0) warn(new ConfigError(registry.unloaded));
       const text = `${JSON.stringify(composeSchema(registry), null, 2)}\n`;
       const target = output ?? join(dirname(file()), 'gateway.schema.json');
-      if (target === '-') return void process.stdout.write(text);
+      if (target === '-') {
+        process.stdout.write(text);
+        return;
+      }
       await writeSchema(target, text);
       print(`${target} written`);
     });

@@ -1,6 +1,7 @@
 import type { Command as Parser } from 'commander';
 import type { Gateway, GatewayOptions } from '../app.ts';
 import { ConfigError } from '../config/mistake.ts';
+import { guarded } from '../background.ts';
 import { watchFile } from '../config/watch.ts';
 import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
@@ -35,8 +36,15 @@ export function defineStart(parser: Parser, { file, log, print }: CoreCommandCon
         }
       };
       const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
-      using _watch = watchFile(file(), () => void reload(false), onError);
-      process.on('SIGHUP', () => void reload(true));
+      using _watch = watchFile(
+        file(),
+        guarded(log, 'reloading', () => reload(false)),
+        onError,
+      );
+      process.on(
+        'SIGHUP',
+        guarded(log, 'reloading', () => reload(true)),
+      );
       const cause = await stopped;
       if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
       else log.info(`${cause}: finishing requests in flight`);
@@ -53,7 +61,8 @@ async function startUnless(
 ): Promise<Gateway | undefined> {
   const { log } = options;
   const stopping = new AbortController();
-  void stopped.then((cause) => stopping.abort(cause));
+  const abort = (cause: NodeJS.Signals | Error) => stopping.abort(cause);
+  stopped.then(abort, abort);
   try {
     // What serves requests is loaded only here: other commands need a fraction of it.
     const { Gateway } = await import('../app.ts');

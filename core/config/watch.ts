@@ -26,7 +26,9 @@ export function watchFile(file: string, onChange: () => void, onError: (error: E
       if (isOver || watchers.has(folder)) continue;
       const watcher = watch(folder, () => {
         clearTimeout(timer);
-        timer = setTimeout(() => void look().catch(onError), settleTime);
+        timer = setTimeout(() => {
+          look().catch(onError);
+        }, settleTime);
       });
       watcher.on('error', onError);
       watcher.unref();
@@ -42,7 +44,7 @@ export function watchFile(file: string, onChange: () => void, onError: (error: E
   };
 
   // The first look finds a change between loading the file and watching its folder.
-  void look().catch(onError);
+  look().catch(onError);
   return {
     [Symbol.dispose]() {
       isOver = true;

@@ -14,8 +14,12 @@ const readTimeout = 'Query read timeout';
  */
 export function releaseLostClients(pool: pg.Pool): void {
   const inUse = new Set<pg.PoolClient>();
-  pool.on('acquire', (client) => void inUse.add(client));
-  pool.on('release', (_error, client) => void inUse.delete(client));
+  pool.on('acquire', (client) => {
+    inUse.add(client);
+  });
+  pool.on('release', (_error, client) => {
+    inUse.delete(client);
+  });
   pool.on('connect', (client) => {
     closeAfterTimeout(client);
     client.once('end', () => setTimeout(() => takeBack(client, inUse), grace));

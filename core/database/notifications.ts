@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { guarded, inBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { jitteredDelay, retryUntilDone } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
@@ -35,11 +36,16 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   }
 
   async listen(channel: string, onPayload: (payload: string) => void, onGap: () => void): Promise<() => void> {
-    const listener = { channel, onPayload, onGap };
+    const what = `a listener of the database's channel ${channel}`;
+    const listener = {
+      channel,
+      onPayload: guarded(this.#log, what, onPayload),
+      onGap: guarded(this.#log, what, onGap),
+    };
     this.#listeners.add(listener);
     if (this.#firstTry === undefined) {
-      this.#firstTry = Promise.withResolvers();
-      void this.#stayConnected(this.#firstTry.resolve);
+      const { resolve } = (this.#firstTry = Promise.withResolvers());
+      inBackground(this.#log, 'listening to the database', () => this.#stayConnected(resolve));
     }
     await this.#firstTry.promise;
     // If the connection breaks here, the next one listens and reports the gap.

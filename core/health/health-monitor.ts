@@ -1,3 +1,4 @@
+import { inBackground } from '../background.ts';
 import type { Registry } from '../extension/registry.ts';
 import type { Host } from '../host.ts';
 import { publishLive } from '../pages/live/live-bus.ts';
@@ -18,7 +19,7 @@ export class HealthMonitor implements Disposable {
   constructor(registry: Pick<Registry, 'healthChecks'>, host: () => Host) {
     this.#registry = registry;
     this.#host = host;
-    this.#timer = setInterval(() => void this.read(), interval).unref();
+    this.#timer = setInterval(() => inBackground(host().log, 'the health checks', () => this.read()), interval).unref();
   }
 
   /** Reads all checks now, unless a reading is running. Never rejects. */

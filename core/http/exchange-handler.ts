@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { noteFailure } from '../background.ts';
 import { bounds } from '../bounds.ts';
 import { createRequestId } from '../records/request-id.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
@@ -78,7 +79,8 @@ export class ExchangeHandler {
   }
 
   readonly handle: Lifecycle.Method = (request: Request, h: ResponseToolkit) => {
-    void this.#run(request);
+    const { log } = this.serving.host;
+    this.#run(request).catch((error: unknown) => noteFailure(log, 'running a request', error, request.info.id));
     return h.abandon;
   };
 

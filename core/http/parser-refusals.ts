@@ -109,14 +109,20 @@ export class ParserRefusals {
   /** Answers unless another answer is in flight on the connection, and closes the connection. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     // The client has left.
-    if (error.code === 'ECONNRESET') return void socket.destroy();
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
     // A client that keeps sending gets here again.
     if (!socket.writable) return;
     const refusal = refusals[error.code ?? ''] ?? malformed;
     this.#count(refusal, error.code, socket.remoteAddress);
     const response = this.#latest.get(socket);
     const isAnswering = response !== undefined && response.headersSent && !response.writableFinished;
-    if (isAnswering) return void socket.destroy();
+    if (isAnswering) {
+      socket.destroy();
+      return;
+    }
     socket.end(write(refusal));
     setTimeout(() => socket.destroy(), lingering);
   }

@@ -80,7 +80,10 @@ function sendWhole(
   const length = Buffer.byteLength(body);
   headers['content-length'] = length;
   response.writeHead(status, headers);
-  if (exchange.method === 'HEAD') return void response.end();
+  if (exchange.method === 'HEAD') {
+    response.end();
+    return;
+  }
   response.end(body);
   exchange.find(replyListener)?.(body);
   sent.bytes = length;
@@ -111,7 +114,10 @@ function sendStream(
     if (response.writableEnded || response.destroyed) return;
     const error = toGatewayError(thrown);
     exchange.fail(error);
-    if (!isEventStream) return void response.destroy();
+    if (!isEventStream) {
+      response.destroy();
+      return;
+    }
     const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
     if (trailers !== undefined) response.addTrailers(trailers.read());
     response.end(text);

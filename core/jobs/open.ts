@@ -64,7 +64,7 @@ export function openJobs(options: OpenJobsOptions): JobQueue {
 function checkPattern({ name, schedule }: JobDefinition): void {
   if (schedule === undefined || !('pattern' in schedule)) return;
   try {
-    void getNextMillis(Date.now(), { pattern: schedule.pattern, tz: 'UTC' });
+    getNextMillis(Date.now(), { pattern: schedule.pattern, tz: 'UTC' });
   } catch (error) {
     throw new Error(`job "${name}": the cron pattern "${schedule.pattern}" is not valid`, { cause: error });
   }

@@ -39,19 +39,27 @@ export class InboxWriter {
     if (this.#waiting.length >= bounds.waiting) return Promise.reject(new Error('too many notifications are waiting'));
     const waiting = { ...Promise.withResolvers<string | undefined>(), notification };
     this.#waiting.push(waiting);
-    void this.#run();
+    if (!this.#isWriting) this.#run().catch((error: unknown) => this.#fail(error));
     return waiting.promise;
   }
 
   async #run(): Promise<void> {
-    if (this.#isWriting) return;
     this.#isWriting = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, bounds.batch);
-      this.#waiting = this.#waiting.slice(bounds.batch);
-      await this.#write(batch);
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting.slice(0, bounds.batch);
+        this.#waiting = this.#waiting.slice(bounds.batch);
+        await this.#write(batch);
+      }
+    } finally {
+      this.#isWriting = false;
     }
-    this.#isWriting = false;
+  }
+
+  #fail(error: unknown): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) reject(error);
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { inBackground } from '../background.ts';
 import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
@@ -92,8 +93,10 @@ export class Circuit implements Disposable {
   #probe(): void {
     if (this.#isProbing) return;
     this.#isProbing = true;
-    void this.#probeUntilInTime().finally(() => {
-      this.#isProbing = false;
+    inBackground(this.#options.log, 'a probe of Redis', async () => {
+      await this.#probeUntilInTime().finally(() => {
+        this.#isProbing = false;
+      });
     });
   }
 

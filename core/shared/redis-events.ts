@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis';
+import { guarded, inBackground } from '../background.ts';
+import type { Logger } from '../logger.ts';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import { type Circuit, unavailable } from './circuit.ts';
 import { LateReply } from './reply-watch.ts';
@@ -21,16 +23,18 @@ export class RedisEvents implements Events {
   readonly #client: Redis;
   readonly #subscriber: Redis;
   readonly #circuit: Circuit;
+  readonly #log: Logger;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(client: Redis, subscriber: Redis, circuit: Circuit) {
+  constructor(client: Redis, subscriber: Redis, circuit: Circuit, log: Logger) {
     this.#client = client;
     this.#circuit = circuit;
+    this.#log = log;
     this.#subscriber = subscriber;
     subscriber.on('message', (channel: string, message: string) => {
       for (const listener of this.#subscriptions.get(channel)?.listeners ?? []) listener(message);
     });
-    subscriber.on('ready', () => void this.#resume());
+    subscriber.on('ready', () => inBackground(log, 'resuming the subscriptions in Redis', () => this.#resume()));
   }
 
   get isConnected(): boolean {
@@ -41,8 +45,12 @@ export class RedisEvents implements Events {
     await this.#circuit.run(() => this.#client.publish(eventChannel(channel), message));
   }
 
-  async subscribe(channel: string, listener: Listener, onGap?: () => void): Promise<() => void> {
+  async subscribe(channel: string, onMessage: Listener, onReturn?: () => void): Promise<() => void> {
     this.#circuit.check();
+    // Messages come from other processes, which may be of another version.
+    const what = `a listener of the channel ${channel} in Redis`;
+    const listener = guarded(this.#log, what, onMessage);
+    const onGap = onReturn && guarded(this.#log, what, onReturn);
     const name = eventChannel(channel);
     const subscription = this.#subscriptions.get(name) ?? this.#open(name);
     subscription.listeners.add(listener);

@@ -42,7 +42,7 @@ export class RedisShared implements Shared {
     this.limiter = new RedisLimiter(client, this.#circuit, this.#instances);
     this.cache = new RedisCache(client, this.#circuit);
     this.groups = new RedisGroups(client, this.#circuit);
-    this.events = new RedisEvents(client, subscriber, this.#circuit);
+    this.events = new RedisEvents(client, subscriber, this.#circuit, log);
     client.on('error', (error) => this.#circuit.open(error));
     client.on('close', () => this.#circuit.open(new Error('connection closed')));
     subscriber.on('error', () => undefined);

@@ -10,7 +10,14 @@ import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer | undefined) => void): Readable {
   let chunks: Buffer[] | undefined = [];
   let size = 0;
-  const passing = new ReplyStream({ read: () => void source.resume(), close: () => void source.destroy() });
+  const passing = new ReplyStream({
+    read: () => {
+      source.resume();
+    },
+    close: () => {
+      source.destroy();
+    },
+  });
   source.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= maxBytes) chunks?.push(chunk);

@@ -78,7 +78,9 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
 
 function takeLead(shared: Shared, key: string, owner: string): FlightLead {
   // Another exchange takes a claim that could not be extended. Two leaders cost one more call, nothing else.
-  const extend = () => void shared.cache.extend(key, owner, claimLifetime).catch(() => undefined);
+  const extend = () => {
+    shared.cache.extend(key, owner, claimLifetime).catch(() => undefined);
+  };
   const timer = setInterval(extend, extendInterval * 1000).unref();
   const giveUp = (sent: LeaderSignal) => {
     clearInterval(timer);

@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { guarded, noteFailure } from '#core/background.ts';
 import { bounds } from '#core/bounds.ts';
 import { type Link, LinkedList } from '#core/pipeline/linked-list.ts';
 import type { Logger } from '#core/logger.ts';
@@ -99,7 +100,7 @@ export class Journal implements Disposable {
     if (this.#isFull) return;
     const running = { request: requestMembers(exchange), caller: '', isOnFile: false };
     exchange.set(runningFact, this.#running.add(running));
-    if (this.#fresh.push(running) === 1) void Promise.resolve().then(this.#writeFresh);
+    if (this.#fresh.push(running) === 1) Promise.resolve().then(this.#writeFresh).catch(this.#noteFailure);
   }
 
   enter(exchange: Exchange): void {
@@ -226,19 +227,30 @@ export class Journal implements Disposable {
   #flushSoon(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    setImmediate(() => {
-      this.#isFlushDue = false;
-      if (!this.#isClosed) this.#flush();
-    });
+    setImmediate(this.#flushNow);
   }
 
+  /** One function for all requests. What it throws, a full memory say, must not end the process. */
+  readonly #flushNow = (): void => {
+    this.#isFlushDue = false;
+    try {
+      if (!this.#isClosed) this.#flush();
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+  };
+
+  readonly #noteFailure = (error: unknown): void => noteFailure(this.#options.log, 'writing the journal', error);
+
   #startAging(): NodeJS.Timeout {
-    return setTimeout(() => {
+    const age = guarded(this.#options.log, 'writing the journal', () => {
+      this.#ageTimer = undefined;
       const isOver = this.#finished.length < maxAgedSegments && this.roll();
       // Retries what could not be written.
       if (!isOver) this.#writer.flush();
-      this.#ageTimer = isOver ? undefined : this.#startAging();
-    }, this.#options.segmentAge).unref();
+      if (!isOver) this.#ageTimer = this.#startAging();
+    });
+    return setTimeout(age, this.#options.segmentAge).unref();
   }
 
   #openNextOrStay(): number | undefined {

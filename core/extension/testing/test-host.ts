@@ -65,11 +65,17 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     shared: new MemoryShared(monotonic),
     jobs: {
       backend: 'postgres',
-      add: async (name, data) => void addedJobs.push({ name, data }),
+      add: async (name, data) => {
+        addedJobs.push({ name, data });
+      },
       state: async () => ({ waiting: 0, running: 0, longestWait: 0, failed: [] }),
       [Symbol.asyncDispose]: async () => undefined,
     },
-    events: { publish: async (name, payload) => void publishedEvents.push({ name, payload }) },
+    events: {
+      publish: async (name, payload) => {
+        publishedEvents.push({ name, payload });
+      },
+    },
     service: {
       name: 'Daypass',
       prefix: 'dp',

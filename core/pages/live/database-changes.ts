@@ -28,6 +28,6 @@ export function followDatabase(
   });
   for (const stop of stops) stop.catch(() => undefined);
   return () => {
-    for (const stop of stops) void stop.then((end) => end()).catch(() => undefined);
+    for (const stop of stops) stop.then((end) => end()).catch(() => undefined);
   };
 }

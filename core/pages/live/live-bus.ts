@@ -1,3 +1,4 @@
+import { inBackground } from '../../background.ts';
 import { logFailure } from '../../errors/connection-error.ts';
 import type { Host, Services } from '../../host.ts';
 import { retryUntilDone } from '../../timing/backoff.ts';
@@ -88,7 +89,10 @@ export class LiveBus implements AsyncDisposable {
 
   #sendSoon(): void {
     const delay = Math.max(0, this.#sentAt + interval - performance.now());
-    this.#timer ??= setTimeout(() => void this.#send(), delay).unref();
+    this.#timer ??= setTimeout(
+      () => inBackground(this.#services.log, 'telling other instances of news for open pages', () => this.#send()),
+      delay,
+    ).unref();
   }
 
   async #send(): Promise<void> {

@@ -1,3 +1,4 @@
+import { guarded } from '../../background.ts';
 import { bounds } from '../../bounds.ts';
 import type { Host } from '../../host.ts';
 import { withDeadline } from '../../timing/deadline.ts';
@@ -64,13 +65,19 @@ export class LiveHub implements AsyncDisposable {
 
   constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderBudget = new CpuShareBudget()) {
     this.#host = host;
-    this.#queue = new RenderQueue(pace);
+    this.#queue = new RenderQueue(pace, host.log);
     this.#filterSessions = filterSessions;
-    const mark = (change: LiveChange) => this.#mark(change);
+    const mark = guarded(host.log, 'marking open pages', (change: LiveChange) => this.#mark(change));
     this.#stops = [liveBus(host).listen(mark), followDatabase(host.database, mark)];
     this.#timers = [
-      setInterval(() => this.#beat(), beatInterval),
-      setInterval(() => void this.#checkSessions(), sessionInterval),
+      setInterval(
+        guarded(host.log, 'a beat of open pages', () => this.#beat()),
+        beatInterval,
+      ),
+      setInterval(
+        guarded(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
+        sessionInterval,
+      ),
     ];
     for (const timer of this.#timers) timer.unref();
   }

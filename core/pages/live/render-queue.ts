@@ -1,3 +1,6 @@
+import { inBackground } from '../../background.ts';
+import type { Logger } from '../../logger.ts';
+
 /** Concurrent renderings; few, because requests need the database connections. */
 const concurrency = 2;
 
@@ -52,6 +55,7 @@ export function rateFor(load: number): number {
 /** Runs renderings in the order in which they were requested, within the budget; routine ones mostly after urgent ones. */
 export class RenderQueue {
   readonly #pace: RenderBudget;
+  readonly #log: Logger;
   readonly #urgent = new Set<() => Promise<void>>();
   readonly #routine = new Set<() => Promise<void>>();
   #urgentInRow = 0;
@@ -59,11 +63,12 @@ export class RenderQueue {
   #begunAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(pace: RenderBudget) {
+  constructor(pace: RenderBudget, log: Logger) {
     this.#pace = pace;
+    this.#log = log;
   }
 
-  /** @param work is in the queue once, however often it is added; never rejects */
+  /** @param work is in the queue once, however often it is added */
   add(work: () => Promise<void>, isRoutine = false): void {
     if (isRoutine && !this.#urgent.has(work)) this.#routine.add(work);
     else {
@@ -95,9 +100,11 @@ export class RenderQueue {
     this.#running++;
     this.#begunAt = performance.now();
     this.#pace.begin();
-    void work().finally(() => {
-      this.#running--;
-      this.#next();
+    inBackground(this.#log, 'an update of open pages', async () => {
+      await work().finally(() => {
+        this.#running--;
+        this.#next();
+      });
     });
     this.#next();
   }

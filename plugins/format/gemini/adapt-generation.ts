@@ -32,7 +32,11 @@ function changesFor(profile: Profile, notes: Notes): Map<string, Change> {
   const changes = new Map<string, Change>([['thinkingConfig', (value) => changeThinking(value, { profile, notes })]]);
   if (most !== undefined) changes.set('maxOutputTokens', (value) => limit(value, most, notes));
   changes.set('stopSequences', (value) => cutStops(value, stop, notes));
-  for (const name of sampling ? [] : samplingNames) changes.set(name, () => void notes.drop(name));
+  for (const name of sampling ? [] : samplingNames)
+    changes.set(name, () => {
+      notes.drop(name);
+      return undefined;
+    });
   return changes;
 }
 

@@ -20,7 +20,9 @@ export function holdEnding(
     read: () => {
       if (!isHolding) source.resume();
     },
-    close: () => void source.destroy(),
+    close: () => {
+      source.destroy();
+    },
   });
   const hold = async (answer: JsonObject): Promise<void> => {
     isHolding = true;
@@ -34,7 +36,10 @@ export function holdEnding(
     else source.pause();
   };
   /** Everything after a held chunk waits as well. */
-  const inOrder = (then: () => void): void => void (isHolding ? stored?.then(then) : then());
+  const inOrder = (then: () => void): void => {
+    if (isHolding) stored?.then(then).catch((error: Error) => passing.breakOff(error));
+    else then();
+  };
 
   source.on('data', (chunk: Buffer) => {
     const answer = stored === undefined ? finished() : undefined;

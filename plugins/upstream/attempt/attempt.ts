@@ -111,7 +111,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
     this.clock.heard(began);
     this.#body?.take(chunk);
     this.#work += performance.now() - began;
-    if (this.#work > longestWork && !this.#isResting) void this.#rest();
+    if (this.#work > longestWork && !this.#isResting)
+      this.#rest().catch((error: Error) => this.end(connectionFault(error, true)));
   }
 
   onResponseEnd(): void {

@@ -64,7 +64,10 @@ export class WholeBody implements AnswerBody {
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    if (this.#collected.size > bounds.stepwiseBody) return void this.#endInTurns();
+    if (this.#collected.size > bounds.stepwiseBody) {
+      this.#endInTurns().catch((error: unknown) => this.#fail(error));
+      return;
+    }
     try {
       this.#handOver(this.#read());
     } catch (error) {
@@ -84,14 +87,10 @@ export class WholeBody implements AnswerBody {
   }
 
   async #endInTurns(): Promise<void> {
-    try {
-      const { reader } = this.#answer;
-      const steps = reader.steps?.(this.#collected.json(), jsonType(contentTypeOf(this.#answer)), this.#kind());
-      const reply = steps === undefined ? this.#read() : await inTurns(steps);
-      if (!this.#answer.isOver) this.#handOver(reply);
-    } catch (error) {
-      this.#fail(error);
-    }
+    const { reader } = this.#answer;
+    const steps = reader.steps?.(this.#collected.json(), jsonType(contentTypeOf(this.#answer)), this.#kind());
+    const reply = steps === undefined ? this.#read() : await inTurns(steps);
+    if (!this.#answer.isOver) this.#handOver(reply);
   }
 
   #handOver({ body, contentType }: WholeReply): void {

@@ -1,3 +1,5 @@
+import { inBackground } from '#core/background.ts';
+import type { Logger } from '#core/logger.ts';
 import { Backoff } from '#core/timing/backoff.ts';
 
 /** Ms between attempts. */
@@ -5,21 +7,28 @@ const retries = { first: 500, longest: 30_000 };
 
 /** Work in the background, retried until it succeeds, and repeated when it is requested while it runs. */
 export class BackgroundWork implements Disposable {
+  readonly #log: Logger;
+  readonly #what: string;
   readonly #work: () => Promise<void>;
   #isWanted = false;
   #isRunning = false;
   #isOver = false;
   #pause = new AbortController();
 
-  /** @param work is retried whatever it rejects with */
-  constructor(work: () => Promise<void>) {
+  /**
+   * @param what for the log
+   * @param work is retried whatever it rejects with
+   */
+  constructor(log: Logger, what: string, work: () => Promise<void>) {
+    this.#log = log;
+    this.#what = what;
     this.#work = work;
   }
 
   /** Does the work now, or after the delay of a failed attempt. */
   request(): void {
     this.#isWanted = true;
-    if (!this.#isRunning) void this.#run();
+    if (!this.#isRunning) inBackground(this.#log, this.#what, () => this.#run());
   }
 
   /** Does the work now, without waiting for that delay. */

@@ -37,12 +37,13 @@ export class RouteSync implements AsyncDisposable {
   readonly #parts: RouteSyncParts;
   readonly #states: RouteStates;
   readonly #closing = new AbortController();
-  readonly #catchUp = new BackgroundWork(() => this.#compareAll());
+  readonly #catchUp: BackgroundWork;
   readonly #subscription: Promise<() => void>;
 
   constructor(parts: RouteSyncParts, states: RouteStates) {
     this.#parts = parts;
     this.#states = states;
+    this.#catchUp = new BackgroundWork(parts.log, 'comparing routes with other instances', () => this.#compareAll());
     this.#subscription = this.#subscribe();
   }
 

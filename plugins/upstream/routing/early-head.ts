@@ -26,7 +26,9 @@ function openEarly(answer: Promise<Reply>, caller: Caller): Reply {
       if (inner.body instanceof Readable) yield* inner.body;
       else if (inner.body !== null) yield inner.body;
     })(),
-    () => void answer.then(discard, () => undefined),
+    () => {
+      answer.then(discard, () => undefined);
+    },
   );
   // When the client disconnects before the stream is read, nothing else handles the rejection.
   answer.catch(() => undefined);

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Circuit } from '#core/shared/circuit.ts';
+import { createLogger } from '#core/logger.ts';
 import { RedisEvents } from '#core/shared/redis-events.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -14,10 +15,16 @@ const timedOut = () => Promise.reject(new Error('Command timed out'));
 async function connect(...replies: (() => Promise<unknown>)[]) {
   const subscribe = vi.fn<() => Promise<unknown>>(() => (replies.shift() ?? timedOut)());
   const subscriber = Object.assign(new EventEmitter(), { status: 'ready', subscribe });
-  const events = new RedisEvents({} as Redis, subscriber as unknown as Redis, closed);
+  const lines: string[] = [];
+  const events = new RedisEvents(
+    {} as Redis,
+    subscriber as unknown as Redis,
+    closed,
+    createLogger((line) => lines.push(line)),
+  );
   const onGap = vi.fn<() => void>();
   await events.subscribe('a', () => undefined, onGap);
-  return { subscriber, subscribe, onGap };
+  return { events, subscriber, subscribe, onGap, lines };
 }
 
 it('a gap is reported once Redis has confirmed the channel again, however late', async () => {
@@ -50,4 +57,14 @@ it('a gap of a connection that is lost again is left to the next one', async () 
   subscriber.emit('ready');
   await vi.advanceTimersByTimeAsync(0);
   expect(onGap).toHaveBeenCalledOnce();
+});
+
+it('a message that a listener cannot read is logged, and the other listeners get it', async () => {
+  const { events, subscriber, lines } = await connect(async () => 1);
+  const heard: string[] = [];
+  await events.subscribe('a', (message) => JSON.parse(message));
+  await events.subscribe('a', (message) => heard.push(message));
+  subscriber.emit('message', 'gw:event:a', 'no JSON');
+  expect(heard).toEqual(['no JSON']);
+  expect(lines.join('')).toContain('a listener of the channel a in Redis failed: SyntaxError');
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createLogger } from '#core/logger.ts';
 import { RenderQueue, rateFor } from '#core/pages/live/render-queue.ts';
+
+const silentLog = createLogger(() => undefined);
 
 describe('the rate of renderings', () => {
   it.each([
@@ -14,7 +17,7 @@ describe('the rate of renderings', () => {
 it('is kept, however many views there are', async () => {
   vi.useFakeTimers();
   try {
-    const queue = new RenderQueue({ spacing: 100, begin: () => undefined });
+    const queue = new RenderQueue({ spacing: 100, begin: () => undefined }, silentLog);
     let count = 0;
     for (let view = 0; view < 50; view++)
       queue.add(async () => {
@@ -29,7 +32,7 @@ it('is kept, however many views there are', async () => {
 });
 
 it('runs two renderings at a time, in their order, each once', async () => {
-  const queue = new RenderQueue({ spacing: 0, begin: () => undefined });
+  const queue = new RenderQueue({ spacing: 0, begin: () => undefined }, silentLog);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const works = ['a', 'b', 'c', 'd'].map((name) => () => {
@@ -50,7 +53,7 @@ it('runs two renderings at a time, in their order, each once', async () => {
 it('runs routine renderings after those that show news, and none twice', async () => {
   vi.useFakeTimers();
   try {
-    const queue = new RenderQueue({ spacing: 10, begin: () => undefined });
+    const queue = new RenderQueue({ spacing: 10, begin: () => undefined }, silentLog);
     const begun: string[] = [];
     const work = (name: string) => async () => void begun.push(name);
     const [urgent, promoted] = [work('urgent'), work('promoted')];
@@ -69,7 +72,7 @@ it('runs routine renderings after those that show news, and none twice', async (
 it('renders routine work in the end, however much is urgent', async () => {
   vi.useFakeTimers();
   try {
-    const queue = new RenderQueue({ spacing: 10, begin: () => undefined });
+    const queue = new RenderQueue({ spacing: 10, begin: () => undefined }, silentLog);
     const begun: string[] = [];
     const busy = ['one', 'two'].map((name) => {
       const work = async (): Promise<void> => {

@@ -1,0 +1,72 @@
+import { logFailure } from './errors/connection-error.ts';
+import type { Gauge } from './extension/gauge.ts';
+import type { Logger } from './logger.ts';
+import { Throttle } from './timing/throttle.ts';
+
+/** Ms between two lines about the same work. */
+const remindEvery = 60_000;
+
+/** How often one kind of work has failed, and how many of these no line has told of. */
+interface Failures {
+  total: number;
+  untold: number;
+  readonly lines: Throttle;
+}
+
+/** By the log of the process, then by what failed: a name from the code, so there are few. */
+const known = new WeakMap<Logger, Map<string, Failures>>();
+
+/**
+ * Runs work that nobody awaits. Whatever it throws or rejects with is logged and counted, and ends nothing else.
+ *
+ * @param what a name from the code, as in "updates of open pages"
+ * @param request id of the request that it belongs to
+ */
+export function inBackground(log: Logger, what: string, work: () => unknown, request?: string): void {
+  try {
+    const result = work();
+    if (result instanceof Promise) result.catch((error: unknown) => noteFailure(log, what, error, request));
+  } catch (error) {
+    noteFailure(log, what, error, request);
+  }
+}
+
+/** A listener for an emitter, a timer or a notification, which would end the process by throwing. */
+export function guarded<Values extends readonly unknown[]>(
+  log: Logger,
+  what: string,
+  listener: (...values: Values) => unknown,
+): (...values: Values) => void {
+  return (...values) => inBackground(log, what, () => listener(...values));
+}
+
+/** Logs and counts a failure that nobody else hears of. Never throws. */
+export function noteFailure(log: Logger, what: string, error: unknown, request?: string): void {
+  const failures = failuresOf(log, what);
+  failures.total++;
+  if (!failures.lines.pass()) {
+    failures.untold++;
+    return;
+  }
+  const whose = request === undefined ? '' : `request ${request}: `;
+  const more = failures.untold === 0 ? '' : ` (${failures.untold} more times since the last line)`;
+  failures.untold = 0;
+  logFailure(log, `${whose}${what} failed${more}`, error);
+}
+
+/** Failures of work that nobody awaits. */
+export const backgroundGauge: Gauge = {
+  name: 'background_failures_total',
+  description: 'Failures of work that no request waits for, such as listeners and timers.',
+  labels: ['work'],
+  isCounter: true,
+  read: ({ log }) => [...(known.get(log) ?? [])].map(([work, { total }]) => ({ value: total, labels: { work } })),
+};
+
+function failuresOf(log: Logger, what: string): Failures {
+  const all = known.get(log) ?? new Map<string, Failures>();
+  known.set(log, all);
+  const failures = all.get(what) ?? { total: 0, untold: 0, lines: new Throttle(remindEvery) };
+  all.set(what, failures);
+  return failures;
+}

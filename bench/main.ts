@@ -1,10 +1,12 @@
 /**
  * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. With `--memory`, also
- * the memory growth over 100,000 requests. With `--dashboards`, only what open home pages cost.
+ * the memory growth over 100,000 requests. With `--dashboards`, only what open home pages cost. With `--against FOLDER`, this
+ * checkout's gateway and the one in that folder, alternately.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { measureDashboards } from './dashboards.ts';
 import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
@@ -12,6 +14,14 @@ import type { Figures, Ready } from './process-figures.ts';
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** Ms until a process must report its figures; a dead one never does. */
 const reportTimeout = 10_000;
+
+const { values: flags } = parseArgs({
+  options: {
+    dashboards: { type: 'boolean', default: false },
+    memory: { type: 'boolean', default: false },
+    against: { type: 'string' },
+  },
+});
 
 interface Subject extends Ready {
   readonly name: string;
@@ -27,18 +37,46 @@ const upstream = await start('upstream', 'upstream.ts', []);
 const url = `http://127.0.0.1:${upstream.port}`;
 const bare = await start('bare forwarder', 'bare.ts', [url]);
 const gateway = await start('gateway', 'gateway.ts', [url]);
+const other = flags.against === undefined ? undefined : await startOther(flags.against);
 try {
-  if (process.argv.includes('--dashboards')) await measureOpenPages();
+  if (other !== undefined) await compareWith(other);
+  else if (flags.dashboards) await measureOpenPages();
   else await compareAll();
-  if (process.argv.includes('--memory')) await watchMemory();
+  if (flags.memory) await watchMemory();
 } finally {
-  for (const subject of [gateway, bare, upstream]) await stop(subject);
+  for (const subject of [gateway, bare, upstream, other]) if (subject !== undefined) await stop(subject);
 }
 process.exit(0);
 
 async function compareAll(): Promise<void> {
   for (const load of loads) await compare(load);
   for (const pair of translations) await compareTranslation(pair.translated, pair.passed);
+}
+
+/** The gateway of another checkout, with its own code and packages. */
+async function startOther(folder: string): Promise<Subject> {
+  return start('other gateway', resolve(folder, 'bench/gateway.ts'), [url]);
+}
+
+/** The order within a round alternates, so that a machine that becomes slower does not favour either. */
+async function compareWith(against: Subject): Promise<void> {
+  for (const load of [...loads, ...translations.map(({ translated }) => translated)]) {
+    for (const subject of [against, gateway]) await sendLoad(subject.port, subject.key, load);
+    const ratios: number[] = [];
+    const costs: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const order = round % 2 === 0 ? [against, gateway] : [gateway, against];
+      const measured = new Map<Subject, Measure>();
+      for (const subject of order) measured.set(subject, await measure(subject, load));
+      const cost = measured.get(gateway)?.cpu ?? Number.NaN;
+      costs.push(cost);
+      ratios.push(cost / (measured.get(against)?.cpu ?? Number.NaN));
+    }
+    const [lowest = 0, highest = 0] = [Math.min(...ratios), Math.max(...ratios)];
+    console.log(
+      `${load.name}: ${median(costs).toFixed(1)} µs CPU, ${median(ratios).toFixed(3)} × the other checkout (${rounds} rounds, ${lowest.toFixed(3)} to ${highest.toFixed(3)})`,
+    );
+  }
 }
 
 async function measureOpenPages(): Promise<void> {
@@ -48,7 +86,7 @@ async function measureOpenPages(): Promise<void> {
 }
 
 async function start(name: string, file: string, parameters: string[]): Promise<Subject> {
-  const child = fork(join(import.meta.dirname, file), parameters, { execArgv: ['--expose-gc'] });
+  const child = fork(resolve(import.meta.dirname, file), parameters, { execArgv: ['--expose-gc'] });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`the ${name} ended before it was ready`)));
   const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
   ended.catch(() => undefined);

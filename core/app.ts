@@ -10,7 +10,7 @@ import { type Config, validate } from './config/load.ts';
 import { ConfigError } from './config/mistake.ts';
 import { operatorSection } from './config/operator-section.ts';
 import { pipelineNotices } from './config/pipeline-rules.ts';
-import { productionNotices } from './config/production-notices.ts';
+import { productionNotices } from './config/production.ts';
 import type { SectionValue } from './config/section.ts';
 import { data, listen, plugins } from './config/sections.ts';
 import { HealthMonitor } from './health/health-monitor.ts';
@@ -176,7 +176,7 @@ export class Gateway {
   get notices(): string[] {
     return [
       ...pipelineNotices(this.#config.stages, this.#assembly.registry),
-      ...productionNotices(this.#config, this.host.isProduction),
+      ...productionNotices(this.#config, this.#services.services.isProduction),
       ...catalogNotices(this.host.catalog),
     ];
   }

@@ -1,5 +1,6 @@
 import type { Catalog } from './catalog/catalog.ts';
 import type { Section, SectionValue, SectionValues } from './config/section.ts';
+import { isPublicDemo, productionOf } from './config/production.ts';
 import { listen, service } from './config/sections.ts';
 import type { Database } from './database/database.ts';
 import type { Jobs } from './jobs/jobs.ts';
@@ -21,6 +22,8 @@ export interface Service {
   /** Addresses of the terms of service and of the privacy policy. */
   readonly terms?: string | undefined;
   readonly privacy?: string | undefined;
+  /** True when strangers can reach sandbox payments, demo upstreams or local sign-in; every page says so. */
+  readonly isPublicDemo?: boolean;
 }
 
 /**
@@ -31,6 +34,7 @@ export interface Services {
   readonly instance: string;
   /** Folder of all data on disk. */
   readonly dataFolder: string;
+  /** NODE_ENV is `production`; of a host also true when its public URL is not this machine, and no option allows demos. */
   readonly isProduction: boolean;
   readonly log: Logger;
   readonly database: Database;
@@ -75,6 +79,7 @@ export function createHost(
   const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
   const host: Host = {
     ...services,
+    isProduction: productionOf(config, services.isProduction) !== undefined,
     service: {
       name,
       prefix,
@@ -83,6 +88,7 @@ export function createHost(
       contact,
       terms,
       privacy,
+      isPublicDemo: isPublicDemo(config, services.isProduction),
     },
     catalog,
     section: (section) => config.get(section),

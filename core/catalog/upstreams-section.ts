@@ -79,7 +79,7 @@ type UpstreamValue = SectionValue<typeof upstreams>[string];
 function checkUpstream(
   upstream: UpstreamValue,
   path: YamlPath,
-  { formats, vendors, isProduction, hasAllPlugins }: CheckContext,
+  { formats, vendors, production, hasAllPlugins }: CheckContext,
   report: Report,
 ): void {
   const { vendor, format, base_url } = upstream;
@@ -90,8 +90,9 @@ function checkUpstream(
       suggest(vendor, [...vendors.keys()]),
     );
   }
-  if (isProduction && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
-    report(path, 'is a demo upstream, which is not allowed with NODE_ENV=production', 'remove it and its routes');
+  if (production !== undefined && vendor !== undefined && vendors.get(vendor)?.isDemo === true) {
+    const { because, unless } = production;
+    report(path, `is a demo upstream, which is not allowed ${because}`, `remove it and its routes${unless}`);
   }
   const mistake = base_url === undefined ? undefined : baseUrlMistake(base_url);
   if (mistake !== undefined) report([...path, 'base_url'], ...mistake);

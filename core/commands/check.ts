@@ -6,7 +6,7 @@ import { models } from '../catalog/sections.ts';
 import type { GatewayDocument } from '../config/document.ts';
 import type { Config } from '../config/load.ts';
 import { pipelineNotices } from '../config/pipeline-rules.ts';
-import { productionNotices } from '../config/production-notices.ts';
+import { productionNotices, productionOf } from '../config/production.ts';
 import { maskSecrets } from '../config/hide-secrets.ts';
 import type { YamlPath } from '../config/section.ts';
 import { service } from '../config/sections.ts';
@@ -25,7 +25,8 @@ export function defineCheck(parser: Parser, { file, load, print }: CoreCommandCo
       await loadPages(registry);
       await checkMigrations(registry);
       const built = buildCatalog(config, registry.vendors);
-      const host = { section: config.get.bind(config), isProduction: document.isProduction, catalog: built };
+      const isProduction = productionOf(config, document.isProduction) !== undefined;
+      const host = { section: config.get.bind(config), isProduction, catalog: built };
       const reviews = registry.configReviews.map(({ name, describe }) => ({ name, ...describe(host) }));
       const catalog = catalogAsWritten(built, config, document);
       print(`${file()} is valid`);

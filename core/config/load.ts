@@ -10,6 +10,7 @@ import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '.
 import { checkStages, type ListedStage, readPipeline } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from './section.ts';
 import { pipelineSection } from './pipeline-section.ts';
+import { productionOf } from './production.ts';
 import type { ValidPart } from './valid-part.ts';
 import { Validator } from './validator.ts';
 
@@ -58,12 +59,14 @@ export function validate(
     }
   }
   const stages = readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
+  const production = productionOf(readerOf(sections), document.isProduction);
   const context: CheckContext = {
     ...readerOf(sections),
     formats: registry.formats,
     vendors: registry.vendors,
     paymentProviders: registry.paymentProviders,
-    isProduction: document.isProduction,
+    isProduction: production !== undefined,
+    production,
     hasAllPlugins,
     names: ({ name }) => validParts.get(name)?.names,
   };

@@ -44,8 +44,10 @@ export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly paymentProviders: ReadonlyMap<string, ProviderTerms>;
-  /** True where demos must be refused. */
+  /** True where demos must be refused: with `NODE_ENV=production`, and when the public URL is not this machine. */
   readonly isProduction: boolean;
+  /** Why, in the words of a mistake; undefined where demos are allowed. */
+  readonly production: Production | undefined;
   /** False when a plugin could not be loaded, so an unknown name may belong to it. */
   readonly hasAllPlugins: boolean;
   /** All names in a map of entries, invalid entries included; undefined when one of the names is invalid. */
@@ -56,7 +58,7 @@ export interface CheckContext extends SectionValues {
 export interface ProviderTerms {
   /** Kebab-case; the last segment of its notification path, `/hooks/NAME`. */
   readonly name: string;
-  /** True when no money moves; refused with `NODE_ENV=production`. */
+  /** True when no money moves; refused in production. */
   readonly isSandbox?: boolean;
   /** ISO 4217 codes that it takes. */
   readonly currencies: readonly string[];
@@ -65,6 +67,13 @@ export interface ProviderTerms {
    * a provider that is not used may be incomplete.
    */
   check?(all: CheckContext, report: Report): void;
+}
+
+/** Why demos are refused, in the words of a mistake: `is "sandbox", which moves no money, {because}`. */
+export interface Production {
+  readonly because: string;
+  /** What allows them nevertheless, appended to the advice; '' when nothing does. */
+  readonly unless: string;
 }
 
 /** Ties a section's checks to its schema. A section without a `default` in its schema may be left out only if it has no required content. */

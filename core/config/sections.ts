@@ -34,6 +34,12 @@ export const service = defineSection({
         description:
           'Public URL without /v1, such as https://ai.example.com. Default, also when empty: this machine, at the port of `listen`.',
       },
+      unsafe_public_demo: {
+        type: 'boolean',
+        default: false,
+        description:
+          'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so that strangers can use and buy everything for nothing. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
+      },
       contact: {
         type: 'string',
         pattern: '^(mailto:|https?://)\\S+$',
@@ -58,7 +64,9 @@ export const service = defineSection({
     },
     additionalProperties: false,
   },
-  check({ base_url, time_zone }, report) {
+  check({ base_url, time_zone, unsafe_public_demo }, report, { isProduction }) {
+    if (unsafe_public_demo && isProduction)
+      report(['service', 'unsafe_public_demo'], 'is true with NODE_ENV=production', 'remove it, or unset NODE_ENV');
     if (!isTimeZone(time_zone))
       report(
         ['service', 'time_zone'],

@@ -24,6 +24,6 @@ export function isFromThisMachine(
 function isLocalName(header: string, { service }: Pick<Host, 'service'>): boolean {
   const url = URL.parse(`http://${header}`);
   if (url === null) return false;
-  const name = url.hostname.replace(/^\[|\]$|\.$/g, '');
+  const name = url.hostname.replace(/\.$/, '');
   return isLoopback(name) || name === hostname().toLowerCase() || url.host === URL.parse(service.baseUrl)?.host;
 }

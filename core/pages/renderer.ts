@@ -136,6 +136,7 @@ export class Renderer {
       live,
       build: this.#assets.build,
       account: visit.account,
+      isPublicDemo: service.isPublicDemo === true,
     };
   }
 

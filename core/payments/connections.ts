@@ -1,6 +1,6 @@
 import type { Host, Services } from '../host.ts';
 import type { PaymentConnection, PaymentProvider } from './payment-provider.ts';
-import { defaultProvider, paymentsSection } from './section.ts';
+import { defaultProvider, noProvider, paymentsSection } from './section.ts';
 
 type Providers = ReadonlyMap<string, PaymentProvider>;
 
@@ -19,9 +19,15 @@ export function paymentProviders(host: Pick<Host, 'keep'>): Providers {
   return host.keep<Providers>(keptAs, () => new Map());
 }
 
+/** The name of the provider of new orders; undefined when nothing is sold. */
+export function providerName({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): string | undefined {
+  const name = section(paymentsSection).provider ?? (isProduction ? noProvider : defaultProvider);
+  return name === noProvider ? undefined : name;
+}
+
 /** The provider of new orders; undefined when this gateway sells nothing. */
 export function configuredProvider(host: Host): PaymentProvider | undefined {
-  const name = host.section(paymentsSection).provider ?? (host.isProduction ? undefined : defaultProvider);
+  const name = providerName(host);
   return name === undefined ? undefined : paymentProviders(host).get(name);
 }
 
@@ -30,16 +36,16 @@ export function configuredProvider(host: Host): PaymentProvider | undefined {
  *
  * @throws Error when no such provider is registered, when it is a sandbox in production, or when its secret is missing
  */
-export function paymentConnection(host: Host, providerName: string): PaymentConnection {
+export function paymentConnection(host: Host, name: string): PaymentConnection {
   const made = connections.get(host) ?? new Map<string, PaymentConnection>();
   connections.set(host, made);
-  const known = made.get(providerName);
+  const known = made.get(name);
   if (known !== undefined) return known;
-  const provider = paymentProviders(host).get(providerName);
-  if (provider === undefined) throw new Error(`Payment provider "${providerName}" not found`);
+  const provider = paymentProviders(host).get(name);
+  if (provider === undefined) throw new Error(`Payment provider "${name}" not found`);
   if (provider.isSandbox === true && host.isProduction)
-    throw new Error(`Payment provider "${providerName}" moves no money; it is off with NODE_ENV=production`);
+    throw new Error(`Payment provider "${name}" moves no money; it is off in production`);
   const connection = provider.connect(host);
-  made.set(providerName, connection);
+  made.set(name, connection);
   return connection;
 }

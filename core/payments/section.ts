@@ -12,7 +12,7 @@ export const paymentsSection = defineSection({
         type: 'string',
         pattern: '^[a-z][a-z0-9-]*$',
         description:
-          'Name of the payment provider, for example midtrans or xendit. Default: sandbox, which moves no money; with NODE_ENV=production none, so nothing is sold.',
+          'Name of the payment provider, for example midtrans or xendit, or none to sell nothing. Default: sandbox, which moves no money and is refused when service.base_url is not this machine; with NODE_ENV=production none.',
       },
       order_minutes: {
         type: 'integer',
@@ -34,17 +34,19 @@ export const paymentsSection = defineSection({
     default: {},
   },
   check({ provider: name }, report, all) {
-    if (name === undefined) return;
+    if (name === noProvider) return;
+    if (name === undefined) return checkDefault(all, report);
     const provider = all.paymentProviders.get(name);
     if (provider === undefined) {
       if (!all.hasAllPlugins) return;
       const names = [...all.paymentProviders.keys()].join(', ');
-      report(['payments', 'provider'], `is "${name}", which no plugin provides`, `use one of: ${names}`);
-    } else if (provider.isSandbox === true && all.isProduction) {
+      report(['payments', 'provider'], `is "${name}", which no plugin provides`, `use one of: ${names}, none`);
+    } else if (provider.isSandbox === true && all.production !== undefined) {
+      const { because, unless } = all.production;
       report(
         ['payments', 'provider'],
-        `is "${name}", which moves no money, with NODE_ENV=production`,
-        'use a provider that takes payments',
+        `is "${name}", which moves no money, ${because}`,
+        `use a provider that takes payments, or none${unless}`,
       );
     } else {
       if (all.isProduction) checkPublicUrl(all, report);
@@ -52,6 +54,16 @@ export const paymentsSection = defineSection({
     }
   },
 });
+
+/** In the environment of production nothing is sold by default; a public URL alone says nothing of what is wanted. */
+function checkDefault({ production }: CheckContext, report: Report): void {
+  if (production === undefined || production.unless === '') return;
+  report(
+    ['service', 'base_url'],
+    'is not this machine, and payments.provider is not set, so customers would pay in the sandbox, which moves no money',
+    `set payments: { provider: midtrans } or another provider that takes payments, or none${production.unless}`,
+  );
+}
 
 function checkPublicUrl(all: CheckContext, report: Report): void {
   const { base_url: url = '' } = all.get(service);
@@ -63,5 +75,7 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
   );
 }
 
+/** In place of a provider's name: nothing is sold. */
+export const noProvider = 'none';
 /** The default provider; in production nothing is sold without one. */
 export const defaultProvider = 'sandbox';

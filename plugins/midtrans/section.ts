@@ -40,9 +40,13 @@ export const midtransSection = defineSection({
     },
     additionalProperties: false,
   },
-  check({ base_url }, report, { isProduction }) {
-    if (base_url !== undefined && isProduction)
-      report(['midtrans', 'base_url'], 'is for tests, and not allowed with NODE_ENV=production', 'remove it');
+  check({ base_url }, report, { production }) {
+    if (base_url !== undefined && production !== undefined)
+      report(
+        ['midtrans', 'base_url'],
+        `is for tests, and not allowed ${production.because}`,
+        `remove it${production.unless}`,
+      );
   },
 });
 
@@ -59,11 +63,11 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
     );
   else if (server_key === '')
     report(['midtrans', 'server_key'], 'is empty', 'set it to the server key of your account');
-  else if (all.isProduction && sandboxKey.test(server_key))
+  else if (all.production !== undefined && sandboxKey.test(server_key))
     report(
       ['midtrans', 'server_key'],
-      'is a sandbox key, with which payments move no money',
-      'use a production key, Mid-server-…',
+      `is a sandbox key, with which payments move no money, ${all.production.because}`,
+      `use a production key, Mid-server-…${all.production.unless}`,
     );
   for (const [index, { price }] of all.get(plansSection).entries())
     if (price > maxAmount)

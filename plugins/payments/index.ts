@@ -1,5 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { defaultProvider, paymentsSection } from '#core/payments/section.ts';
+import { providerName } from '#core/payments/connections.ts';
+import { paymentsSection } from '#core/payments/section.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { notificationRoute } from './hooks.ts';
@@ -14,10 +15,12 @@ export const plugin: GatewayPlugin = {
     gateway.section(paymentsSection);
     gateway.configReview({
       name: 'payments',
-      describe: ({ section, isProduction }) => ({
-        value:
-          section(paymentsSection).provider ?? (isProduction ? 'none' : `${defaultProvider}, which moves no money`),
-      }),
+      describe: (host) => {
+        const name = providerName(host) ?? 'none';
+        return {
+          value: gateway.paymentProviders.get(name)?.isSandbox === true ? `${name}, which moves no money` : name,
+        };
+      },
     });
     addPages({ gateway });
     gateway.command(ordersCommand);

@@ -8,15 +8,15 @@ export const localSection = defineSection({
   schema: {
     enum: ['auto', 'always', 'never'],
     description:
-      'Sign-in by name and e-mail address without a password, for browsers on the machine of the gateway. auto: while `sign_in` has no provider and NODE_ENV is not production.',
+      'Sign-in by name and e-mail address without a password, for browsers on the machine of the gateway. auto: while `sign_in` has no provider, NODE_ENV is not production and service.base_url is this machine.',
     default: 'auto',
   },
-  check(local, report, { isProduction }) {
-    if (local === 'always' && isProduction)
+  check(local, report, { production }) {
+    if (local === 'always' && production !== undefined)
       report(
         ['local_sign_in'],
-        'is "always", which lets anyone on this machine sign in as anyone',
-        'remove it and configure a provider in sign_in, such as sign_in: { google: { client_id: …, client_secret: … } }',
+        `is "always", which lets anyone on this machine sign in as anyone, ${production.because}`,
+        `remove it and configure a provider in sign_in, such as sign_in: { google: { client_id: …, client_secret: … } }${production.unless}`,
       );
   },
 });

@@ -32,7 +32,7 @@ const providerSchema = {
     },
     endpoints: {
       type: 'object',
-      description: 'Other URLs of the provider, for tests; refused with NODE_ENV=production.',
+      description: 'Other URLs of the provider, for tests; refused in production.',
       properties: { authorize: url, token: url, profile: url, emails: url },
       additionalProperties: false,
     },
@@ -66,7 +66,7 @@ export const signInSection = defineSection({
   },
 });
 
-function checkProvider(name: string, settings: ProviderSettings, report: Report, { isProduction }: CheckContext): void {
+function checkProvider(name: string, settings: ProviderSettings, report: Report, { production }: CheckContext): void {
   const { client_id, client_secret, endpoints, config } = settings;
   if (!Object.hasOwn(providerTitles, name)) {
     report(['sign_in', name], 'is not a known provider', `use one of: ${Object.keys(providerTitles).join(', ')}`);
@@ -76,9 +76,14 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
     report(['sign_in', name, missing], 'is empty', 'set both client_id and client_secret, or leave both empty');
   }
   const isPlain = config?.['uri']?.startsWith('http:') === true;
-  if (isProduction && endpoints !== undefined)
-    report(['sign_in', name, 'endpoints'], 'is for tests only', 'remove it, or unset NODE_ENV=production');
-  if (isProduction && isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
+  if (production === undefined) return;
+  if (endpoints !== undefined)
+    report(
+      ['sign_in', name, 'endpoints'],
+      `is for tests, and not allowed ${production.because}`,
+      `remove it${production.unless}`,
+    );
+  if (isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
 /** A provider that readers can sign in with. */

@@ -41,9 +41,13 @@ export const xenditSection = defineSection({
     },
     additionalProperties: false,
   },
-  check({ base_url }, report, { isProduction }) {
-    if (base_url !== undefined && isProduction)
-      report(['xendit', 'base_url'], 'is for tests, and not allowed with NODE_ENV=production', 'remove it');
+  check({ base_url }, report, { production }) {
+    if (base_url !== undefined && production !== undefined)
+      report(
+        ['xendit', 'base_url'],
+        `is for tests, and not allowed ${production.because}`,
+        `remove it${production.unless}`,
+      );
   },
 });
 
@@ -58,11 +62,11 @@ export function checkXendit(all: CheckContext, report: Report): void {
       report(['payments', 'provider'], `is xendit, and xendit.${name} is missing`, 'add the section xendit with it');
     else if (value === '') report(['xendit', name], 'is empty', 'set it to that of your account');
   }
-  if (all.isProduction && testKey.test(settings.secret_key ?? ''))
+  if (all.production !== undefined && testKey.test(settings.secret_key ?? ''))
     report(
       ['xendit', 'secret_key'],
-      'is a test mode key, with which payments move no money',
-      'use a live key, xnd_production_…',
+      `is a test mode key, with which payments move no money, ${all.production.because}`,
+      `use a live key, xnd_production_…${all.production.unless}`,
     );
   for (const [index, { price }] of all.get(plansSection).entries())
     if (price > maxAmount)

@@ -219,6 +219,28 @@ describe('gateway start', () => {
     });
   });
 
+  it.each(['check', 'start'])('refuses demos at a public URL, as %s does, with the places of all', async (command) => {
+    const demos = valid.replace('vendor: openai', 'vendor: demo');
+    const google = 'sign_in: { google: { client_id: id, client_secret: s } }';
+    const service = 'service: { base_url: "https://ai.example.com" }';
+    await writeFile(file, `${demos}${service}\n${google}\nlocal_sign_in: always\npayments: { order_minutes: 30 }\n`);
+    const why = 'while service.base_url is not this machine';
+    const unless = 'or for a demonstration set service: { unsafe_public_demo: true }';
+    const { code, errors } = await run([command]);
+    expect({ code, lines: errors.trimEnd().split('\n') }).toEqual({
+      code: 1,
+      lines: [
+        `gateway.yaml:4:8 upstreams.off: is a demo upstream, which is not allowed ${why}; remove it and its routes, ${unless}`,
+        expect.stringContaining(
+          'gateway.yaml:6:22 service.base_url: is not this machine, and payments.provider is not set, so customers would pay in the sandbox',
+        ),
+        expect.stringContaining(
+          'gateway.yaml:8:16 local_sign_in: is "always", which lets anyone on this machine sign in',
+        ),
+      ],
+    });
+  });
+
   it('refuses the demo in production', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: demo'));
     expect(await run(['start'], { NODE_ENV: 'production' })).toMatchObject({

@@ -8,7 +8,7 @@ import { grantWeek, writeAccount, writeTraffic } from './seed.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `
-service: { name: Daypass, base_url: "http://daypass.example", contact: "mailto:hello@daypass.example" }
+service: { name: Daypass, base_url: "http://daypass.localhost", contact: "mailto:hello@daypass.example" }
 operators: [admin@daypass.example]
 sign_in:
   google: { client_id: screens, client_secret: screens }

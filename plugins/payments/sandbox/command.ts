@@ -63,7 +63,10 @@ async function run(
   reference: string,
   options: ActionOptions,
 ): Promise<ActionResult> {
-  if (host.isProduction) throw new CommandFailed('The sandbox is off with NODE_ENV=production');
+  if (host.isProduction)
+    throw new CommandFailed(
+      'The sandbox is off in production: with NODE_ENV=production, or when service.base_url is not this machine',
+    );
   const charge = await findCharge(host.database, reference);
   if (charge === undefined) throw new CommandFailed(`Payment "${reference}" not found in the sandbox`, 3);
   try {

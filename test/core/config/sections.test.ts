@@ -14,7 +14,7 @@ const spoken = (formats: string, model: string) =>
 
 describe('a missing section', () => {
   it.each([
-    ['service', service, { name: 'Daypass', prefix: 'dp', time_zone: 'Asia/Jakarta' }],
+    ['service', service, { name: 'Daypass', prefix: 'dp', unsafe_public_demo: false, time_zone: 'Asia/Jakarta' }],
     ['data', data, { folder: './data' }],
     ['plugins', plugins, []],
   ])('has its defaults: %s', (_name, section, value) => {

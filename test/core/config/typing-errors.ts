@@ -35,6 +35,7 @@ plans:
     price: 289000
 operator:
   token: 0123456789abcdefx
+payments: { provider: none }
 `;
 
 /** What a tired operator mistypes. */
@@ -614,9 +615,9 @@ const rows: readonly Row[] = [
     'listen:',
     '  listen:',
     [
-      '5:3 service.listen: is not a known key; use one of: name, prefix, base_url, contact, terms, privacy, time_zone',
-      '6:3 service.host: is not a known key; use one of: name, prefix, base_url, contact, terms, privacy, time_zone',
-      '7:3 service.port: is not a known key; use one of: name, prefix, base_url, contact, terms, privacy, time_zone',
+      '5:3 service.listen: is not a known key; use one of: name, prefix, base_url, unsafe_public_demo, contact, terms, privacy, time_zone',
+      '6:3 service.host: is not a known key; use one of: name, prefix, base_url, unsafe_public_demo, contact, terms, privacy, time_zone',
+      '7:3 service.port: is not a known key; use one of: name, prefix, base_url, unsafe_public_demo, contact, terms, privacy, time_zone',
     ],
   ],
   [

@@ -49,7 +49,7 @@ export async function startSignInGateway(baseUrl?: string): Promise<SignInGatewa
 
 function yamlWith({ endpoints }: FakeGoogle, { uri }: FakeGitHub) {
   return (baseUrl = '') => `${yamlFor('http://127.0.0.1:9')}
-service: { base_url: "${baseUrl}" }
+service: { base_url: "${baseUrl}", unsafe_public_demo: true }
 sign_in:
   google:
     client_id: google-id

@@ -13,10 +13,12 @@ const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({
   ...change,
 });
 
+const productionIf = (isProduction: boolean) => (isProduction ? { because: 'in a test', unless: '' } : undefined);
+
 function mistakes(providers: Record<string, ProviderSettings>, isProduction = false, baseUrl = 'https://ai.example') {
   const found: string[] = [];
   const get = (section: unknown) => (section === service ? { base_url: baseUrl } : undefined);
-  const context = { get, isProduction } as unknown as CheckContext;
+  const context = { get, isProduction, production: productionIf(isProduction) } as unknown as CheckContext;
   signInSection.check?.(providers, (path, wrong) => void found.push(`${path.join('.')} ${wrong}`), context);
   return found;
 }
@@ -47,7 +49,7 @@ describe('sign_in', () => {
     [
       'other endpoints',
       app({ endpoints: { token: 'https://x.example' } }),
-      'sign_in.google.endpoints is for tests only',
+      'sign_in.google.endpoints is for tests, and not allowed in a test',
     ],
     [
       'a provider without HTTPS',
@@ -79,7 +81,8 @@ describe('local_sign_in', () => {
     ['auto', true, 0],
   ] as const)('%s with production %s has %i mistakes', (local, isProduction, count) => {
     const found: unknown[] = [];
-    localSection.check?.(local, (path) => void found.push(path), { isProduction } as CheckContext);
+    const context = { production: productionIf(isProduction) } as CheckContext;
+    localSection.check?.(local, (path) => void found.push(path), context);
     expect(found).toHaveLength(count);
   });
 });

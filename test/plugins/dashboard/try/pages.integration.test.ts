@@ -7,7 +7,7 @@ import { startGateway, type TestGateway, wholePipeline } from '../../../support/
 
 const name = '"><img src=x onerror=wasAttacked=1>';
 const yaml = `${wholePipeline}
-service: { base_url: "http://ai.example" }
+service: { base_url: "http://ai.example", unsafe_public_demo: true }
 upstreams: { one: { format: chat, base_url: "http://127.0.0.1:9/v1" } }
 models: { test: { routes: [one/there], display_name: ${JSON.stringify(name)} } }
 `;

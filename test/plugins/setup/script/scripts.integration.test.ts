@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { describeInShells, runShell } from './shells.ts';
 
 const yaml = (models: string) => `
-service: { name: "Ana's gateway", prefix: dp, base_url: "https://ai.example:8443/the gate" }
+service: { name: "Ana's gateway", prefix: dp, base_url: "https://ai.example:8443/the gate", unsafe_public_demo: true }
 pipeline: [auth, plan, format, upstream, log]
 upstreams:
   texts: { format: [chat, messages], base_url: "http://127.0.0.1:1/v1" }

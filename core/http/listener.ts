@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { bounds } from '../bounds.ts';
+import { GatheredRequest } from './gathered-request.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 
 export interface ListenerLimits {
@@ -17,6 +18,7 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 /** Creates the HTTP server under hapi, which has no options for these limits. */
 export function createListener(): Server {
   const server = createServer({
+    IncomingMessage: GatheredRequest,
     // How often Node checks its timeouts.
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,

@@ -5,6 +5,7 @@ import { bounds } from '../bounds.ts';
 import { GatewayError } from '../errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth } from '../json.ts';
 import { findExcess } from '../json-measure.ts';
+import { CollectedBytes } from '../memory/collected-bytes.ts';
 import type { BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '../timing/loop-lag.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
@@ -121,8 +122,7 @@ function collect(
   { maxBytes, timeout, minRate }: BodyLimits,
 ): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new CollectedBytes();
   const began = performance.now() - stalledTime();
   const silence = new LagTolerantTimer(() =>
     fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
@@ -140,15 +140,15 @@ function collect(
   };
   source.on('data', (chunk: Buffer) => {
     silence.restart();
-    size += chunk.length;
+    collected.add(chunk);
+    const { size } = collected;
     const seconds = (performance.now() - stalledTime() - began) / 1000;
     if (size > maxBytes) fail(tooLarge(maxBytes));
     else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
-    else chunks.push(chunk);
   });
   source.once('end', () => {
     silence.stop();
-    resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+    resolve(collected.take());
   });
   source.once('error', () =>
     fail(new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.')),

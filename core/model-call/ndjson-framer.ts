@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { CollectedBytes } from '../memory/collected-bytes.ts';
 import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
@@ -7,34 +8,23 @@ const none: readonly StreamEvent[] = [];
 /** Splits a stream of JSON values, one a line, into events without names. Source: ndjson-spec, version 1.0. */
 export class NdjsonFramer implements EventFramer {
   /** The beginning of a line whose end has not come yet. */
-  #pending: Buffer[] = [];
-  #size = 0;
+  readonly #pending = new CollectedBytes();
   #hasExcess = false;
 
   get isOverfull(): boolean {
-    return this.#size > bounds.event || this.#hasExcess;
+    return this.#pending.size > bounds.event || this.#hasExcess;
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
     const end = chunk.lastIndexOf(LF) + 1;
-    const rest = end === 0 ? chunk : chunk.subarray(end);
-    if (end === 0) {
-      this.#keep(rest);
-      return none;
-    }
-    const lines = Buffer.concat([...this.#pending, chunk.subarray(0, end)]);
-    this.#pending = [];
-    this.#size = 0;
-    if (rest.length > 0) this.#keep(rest);
-    return this.#split(lines);
+    if (end > 0) this.#pending.add(chunk.subarray(0, end));
+    const lines = end > 0 ? this.#pending.take() : undefined;
+    if (end < chunk.length) this.#pending.add(chunk.subarray(end));
+    return lines === undefined ? none : this.#split(lines);
   }
 
   end(): readonly StreamEvent[] {
-    if (this.#size === 0) return none;
-    const last = Buffer.concat(this.#pending);
-    this.#pending = [];
-    this.#size = 0;
-    return this.#split(last);
+    return this.#pending.size === 0 ? none : this.#split(this.#pending.take());
   }
 
   #split(bytes: Buffer): readonly StreamEvent[] {
@@ -43,11 +33,6 @@ export class NdjsonFramer implements EventFramer {
     const readable = readableOf(events);
     this.#hasExcess = readable.length < events.length;
     return readable;
-  }
-
-  #keep(bytes: Buffer): void {
-    this.#pending.push(bytes);
-    this.#size += bytes.length;
   }
 }
 

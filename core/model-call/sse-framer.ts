@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { CollectedBytes } from '../memory/collected-bytes.ts';
 import { withoutByteOrderMark } from './byte-order-mark.ts';
 import { type EventFramer, readableOf, StreamEvent } from './event-framer.ts';
 
@@ -7,7 +8,6 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const none: readonly StreamEvent[] = [];
-const noBytes = Buffer.alloc(0);
 /** A line end followed by an empty line, in any of the three spellings. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 const otherLineEnds = /\r\n?/g;
@@ -23,40 +23,34 @@ const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.len
  */
 export class SseFramer implements EventFramer {
   /** The beginning of an event whose blank line has not come yet. */
-  #pending: Buffer[] = [];
-  #size = 0;
+  readonly #pending = new CollectedBytes();
   #hasBegun = false;
   #hasExcess = false;
   /** True when the last event ended with a CR, to which an LF at the beginning of the next chunk belongs. */
   #endedWithCr = false;
 
   get isOverfull(): boolean {
-    return this.#size > bounds.event || this.#hasExcess;
+    return this.#pending.size > bounds.event || this.#hasExcess;
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
     if (this.#endedWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
-    const end = endOfLastEvent(chunk, this.#tail());
+    const end = endOfLastEvent(chunk, this.#pending.last(3));
     if (end === 0) {
-      this.#pending.push(chunk);
-      this.#size += chunk.length;
+      this.#pending.add(chunk);
       return this.#hasEndMark() ? this.end() : none;
     }
     const head = end === chunk.length ? chunk : chunk.subarray(0, end);
-    const events = this.#size === 0 ? head : Buffer.concat([...this.#pending, head]);
-    this.#pending = end < chunk.length ? [chunk.subarray(end)] : [];
-    this.#size = chunk.length - end;
-    this.#endedWithCr = this.#size === 0 && chunk[end - 1] === CR;
+    this.#pending.add(head);
+    const events = this.#pending.take();
+    if (end < chunk.length) this.#pending.add(chunk.subarray(end));
+    else this.#endedWithCr = chunk[end - 1] === CR;
     const complete = this.#split(this.#withoutMark(events));
     return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
   }
 
   end(): readonly StreamEvent[] {
-    if (this.#size === 0) return none;
-    const last = this.#withoutMark(Buffer.concat(this.#pending));
-    this.#pending = [];
-    this.#size = 0;
-    return this.#split(last);
+    return this.#pending.size === 0 ? none : this.#split(this.#withoutMark(this.#pending.take()));
   }
 
   #split(bytes: Buffer): readonly StreamEvent[] {
@@ -73,16 +67,9 @@ export class SseFramer implements EventFramer {
   }
 
   #hasEndMark(): boolean {
-    if (this.#size < endMarkBytes.least || this.#size > endMarkBytes.most) return false;
-    return endMark.test(Buffer.concat(this.#pending).toString('latin1'));
-  }
-
-  /** The last bytes before the next chunk; a blank line may begin in them. */
-  #tail(): Buffer {
-    if (this.#size === 0) return noBytes;
-    const last = this.#pending.at(-1) as Buffer;
-    if (last.length >= 3 || this.#pending.length === 1) return last.subarray(-3);
-    return Buffer.concat(this.#pending.slice(-3)).subarray(-3);
+    const { size } = this.#pending;
+    if (size < endMarkBytes.least || size > endMarkBytes.most) return false;
+    return endMark.test(this.#pending.bytes().toString('latin1'));
   }
 
   #withoutMark(events: Buffer): Buffer {

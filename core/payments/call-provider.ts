@@ -1,6 +1,7 @@
 import type { Agent, Dispatcher } from 'undici';
 import { bounds } from '../bounds.ts';
 import { type JsonObject, parseObject } from '../json.ts';
+import { CollectedBytes } from '../memory/collected-bytes.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /** One request to the API of a payment provider. */
@@ -72,14 +73,12 @@ async function send({ method, url, headers, body, signal }: ProviderCall) {
 }
 
 async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new CollectedBytes();
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bounds.providerAnswer) throw new Error(`more than ${bounds.providerAnswer} bytes`);
-    chunks.push(chunk);
+    collected.add(chunk);
+    if (collected.size > bounds.providerAnswer) throw new Error(`more than ${bounds.providerAnswer} bytes`);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return collected.take().toString();
 }
 
 function kindOf(call: ProviderCall, error: unknown): PaymentError['kind'] {

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { bounds } from '../bounds.ts';
 import { GatewayError } from '../errors/table.ts';
+import { CollectedBytes } from '../memory/collected-bytes.ts';
 import { replyStreamOf } from './reply-stream.ts';
 import type { Reply } from './reply.ts';
 
@@ -34,15 +35,12 @@ async function* toBuffers(body: AsyncIterable<Buffer | string>): AsyncGenerator<
 }
 
 async function mapWhole(body: Buffer, transform: BodyTransform): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new CollectedBytes();
   for await (const chunk of transform(only(body))) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    size += bytes.length;
-    if (size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
-    chunks.push(bytes);
+    collected.add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    if (collected.size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
   }
-  return Buffer.concat(chunks, size);
+  return collected.take();
 }
 
 async function* only(body: Buffer): AsyncGenerator<Buffer> {

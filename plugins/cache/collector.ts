@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
 
 /**
@@ -8,8 +9,7 @@ import { ReplyStream } from '#core/pipeline/reply-stream.ts';
  *   stream fails before
  */
 export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer | undefined) => void): Readable {
-  let chunks: Buffer[] | undefined = [];
-  let size = 0;
+  let collected: CollectedBytes | undefined = new CollectedBytes();
   const passing = new ReplyStream({
     read: () => {
       source.resume();
@@ -19,10 +19,9 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
     },
   });
   source.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= maxBytes) chunks?.push(chunk);
-    else if (chunks !== undefined) {
-      chunks = undefined;
+    collected?.add(chunk);
+    if (collected !== undefined && collected.size > maxBytes) {
+      collected = undefined;
       onEnd(undefined);
     }
     if (!passing.push(chunk)) source.pause();
@@ -30,7 +29,7 @@ export function collect(source: Readable, maxBytes: number, onEnd: (body: Buffer
   source.once('end', () => {
     // A destroyed source may still end. Its client has disconnected, and only a part would be cached.
     if (passing.destroyed) return;
-    if (chunks !== undefined) onEnd(Buffer.concat(chunks, size));
+    if (collected !== undefined) onEnd(collected.take());
     passing.push(null);
   });
   source.once('error', (error) => passing.breakOff(error));

@@ -1,4 +1,5 @@
 import { hintOfApiKey, isApiKey } from '#core/accounts/api-key.ts';
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import { startOf } from './record-line.ts';
 
@@ -10,7 +11,7 @@ const keyDigits = { whole: 49, fewest: 16 };
 
 /** Collects the beginning of a reply as it is sent, as a copy of bounded size. */
 export class Excerpt {
-  readonly #chunks: Buffer[] = [];
+  readonly #collected = new CollectedBytes();
   #room: number;
   #isOver = false;
 
@@ -23,12 +24,12 @@ export class Excerpt {
     this.#isOver = chunk.length > this.#room;
     // Each character of a string is at least one byte.
     const copy = Buffer.from(this.#isOver ? (chunk.slice(0, this.#room) as string) : (chunk as string));
-    this.#chunks.push(copy);
+    this.#collected.add(copy);
     this.#room = Math.max(0, this.#room - copy.length);
   };
 
   read(): { readonly bytes: Buffer; readonly isOver: boolean } {
-    return { bytes: Buffer.concat(this.#chunks), isOver: this.#isOver };
+    return { bytes: this.#collected.bytes(), isOver: this.#isOver };
   }
 }
 

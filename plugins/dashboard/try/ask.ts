@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import { accessTokens } from '#core/accounts/access-token.ts';
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
 import { accountOf, type PageRequest } from '#core/pages/page.ts';
 import { tryBounds, type TryMessage } from './conversation.ts';
 
@@ -75,14 +76,12 @@ function addressOf(listener: Server['listener']): string {
 }
 
 async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const collected = new CollectedBytes();
   for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > longestResponse) throw new Error(`the response has more than ${longestResponse} bytes`);
-    chunks.push(chunk);
+    collected.add(chunk);
+    if (collected.size > longestResponse) throw new Error(`the response has more than ${longestResponse} bytes`);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return collected.take().toString();
 }
 
 interface ChatReply {

@@ -1,3 +1,5 @@
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
+
 /** Ms within which a provider must answer. */
 export const providerTimeout = 10_000;
 /** Bytes of an answer: a profile has a few hundred. */
@@ -29,12 +31,10 @@ export async function fetchProfile(
 }
 
 async function readText({ body }: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
+  const collected = new CollectedBytes();
   for await (const piece of body ?? []) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > maxAnswer) throw new Error(`the answer has more than ${maxAnswer} bytes`);
+    collected.add(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
+    if (collected.size > maxAnswer) throw new Error(`the answer has more than ${maxAnswer} bytes`);
   }
-  return Buffer.concat(pieces).toString();
+  return collected.take().toString();
 }

@@ -1,5 +1,4 @@
 import type { ReplyReader } from '#core/model-call/adapter.ts';
-import { withoutByteOrderMark } from '#core/model-call/byte-order-mark.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
@@ -44,36 +43,4 @@ export interface AnswerBody {
 
 export function contentTypeOf({ headers }: Answer): string {
   return String(headers['content-type'] ?? '');
-}
-
-/** Bytes that are kept until all of them are there. */
-export class CollectedBytes {
-  #chunks: Buffer[] = [];
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-  }
-
-  bytes(): Buffer {
-    return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
-  }
-
-  /** The bytes of a JSON text. */
-  json(): Buffer {
-    return withoutByteOrderMark(this.bytes());
-  }
-
-  /** Returns the bytes and keeps none of them. */
-  take(): Buffer {
-    const bytes = this.bytes();
-    this.#chunks = [];
-    this.#size = 0;
-    return bytes;
-  }
 }

@@ -1,4 +1,5 @@
-import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf } from './answer.ts';
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
+import { type Answer, type AnswerBody, contentTypeOf } from './answer.ts';
 import { isEventStream, looksLikeEvents } from './answer-kind.ts';
 import { type Fault, routeFault } from './fault.ts';
 import { StreamBody } from './stream-body.ts';

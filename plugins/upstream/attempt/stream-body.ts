@@ -1,6 +1,7 @@
 import { bounds } from '#core/bounds.ts';
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
 import { ReplyStream } from '#core/pipeline/reply-stream.ts';
-import { type Answer, type AnswerBody, CollectedBytes, finishGrace } from './answer.ts';
+import { type Answer, type AnswerBody, finishGrace } from './answer.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
 /**

@@ -1,8 +1,10 @@
 import type { AnswerKind, ReplyReader, WholeReply } from '#core/model-call/adapter.ts';
 import { bounds } from '#core/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/errors/table.ts';
+import { CollectedBytes } from '#core/memory/collected-bytes.ts';
 import { inTurns } from '#core/timing/turn.ts';
-import { type Answer, type AnswerBody, CollectedBytes, contentTypeOf, finishGrace } from './answer.ts';
+import { withoutByteOrderMark } from '#core/model-call/byte-order-mark.ts';
+import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './answer.ts';
 import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
@@ -27,7 +29,9 @@ export class RefusalBody implements AnswerBody {
 
   end(): void {
     const { status, headers, request } = this.#answer;
-    this.#answer.end(refusalFault(status, headers, this.#collected.json(), request.now(), request.secrets?.()));
+    this.#answer.end(
+      refusalFault(status, headers, withoutByteOrderMark(this.#collected.bytes()), request.now(), request.secrets?.()),
+    );
   }
 
   expire(): void {
@@ -88,7 +92,8 @@ export class WholeBody implements AnswerBody {
 
   async #endInTurns(): Promise<void> {
     const { reader } = this.#answer;
-    const steps = reader.steps?.(this.#collected.json(), jsonType(contentTypeOf(this.#answer)), this.#kind());
+    const json = withoutByteOrderMark(this.#collected.bytes());
+    const steps = reader.steps?.(json, jsonType(contentTypeOf(this.#answer)), this.#kind());
     const reply = steps === undefined ? this.#read() : await inTurns(steps);
     if (!this.#answer.isOver) this.#handOver(reply);
   }
@@ -119,7 +124,7 @@ export class WholeBody implements AnswerBody {
   /** @throws GatewayError */
   #read(): WholeReply {
     const { reader, request } = this.#answer;
-    const body = this.#collected.json();
+    const body = withoutByteOrderMark(this.#collected.bytes());
     if (this.#isStream === request.isStream) return reader.whole(body, jsonType(contentTypeOf(this.#answer)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isStream);
     const kind = this.#isStream ? 'a stream, although none was requested' : 'no stream, although one was requested';

@@ -3,13 +3,14 @@ import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '../background.ts';
 import { bounds } from '../bounds.ts';
 import { createRequestId } from '../records/request-id.ts';
+import { renderError } from '../errors/render.ts';
 import { ClientGone, GatewayError, toGatewayError } from '../errors/table.ts';
 import type { Host } from '../host.ts';
 import type { Logger } from '../logger.ts';
 import { LinkedList } from '../pipeline/linked-list.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { discard } from '../pipeline/reply.ts';
+import { discard, type Reply } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '../timing/deadline.ts';
@@ -79,17 +80,20 @@ export class ExchangeHandler {
   }
 
   readonly handle: Lifecycle.Method = (request: Request, h: ResponseToolkit) => {
-    const { log } = this.serving.host;
-    this.#run(request).catch((error: unknown) => noteFailure(log, 'running a request', error, request.info.id));
+    const { serving } = this;
+    // hapi logs and answers what this throws.
+    const exchange = this.#open(request, serving);
+    const { req, res } = request.raw;
+    this.#run(exchange, req, res, serving).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
     return h.abandon;
   };
 
-  async #run({ raw: { req, res }, path, info }: Request): Promise<void> {
-    const { pipeline, host, bodyLimits, writeTimeout, readConnection } = this.serving;
+  #open({ raw: { req }, path, info }: Request, { host, bodyLimits, readConnection }: Serving): Exchange {
     const method = req.method ?? 'GET';
     const match = this.#match(method, path, req);
     const receivedAt = host.now();
-    const exchange = new Exchange({
+    const peer: string | undefined = info.remoteAddress;
+    return new Exchange({
       id: createRequestId(receivedAt),
       endpoint: match.endpoint,
       params: match.params,
@@ -98,25 +102,32 @@ export class ExchangeHandler {
       path,
       query: queryOf(req.url),
       headers: req.headers,
-      remoteAddress: readConnection(info.remoteAddress, req.headers).address,
+      remoteAddress: peer === undefined ? undefined : readConnection(peer, req.headers).address,
       receivedAt,
       body: new RequestBody(req, bodyLimits, () => sendContinue(req)),
     });
-    const closed = this.#untilClosed(exchange, res);
+  }
+
+  async #run(exchange: Exchange, req: IncomingMessage, res: ServerResponse, serving: Serving): Promise<void> {
+    const { pipeline } = serving;
+    const closed = this.#untilClosed(exchange, req, res);
     pipeline.begin(exchange);
     let sent: SendProgress | undefined;
-    const answered = this.#answer(pipeline, exchange, res, host, writeTimeout).then((result) => {
-      sent = result;
-      if (!req.complete) discardBody(req);
-    });
+    // For a client that has left already there is only the record.
+    const answered = exchange.isClientGone
+      ? undefined
+      : this.#answer(exchange, res, serving).then((result) => {
+          sent = result;
+          if (!req.complete) discardBody(req);
+        });
     const duration = await closed;
     // The signal has reached the stages; what they report belongs in the record.
-    if (sent === undefined) await firstOrTimeout([answered], settleTime);
+    if (sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
     await pipeline.finish(exchange, outcomeOf(exchange, res, sent, duration));
   }
 
   /** Resolves with the duration in ms when the answer has been delivered, or can no longer be. */
-  #untilClosed(exchange: Exchange, response: ServerResponse): Promise<number> {
+  #untilClosed(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     const link = this.#running.add(exchange);
     const onClose = () => {
@@ -125,26 +136,24 @@ export class ExchangeHandler {
       this.#running.remove(link);
       resolve(exchange.elapsed);
     };
-    // The connection may have closed before this listener.
-    if (response.closed) onClose();
+    if (hasLeft(request, response)) onClose();
     else response.once('close', onClose);
     return promise;
   }
 
-  /** Runs the pipeline and starts to send the reply. Undefined when the client has left. Never rejects. */
+  /** Runs the pipeline and starts to send the reply. Undefined when the client has left or nothing could be sent. Never rejects. */
   async #answer(
-    pipeline: Pipeline,
     exchange: Exchange,
     response: ServerResponse,
-    host: Host,
-    writeTimeout: number,
+    { pipeline, host, writeTimeout }: Serving,
   ): Promise<SendProgress | undefined> {
-    const reply = await pipeline.answer(exchange);
-    if (response.destroyed) {
-      discard(reply);
-      return undefined;
-    }
+    let reply: Reply | undefined;
     try {
+      reply = await pipeline.answer(exchange);
+      if (response.destroyed) {
+        discard(reply);
+        return undefined;
+      }
       const headers: Record<string, string> = this.#isClosing ? { connection: 'close' } : {};
       return sendReply(response, exchange, reply, {
         headers,
@@ -154,11 +163,23 @@ export class ExchangeHandler {
       });
     } catch (error) {
       // A header that HTTP does not allow, for example. This is the only place that sees it.
-      host.log.error(`request ${exchange.id}: the response could not be sent`, error);
-      exchange.fail(toGatewayError(error));
-      response.destroy();
+      if (reply !== undefined) discard(reply);
+      this.#contain(exchange, response, host, error);
       return undefined;
     }
+  }
+
+  /** Ends only the exchange that has failed: with an answer if none has begun. */
+  #contain(exchange: Exchange, response: ServerResponse, { log }: Host, thrown: unknown): void {
+    noteFailure(log, 'sending a response', thrown, exchange.id);
+    const error = toGatewayError(thrown);
+    exchange.fail(error);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const { status, headers, body } = renderError(error, exchange);
+    response.writeHead(status, { ...headers, 'x-request-id': exchange.id, connection: 'close' }).end(body);
   }
 
   #match(method: string, path: string, req: IncomingMessage): Match {
@@ -168,6 +189,11 @@ export class ExchangeHandler {
     if (match !== undefined && 'endpoint' in match) return match;
     return refuseWith(explainMismatch(method, path, match, req));
   }
+}
+
+/** True for a connection that has closed, or was reset before it could be accepted: then the system knows no peer. */
+export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  return response.closed || socket.destroyed || socket.remoteAddress === undefined;
 }
 
 /** Parsed here because hapi's URL object costs more than the rest of its work for a request. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { GatheredRequest } from './gathered-request.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
@@ -25,7 +26,13 @@ export function createListener(): Server {
     // Node would answer a request without one itself, unseen: `ParserRefusals` does.
     requireHostHeader: false,
   });
+  server.on('connection', keepAddress);
   return server;
+}
+
+/** Node keeps the peer's address once it was read. After a reset, the system no longer knows it. */
+function keepAddress({ remoteAddress }: Socket): string | undefined {
+  return remoteAddress;
 }
 
 /**

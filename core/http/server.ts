@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import { renderError } from '../errors/render.ts';
 import { wellFormedCookies } from './cookie-header.ts';
 import { callerDialect } from './dialect.ts';
-import type { ExchangeHandler } from './exchange-handler.ts';
+import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable } from './paths.ts';
@@ -89,6 +89,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     if (!isExchangePath(request.path, endpoints)) {
       // hapi's own ids contain the host name and the process id.
       request.info.id = createRequestId(Date.now());
+      if (hasLeft(request.raw.req, request.raw.res)) return h.abandon;
       sendContinue(request.raw.req);
       const { cookie } = request.raw.req.headers;
       if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);

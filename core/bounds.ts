@@ -50,6 +50,8 @@ export const bounds = {
   // What upstreams send.
   /** Head of a response; some vendors send large cookies. The route fails over the limit. */
   upstreamHead: 64 * KiB,
+  /** Bytes before and around a body: head, interim responses, sizes and extensions of chunks. As above. */
+  upstreamFraming: 256 * KiB,
   /** Non-streaming reply, buffered until its end; images arrive as base64. The route fails over the limit. */
   wholeReply: 64 * MiB,
   /** One event of a stream, and each line of it; the largest streamed images have two thirds of it. As above. */

@@ -34,7 +34,7 @@ export const upstreamStage = defineStage({
     const budget = host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share));
     const parts: RelayParts = {
       options: relayOptions(options),
-      connections: host.keep('upstream/connections', () => new Connections()),
+      connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
       health,
       budget,
       keys: ({ upstream }) => keysOf(upstream, host),

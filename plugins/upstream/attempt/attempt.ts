@@ -4,7 +4,7 @@ import type { Reply } from '#core/pipeline/reply.ts';
 import { nextTurn } from '#core/timing/turn.ts';
 import type { Answer, AnswerBody } from './answer.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
-import { isUnanswered, type UpstreamConnection, reportConnection } from './connector.ts';
+import { isUnanswered, reportConnection, type WatchedConnection } from './connection.ts';
 import { connectionFault, type Fault, interruptedFault, routeFault, silentConnectionFault } from './fault.ts';
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './request.ts';
@@ -42,7 +42,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   readonly clock: AttemptClock;
   readonly #result = Promise.withResolvers<Reply>();
   #controller: Dispatcher.DispatchController | undefined;
-  #connection: UpstreamConnection | undefined;
+  #connection: WatchedConnection | undefined;
   #status = 0;
   #headers: Answer['headers'] = {};
   #body: AnswerBody | undefined;
@@ -106,6 +106,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#connection?.deliver(chunk.length);
     if (this.#isOver) return;
     const began = performance.now();
     this.clock.heard(began);
@@ -117,6 +118,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Answer {
 
   onResponseEnd(): void {
     this.#isClosed = true;
+    this.#connection?.finish();
     if (!this.#isOver) this.#body?.end();
   }
 

@@ -1,6 +1,7 @@
 import type { Dispatcher, Pool } from 'undici';
 import { bounds } from '#core/bounds.ts';
 import type { Route } from '#core/catalog/catalog.ts';
+import type { Logger } from '#core/logger.ts';
 import { ConnectQueue } from './connect-queue.ts';
 import { createConnector } from './connector.ts';
 import { undici } from './undici.ts';
@@ -12,17 +13,39 @@ import { undici } from './undici.ts';
 const longestAge = 60_000;
 
 /**
+ * Ms that a connection rests after an answer. Bytes that an upstream sends right behind it arrive in that time, and not
+ * as the answer to another request.
+ */
+const defaultRest = 20;
+
+/** Ms for which each request to an upstream gets a connection of its own after the upstream has sent an answer too many. */
+const suspicion = 3_600_000;
+
+export interface ConnectionsOptions {
+  readonly log?: Pick<Logger, 'warn'>;
+  /** Ms; tests that look at connections give 0. */
+  readonly rest?: number;
+}
+
+/**
  * The connection pools to upstreams. They outlive reloads: open connections are worth keeping, and exchanges in flight use
  * them.
  */
 export class Connections implements AsyncDisposable {
   // At the start, not during the first request.
-  readonly #Pool = undici().Pool;
+  readonly #undici = undici();
+  readonly #options: ConnectionsOptions;
   /** By origin and connect timeout. */
   readonly #pools = new Map<string, Pool>();
   /** Replaced pools whose last requests are still running. */
   readonly #retired = new Set<Pool>();
   readonly #queues = new Map<string, ConnectQueue>();
+  /** Origins that have sent an answer that no request asked for, with the end of the suspicion. */
+  readonly #suspects = new Map<string, NodeJS.Timeout>();
+
+  constructor(options: ConnectionsOptions = {}) {
+    this.#options = options;
+  }
 
   /** The attempts that wait for a connection to an origin. */
   queue(origin: string): ConnectQueue {
@@ -38,8 +61,9 @@ export class Connections implements AsyncDisposable {
     const name = `${origin} ${connectTimeout}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
-    const pool = new this.#Pool(origin, {
-      connect: createConnector(connectTimeout),
+    const pool = new this.#undici.Pool(origin, {
+      factory: (...given) => this.#createClient(...given),
+      connect: createConnector(connectTimeout, () => this.#suspect(origin)),
       // Each attempt has its own exact, configurable timeouts; undici's are coarse.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -47,7 +71,7 @@ export class Connections implements AsyncDisposable {
       keepAliveMaxTimeout: 60_000,
       clientTtl: longestAge,
       maxHeaderSize: bounds.upstreamHead,
-      pipelining: 1,
+      pipelining: this.#suspects.has(origin) ? 0 : 1, // 0: each request has a connection of its own
     });
     this.#pools.set(name, pool);
     return pool;
@@ -67,7 +91,39 @@ export class Connections implements AsyncDisposable {
     retired.close().then(forget, forget);
   }
 
+  /** A client holds one connection. It takes the next request after its rest. */
+  #createClient(origin: URL, options: object): Dispatcher {
+    const client = new this.#undici.Client(origin, options);
+    const { rest = defaultRest } = this.#options;
+    const emit = client.emit.bind(client) as (...event: unknown[]) => boolean;
+    client.emit = (...event: unknown[]) => {
+      if (event[0] !== 'drain' || rest === 0) return emit(...event);
+      setTimeout(emit, rest, ...event).unref();
+      return true;
+    };
+    return client;
+  }
+
+  /** What comes late could be taken for the answer to another request, with another customer's text. */
+  #suspect(origin: string): void {
+    if (this.#suspects.has(origin)) return;
+    this.#options.log?.warn(
+      `${origin} sent a response that no request asked for; for an hour, each request to it uses its own connection`,
+    );
+    const end = setTimeout(() => {
+      this.#suspects.delete(origin);
+      this.#replaceAll(origin);
+    }, suspicion);
+    this.#suspects.set(origin, end.unref());
+    this.#replaceAll(origin);
+  }
+
+  #replaceAll(origin: string): void {
+    for (const [name, pool] of this.#pools) if (name.startsWith(`${origin} `)) this.replace(pool);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const end of this.#suspects.values()) clearTimeout(end);
     await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));
   }
 }

@@ -1,16 +1,8 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { LagTolerantTimer } from '#core/timing/lag-tolerant-timer.ts';
+import { isRequestDue, WatchedConnection } from './connection.ts';
 import { undici } from './undici.ts';
-
-/** A connection to an upstream, as the request on it sees it. */
-export interface UpstreamConnection {
-  /** Requests that have gone out on it, the current one included. */
-  readonly requests: number;
-  /** Bytes received, in all and before the current request. */
-  readonly bytesRead: number;
-  readonly bytesBefore: number;
-}
 
 /** Ms without traffic after which the system asks whether the other side is there, how often, and how many times. */
 const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
@@ -22,8 +14,9 @@ const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
  * While an upstream thinks, the system probes the connection: one whose other side has vanished fails after 25 s.
  *
  * @param timeout seconds
+ * @param onSurplus the upstream has sent an answer that no request asked for
  */
-export function createConnector(timeout: number): buildConnector.connector {
+export function createConnector(timeout: number, onSurplus: () => void): buildConnector.connector {
   const { buildConnector, errors } = undici();
   const connect = buildConnector({ timeout: 0, allowH2: false, keepAlive: false }) as Connect;
   return (options, callback) => {
@@ -31,7 +24,7 @@ export function createConnector(timeout: number): buildConnector.connector {
     const opening = connect(options, (...result) => {
       timer.stop();
       const [, socket] = result;
-      if (socket !== null && socket !== undefined) watch(socket);
+      if (socket !== null && socket !== undefined) watch(socket, onSurplus);
       callback(...result);
     });
     timer.start(timeout * 1000);
@@ -41,62 +34,22 @@ export function createConnector(timeout: number): buildConnector.connector {
 /** As undici's types leave out, a connector returns the socket that it opens. */
 type Connect = (...parameters: Parameters<buildConnector.connector>) => Socket;
 
-/** Callback for the connection on which the next request is written. */
-let awaitsConnection: ((connection: UpstreamConnection) => void) | undefined;
-
-/**
- * Reports the connection of a request. undici does not expose it, but writes a request at once after `onRequestStart`,
- * which must call this.
- */
-export function reportConnection(report: (connection: UpstreamConnection) => void): void {
-  awaitsConnection = report;
-}
-
-class WatchedConnection implements UpstreamConnection {
-  requests = 0;
-  bytesBefore = 0;
-  readonly #socket: Socket;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-  }
-
-  get bytesRead(): number {
-    return this.#socket.bytesRead;
-  }
-
-  begin(): void {
-    this.requests++;
-    this.bytesBefore = this.#socket.bytesRead;
-    awaitsConnection?.(this);
-    awaitsConnection = undefined;
-  }
-}
-
-function watch(socket: Socket): void {
-  const connection = new WatchedConnection(socket);
+function watch(socket: Socket, onSurplus: () => void): void {
+  const connection = new WatchedConnection(socket, onSurplus);
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
   socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
+  socket.read = (size?: number) => {
+    for (;;) {
+      const chunk = read(size);
+      const passed = chunk === null ? null : connection.receive(chunk);
+      if (passed !== undefined) return passed;
+    }
+  };
   socket.write = (...args: unknown[]) => {
     // Head and body are written one after the other.
-    if (awaitsConnection !== undefined) connection.begin();
+    if (isRequestDue()) connection.begin();
     return write(...args);
   };
-  socket.once('error', (error) => {
-    const { requests, bytesRead, bytesBefore } = connection;
-    Object.assign(error, { socket: { requests, bytesRead, bytesBefore } });
-  });
-}
-
-/** The connection that an error broke; undefined when none was open yet. */
-export function brokenConnection(error: unknown): UpstreamConnection | undefined {
-  return error instanceof Error && 'socket' in error ? (error.socket as UpstreamConnection) : undefined;
-}
-
-/**
- * True when a connection that has served requests before has brought nothing for the current one. If it broke, it was closed
- * while idle; if not, its other side may have vanished.
- */
-export function isUnanswered({ requests, bytesRead, bytesBefore }: UpstreamConnection): boolean {
-  return requests > 1 && bytesRead === bytesBefore;
+  socket.once('error', (error) => connection.fail(error));
 }

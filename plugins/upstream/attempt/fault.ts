@@ -1,7 +1,7 @@
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/errors/table.ts';
 import type { FaultKind } from '#core/facts.ts';
 import { keyRefused, throttled, withoutOwn } from '#core/model-call/upstream-error.ts';
-import { brokenConnection, isUnanswered } from './connector.ts';
+import { brokenConnection, isUnanswered } from './connection.ts';
 
 export interface FaultEffects {
   /** `refuse`: a cooldown of a minute, longer each time, for all models; `cooldown`: as long as the upstream asked. */

@@ -7,7 +7,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Exchange } from '#core/pipeline/exchange.ts';
 import type { Reply } from '#core/pipeline/reply.ts';
 import { ModelCall } from '../../../plugins/format/model-call.ts';
-import { Connections } from '../../../plugins/upstream/attempt/connections.ts';
+import { Connections, type ConnectionsOptions } from '../../../plugins/upstream/attempt/connections.ts';
 import { KeyPool } from '../../../plugins/upstream/keys/key-pool.ts';
 import type { RelayOptions } from '../../../plugins/upstream/routing/relay-parts.ts';
 import { Relay } from '../../../plugins/upstream/routing/relay.ts';
@@ -139,8 +139,9 @@ export function createRelayFixture(
   options: Partial<RelayOptions> = {},
   log: (line: string) => void = () => undefined,
   exposure: RouteExposure = 'hidden',
+  { rest = 0 }: ConnectionsOptions = {},
 ): RelayFixture {
-  const connections = new Connections();
+  const connections = new Connections({ log: createLogger(log), rest });
   const pools = new Map<Upstream, KeyPool>();
   const keys = ({ upstream }: Route) => {
     const pool = pools.get(upstream) ?? new KeyPool(upstream);

@@ -14,7 +14,7 @@ import { answer, content, finish, textOf } from '../fixture.ts';
 let connections: Connections;
 let events: string[];
 beforeEach(() => {
-  connections = new Connections();
+  connections = new Connections({ rest: 0 });
   events = [];
 });
 afterEach(() => connections[Symbol.asyncDispose]());

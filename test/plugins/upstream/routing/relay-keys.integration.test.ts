@@ -270,7 +270,6 @@ const say =
 describe('a connection that breaks within the head of an answer', () => {
   it.each([
     ['is closed', begin],
-    ['says 100 Continue unasked', say('100 Continue')],
     ['says 101 Switching Protocols unasked', say('101 Switching Protocols')],
   ])('since it %s is no stale one: the request is sent once, and the route is at fault', async (_name, handler) => {
     fixture.health.options.failures = 1;
